@@ -1,0 +1,347 @@
+//! The one contract between the engine and its faces: [`Command`] goes down, [`Event`] comes up.
+//!
+//! Both are serialisable, so that a face in another process or on another machine is the same face. A face never
+//! reads the session files; what it needs comes in events. Events of a session carry its id and a number that rises
+//! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
+
+use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
+use super::message::Message;
+use super::notice::Notice;
+use super::permission::Mode;
+use super::request::{Answer, Request};
+use super::session::{SessionMeta, ThinkingLevel};
+use super::tool::TodoItem;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Version of the contract. It rises when a face of the old version could misread the new one.
+pub const VERSION: u32 = 1;
+
+/// What a face asks of the engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "command")]
+pub enum Command {
+    /// Send the list of sessions: [`Event::Listed`].
+    List,
+    /// Make a session; nothing is on disk before its first message, setting or draft. Answered by [`Event::Opened`].
+    Create(NewSession),
+    /// Send a snapshot with the last rows: [`Event::Opened`].
+    Open {
+        /// Which session.
+        session: SessionId,
+        /// How many rows at the most.
+        rows: usize,
+    },
+    /// Send rows before the ones already sent: [`Event::Page`].
+    Earlier {
+        /// Which session.
+        session: SessionId,
+        /// [`Opened::earlier`] or [`Event::Page`]'s of the page before.
+        cursor: u64,
+        /// How many rows at the most.
+        rows: usize,
+    },
+    /// The session is no longer looked at (its engine goes on).
+    Leave {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Something that changes one session.
+    To {
+        /// Which session.
+        session: SessionId,
+        /// What to do.
+        act: Act,
+    },
+    /// Ask the server of a connection for its models: [`Event::Models`].
+    Models {
+        /// Which connection.
+        connection: ConnectionName,
+    },
+    /// Keep a sent or dropped text in the input history.
+    Remember {
+        /// The text.
+        text: String,
+    },
+    /// Save, stop every turn, end every process. [`Event::Ended`] is the last event.
+    Shutdown,
+}
+
+/// A session to be made. What is left out comes from the workspace's and the user's settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NewSession {
+    /// Where its tools work.
+    pub cwd: Option<PathBuf>,
+    /// Its connection.
+    pub connection: Option<ConnectionName>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Its permission mode.
+    pub mode: Option<Mode>,
+}
+
+/// What is done to one session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "act")]
+pub enum Act {
+    /// Send this message; while a turn runs it is queued.
+    Send {
+        /// The text.
+        text: String,
+    },
+    /// Deliver this message with the next tool results instead of queuing it.
+    Steer {
+        /// The text.
+        text: String,
+    },
+    /// Change the queue.
+    Queue(QueueEdit),
+    /// Stop the turn. The queue is held.
+    Stop,
+    /// Send the failed request again.
+    Retry,
+    /// Answer what waits.
+    Answer {
+        /// Which request.
+        request: RequestId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Change the permission mode from the next tool call on.
+    Mode {
+        /// To this mode.
+        mode: Mode,
+        /// Also when a plan waits, which is dropped then.
+        drop_plan: bool,
+    },
+    /// Change the model, and with it the connection while that is not locked.
+    Model {
+        /// The connection; `None` to keep it.
+        connection: Option<ConnectionName>,
+        /// The model.
+        model: String,
+    },
+    /// Change the thinking level.
+    Thinking(ThinkingLevel),
+    /// Set the title, as the user.
+    Rename {
+        /// The new title.
+        title: String,
+    },
+    /// The user saw the end of it.
+    Read,
+    /// Keep the unsent text of the composer.
+    Draft {
+        /// The text; empty removes it.
+        text: String,
+    },
+}
+
+/// A change of the queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "edit")]
+pub enum QueueEdit {
+    /// Take this message out.
+    Remove {
+        /// Which one.
+        id: MessageId,
+    },
+    /// Change its text.
+    Replace {
+        /// Which one.
+        id: MessageId,
+        /// The new text.
+        text: String,
+    },
+    /// Let a held queue go.
+    Release,
+    /// Keep what waits from being sent.
+    Hold,
+}
+
+/// A message that waits for the turn to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queued {
+    /// Its id.
+    pub id: MessageId,
+    /// Its text.
+    pub text: String,
+    /// When it was sent by the user.
+    pub at: At,
+    /// It waited when the process died.
+    #[serde(default)]
+    pub redelivered: bool,
+}
+
+/// An event with where and when it belongs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stamped {
+    /// The contract's [`VERSION`].
+    pub v: u32,
+    /// The session it is about; `None` for the engine as a whole.
+    pub session: Option<SessionId>,
+    /// Rises by one with each event of that session (or of the engine as a whole).
+    pub seq: u64,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened in the engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "event")]
+pub enum Event {
+    /// The list of sessions, hidden ones left out, archived ones included.
+    Listed {
+        /// All of them, in no order.
+        sessions: Vec<SessionMeta>,
+    },
+    /// The session's properties or activity changed (also: a new session).
+    Changed(Box<SessionMeta>),
+    /// A snapshot: forget what was known of this session.
+    Opened(Box<Opened>),
+    /// The session got another id because its first one was taken when it was written.
+    Reidentified {
+        /// The id from now on.
+        to: SessionId,
+    },
+    /// Earlier rows, oldest first.
+    Page {
+        /// The rows.
+        rows: Vec<Message>,
+        /// Ask with this for the page before; `None` at the beginning.
+        earlier: Option<u64>,
+    },
+    /// A new row at the end, or a live row that changed: replace the row of that id among the live ones, else append.
+    Row(Box<Message>),
+    /// Text was added to a live row.
+    Delta {
+        /// Which row.
+        id: MessageId,
+        /// What was added.
+        add: String,
+    },
+    /// This live row does not stay (a retry begins its text anew).
+    Dropped {
+        /// Which row.
+        id: MessageId,
+    },
+    /// The queue changed.
+    Queue {
+        /// What waits, in order.
+        items: Vec<Queued>,
+        /// It waits for the user to let it go.
+        held: bool,
+    },
+    /// Something waits for the user.
+    Asked(Box<Request>),
+    /// It no longer waits: answered, or gone with its turn.
+    Settled {
+        /// Which request.
+        request: RequestId,
+    },
+    /// The agent's todo list changed.
+    Todo(Vec<TodoItem>),
+    /// A turn began.
+    TurnStarted {
+        /// When.
+        at: At,
+    },
+    /// A request failed and is tried again.
+    Retrying {
+        /// This is the n-th retry.
+        attempt: u32,
+        /// Of so many.
+        of: u32,
+        /// After so many milliseconds.
+        wait_ms: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The turn is over.
+    TurnEnded {
+        /// How.
+        end: TurnEnd,
+    },
+    /// Models of a connection, or why they could not be had.
+    Models {
+        /// Which connection.
+        connection: ConnectionName,
+        /// Their names.
+        models: Result<Vec<String>, String>,
+    },
+    /// What the face should know of the engine's configuration.
+    Configured(Box<Configured>),
+    /// A word to the user.
+    Notice(Notice),
+    /// Everything is saved and ended; nothing follows.
+    Ended,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnEnd {
+    /// The model was done.
+    Done,
+    /// A plan waits for its answer.
+    Plan,
+    /// The user stopped it.
+    Stopped,
+    /// It failed; the row says why.
+    Failed,
+    /// A limit was reached; the row says which.
+    Limit,
+}
+
+/// A session's state for a face that knows nothing of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Its properties.
+    pub meta: SessionMeta,
+    /// The last rows, oldest first: final ones, then live ones.
+    pub rows: Vec<Message>,
+    /// Ask with this for the page before; `None` at the beginning.
+    pub earlier: Option<u64>,
+    /// The queue.
+    pub queue: Vec<Queued>,
+    /// The queue waits for the user to let it go.
+    pub queue_held: bool,
+    /// What waits for the user.
+    pub requests: Vec<Request>,
+    /// The agent's todo list.
+    pub todo: Vec<TodoItem>,
+    /// The unsent text.
+    pub draft: String,
+}
+
+/// What the face should know of the engine's configuration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Configured {
+    /// The workspace's name.
+    pub workspace: String,
+    /// The connections that can be chosen, the default one first.
+    pub connections: Vec<ConnectionInfo>,
+    /// The modes that Shift+Tab goes through, in order.
+    pub cycle: Vec<Mode>,
+    /// What holds commands back beside the permission modes, in words: "no sandbox".
+    pub sandbox: String,
+    /// Texts sent earlier, oldest first, from all sessions.
+    pub history: Vec<String>,
+}
+
+/// A connection as the picker shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionInfo {
+    /// Its name.
+    pub name: ConnectionName,
+    /// `openai-compatible`, `rehearsal` …
+    pub provider: String,
+    /// The model used when none is chosen.
+    pub default_model: String,
+    /// Models known without asking the server.
+    pub models: Vec<String>,
+    /// Why it cannot be used now, e.g. a missing key; `None` when it can.
+    pub missing: Option<String>,
+    /// It was found, not chosen: nothing is sent to it before the user chooses it.
+    pub offered: bool,
+}

@@ -1,0 +1,138 @@
+//! Identifiers and instants as types of their own, so that one cannot be passed for another.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Milliseconds since the Unix epoch, as the session files store them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct At(pub i64);
+
+impl At {
+    /// Milliseconds from `earlier` to `self`; 0 when the clock went backwards.
+    #[must_use]
+    pub fn since(self, earlier: At) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// The instant `ms` milliseconds later.
+    #[must_use]
+    pub fn plus(self, ms: u64) -> At {
+        At(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
+    }
+}
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Wraps `text` as it is.
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text of the id.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id! {
+    /// Id of a row of the transcript: `msg-{epochMs}-{6 base36}`, `plan-…` for plans, or whatever another program wrote.
+    MessageId
+}
+text_id! {
+    /// The provider's id of one tool call (`toolUseId` on disk).
+    CallId
+}
+text_id! {
+    /// Id of one thing that the engine asks the user.
+    RequestId
+}
+text_id! {
+    /// Name of a connection in the configuration.
+    ConnectionName
+}
+
+/// Why a text is not a session id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadSessionId(pub String);
+
+impl fmt::Display for BadSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is not a session id: only letters, digits, '_' and '-' are allowed, 1 to 200 of them", self.0)
+    }
+}
+
+impl std::error::Error for BadSessionId {}
+
+/// A session's id, which is its directory's name. It is checked here, once, so that it can become part of a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Accepts `[A-Za-z0-9_-]+` up to 200 characters.
+    ///
+    /// # Errors
+    /// [`BadSessionId`] with the text when it holds anything else.
+    pub fn parse(text: impl Into<String>) -> Result<Self, BadSessionId> {
+        let text = text.into();
+        let fits = (1..=200).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        if fits { Ok(Self(text)) } else { Err(BadSessionId(text)) }
+    }
+
+    /// The text of the id.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = BadSessionId;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(text)
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> Self {
+        id.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_ids_cannot_leave_their_directory() {
+        for good in ["260902-swift-river", "3f2b8c1e-7d44-4c0a-9b1e-2a6f0c9d8e77", "a", "A_b-9"] {
+            assert!(SessionId::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", "a/b", "a\\b", "a b", "ä", "a\0", "a.jsonl", &"x".repeat(201)] {
+            assert!(SessionId::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

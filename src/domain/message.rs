@@ -1,0 +1,188 @@
+//! Rows of the transcript: what the file, the engine and the screen share.
+
+use super::ids::{At, CallId, MessageId};
+use super::tool::ToolCall;
+use serde::{Deserialize, Serialize};
+
+/// One row. Final rows never change; a row that is still live is sent again whole, or grows by text deltas.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its id. Not unique in files of other programs: rows are addressed by id and occurrence there.
+    pub id: MessageId,
+    /// When it was made.
+    pub at: At,
+    /// The provider's id of the response it belongs to.
+    #[serde(default)]
+    pub turn: Option<String>,
+    /// The call that this row belongs under (a subagent's row).
+    #[serde(default)]
+    pub parent: Option<CallId>,
+    /// What it is.
+    pub body: Body,
+}
+
+/// What a row is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "row")]
+pub enum Body {
+    /// The user's message.
+    User(UserText),
+    /// Text of the model.
+    Assistant(AssistantText),
+    /// Thinking of the model.
+    Thinking(Thinking),
+    /// A tool call.
+    Tool(Box<ToolCall>),
+    /// A failure, with what helps.
+    Error(Failure),
+    /// A remark of the program: mode changes, interruptions, compaction, warnings.
+    Info(Info),
+    /// A submitted plan.
+    Plan(Plan),
+    /// A row of a type that this version does not know, or a line that cannot be read. It is shown and kept as it is.
+    Odd(Odd),
+}
+
+/// The user's message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserText {
+    /// The text.
+    pub text: String,
+    /// Names of attached files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<String>,
+    /// It was delivered while a turn ran.
+    #[serde(default)]
+    pub steer: bool,
+}
+
+/// Text of the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssistantText {
+    /// Markdown.
+    pub text: String,
+    /// Commentary between tool calls rather than the answer.
+    #[serde(default)]
+    pub intermediate: bool,
+    /// It was cut off: by the user, a failure or a crash.
+    #[serde(default)]
+    pub partial: bool,
+    /// The provider's own blocks for this response, replayed unchanged with the next request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<Native>,
+}
+
+/// Thinking of the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thinking {
+    /// The text; may be empty where the provider hides it.
+    pub text: String,
+    /// How long it took.
+    #[serde(default)]
+    pub millis: Option<u64>,
+    /// The provider's own block with its signature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<Native>,
+}
+
+/// Blocks of a provider, kept byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Native {
+    /// The wire format that can replay them: `anthropic-messages`, `openai-responses` …
+    pub wire: String,
+    /// The blocks as JSON text.
+    pub json: String,
+}
+
+/// A failure, with what helps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// One of the codes of Craft Agents' error list, e.g. `rate_limited`, `network_error`.
+    pub code: String,
+    /// A few words.
+    pub title: String,
+    /// What happened and what to do.
+    pub text: String,
+    /// What the server said, shortened.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Buttons that help.
+    #[serde(default)]
+    pub actions: Vec<FailureAction>,
+}
+
+/// What helps after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureAction {
+    /// Send the same request again.
+    Retry,
+    /// Choose another model.
+    Model,
+    /// Look at the connection's settings.
+    Settings,
+    /// Start a new session.
+    NewSession,
+}
+
+/// A remark of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Info {
+    /// What is said.
+    pub text: String,
+    /// How loud.
+    pub level: super::notice::Level,
+    /// What it is about, for its look.
+    pub kind: InfoKind,
+}
+
+/// What a remark is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InfoKind {
+    /// The permission mode changed.
+    ModeChanged,
+    /// The user stopped the turn, or it died.
+    Interrupted,
+    /// Older messages were summed up here.
+    Compacted,
+    /// Anything else.
+    Remark,
+}
+
+/// A submitted plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Its file.
+    pub path: String,
+    /// The plan as markdown.
+    pub markdown: String,
+}
+
+/// A line that this version cannot show as anything else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Odd {
+    /// What is odd about it: an unknown type, or a line that does not parse.
+    pub what: String,
+    /// Its line number in `session.jsonl`, from 1; 0 where pages were read from the end and it is not known.
+    pub line: u64,
+    /// The line itself, cut to 2,000 characters.
+    pub raw: String,
+}
+
+impl Message {
+    /// A row without turn or parent.
+    #[must_use]
+    pub fn new(id: MessageId, at: At, body: Body) -> Self {
+        Self { id, at, turn: None, parent: None, body }
+    }
+
+    /// The tool call that this row is, if it is one.
+    #[must_use]
+    pub fn tool(&self) -> Option<&ToolCall> {
+        match &self.body {
+            Body::Tool(call) => Some(call),
+            _ => None,
+        }
+    }
+}

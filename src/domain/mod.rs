@@ -1,0 +1,24 @@
+//! The floor of the house: values and nothing else.
+//!
+//! The vocabulary lives here, one word per concept: session, message, turn, tool call, permission mode, plan,
+//! approval, queue, connection. No I/O, no async, no clock; nothing of ours above it is imported.
+//! [`contract`] holds the two enums that the engine and every face of it speak.
+
+pub mod contract;
+pub mod diff;
+pub mod ids;
+pub mod message;
+pub mod notice;
+pub mod permission;
+pub mod request;
+pub mod sanitise;
+pub mod session;
+pub mod tool;
+pub mod usage;
+
+pub use contract::{Command, Event, Stamped};
+pub use ids::{At, CallId, ConnectionName, MessageId, RequestId, SessionId};
+pub use message::{Body, Message};
+pub use notice::{Level, Notice};
+pub use permission::Mode;
+pub use session::SessionMeta;

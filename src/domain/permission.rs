@@ -1,0 +1,151 @@
+//! Permission modes and what is remembered of each decision.
+
+use serde::{Deserialize, Serialize};
+
+/// What an agent may do in a session without asking.
+///
+/// Stored as `safe`, `ask` and `allow-all`, the ids that Craft Agents uses; every alias is accepted on input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Mode {
+    /// Read only. Never asks; what is blocked is told.
+    Explore,
+    /// Reading is free, changes ask.
+    #[default]
+    Ask,
+    /// Runs without asking, inside deny rules, protected paths and the sandbox.
+    Execute,
+}
+
+impl Mode {
+    /// All modes, strictest first: the order in which Shift+Tab goes through them.
+    pub const ALL: [Mode; 3] = [Mode::Explore, Mode::Ask, Mode::Execute];
+
+    /// The id on disk.
+    #[must_use]
+    pub fn stored(self) -> &'static str {
+        match self {
+            Mode::Explore => "safe",
+            Mode::Ask => "ask",
+            Mode::Execute => "allow-all",
+        }
+    }
+
+    /// The name on the screen.
+    #[must_use]
+    pub fn shown(self) -> &'static str {
+        match self {
+            Mode::Explore => "Explore",
+            Mode::Ask => "Ask to Edit",
+            Mode::Execute => "Execute",
+        }
+    }
+
+    /// The word that commands and arguments use.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Explore => "explore",
+            Mode::Ask => "ask",
+            Mode::Execute => "execute",
+        }
+    }
+
+    /// Reads any of the stored, shown and spoken names; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Mode> {
+        match text.trim().to_ascii_lowercase().replace(['_', ' '], "-").as_str() {
+            "safe" | "explore" => Some(Mode::Explore),
+            "ask" | "ask-to-edit" => Some(Mode::Ask),
+            "allow-all" | "execute" | "auto" => Some(Mode::Execute),
+            _ => None,
+        }
+    }
+
+    /// The stricter of the two.
+    #[must_use]
+    pub fn stricter(self, other: Mode) -> Mode {
+        self.min(other)
+    }
+}
+
+impl TryFrom<String> for Mode {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Mode::parse(&text).ok_or_else(|| format!("{text:?} is not a permission mode: explore, ask or execute"))
+    }
+}
+
+impl From<Mode> for String {
+    fn from(mode: Mode) -> Self {
+        mode.stored().to_owned()
+    }
+}
+
+/// The sandbox that a command ran in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sandbox {
+    /// Nothing but the process limits.
+    #[default]
+    None,
+}
+
+/// What let a tool call run, or stopped it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "by", content = "what")]
+pub enum Authority {
+    /// The table of the permission mode.
+    Mode,
+    /// A rule of the configuration, as written.
+    Rule(String),
+    /// An answer that holds for this session.
+    Grant(String),
+    /// The user, asked for this very call.
+    Person,
+    /// Nobody could be asked (headless).
+    Nobody,
+}
+
+/// The decision on one tool call. It is stored with the call and never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// It was allowed to run.
+    pub allowed: bool,
+    /// The mode in force when it was decided.
+    pub mode: Mode,
+    /// What decided.
+    #[serde(flatten)]
+    pub authority: Authority,
+    /// Why, in words; for a refusal this is what the model was told.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The sandbox profile that a command ran in.
+    #[serde(default)]
+    pub sandbox: Sandbox,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_alias_is_read_and_the_stored_id_written() {
+        for (text, mode) in [
+            ("safe", Mode::Explore),
+            ("explore", Mode::Explore),
+            ("ask", Mode::Ask),
+            ("ask-to-edit", Mode::Ask),
+            ("ask_to_edit", Mode::Ask),
+            ("Ask to Edit", Mode::Ask),
+            ("allow-all", Mode::Execute),
+            ("execute", Mode::Execute),
+        ] {
+            assert_eq!(Mode::parse(text), Some(mode), "{text}");
+        }
+        assert_eq!(Mode::parse("yolo"), None);
+        assert_eq!(serde_json::to_string(&Mode::Execute).unwrap(), "\"allow-all\"");
+        assert_eq!(Mode::Execute.stricter(Mode::Explore), Mode::Explore);
+    }
+}

@@ -1,0 +1,93 @@
+//! What the engine asks the user, and the answers.
+
+use super::ids::{CallId, RequestId};
+use super::tool::Proposal;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Something that waits for the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Its id; the first answer to it counts.
+    pub id: RequestId,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "ask")]
+pub enum Ask {
+    /// May this call run?
+    Approval(Approval),
+    /// Is this plan good?
+    Plan(PlanReview),
+    /// The agent's own question.
+    Question(Question),
+}
+
+/// May this call run?
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// The call that waits.
+    pub call: CallId,
+    /// The tool's name.
+    pub tool: String,
+    /// The path or the command, on one line.
+    pub subject: String,
+    /// What exactly will happen. The answer covers this and nothing else.
+    pub proposal: Proposal,
+    /// Why it is asked, one sentence each.
+    pub reasons: Vec<String>,
+    /// Facts that make it riskier: outside the directory, network, deletes, sudo.
+    pub risks: Vec<String>,
+    /// What "this session" would remember, in words; `None` where it is never remembered.
+    pub session_rule: Option<String>,
+    /// The session was switched to a looser mode since: it would now run without being asked.
+    #[serde(default)]
+    pub would_run_now: bool,
+}
+
+/// Is this plan good?
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanReview {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its title.
+    pub title: String,
+    /// The plan as markdown.
+    pub markdown: String,
+}
+
+/// The agent's own question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// The call that waits for the answer.
+    pub call: CallId,
+    /// The question.
+    pub text: String,
+    /// Answers to choose from; may be empty. A free answer is always possible.
+    pub options: Vec<String>,
+}
+
+/// The user's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "answer", content = "with")]
+pub enum Answer {
+    /// Run it, this once.
+    Once,
+    /// Run it, and remember for this session.
+    Session,
+    /// Do not run it; the text, if any, goes to the model.
+    No(Option<String>),
+    /// Go on with the plan in Ask to Edit.
+    PlanToAsk,
+    /// Go on with the plan in Execute.
+    PlanToExecute,
+    /// Plan again; the text goes to the model and Explore stays.
+    PlanChanges(String),
+    /// Drop the plan.
+    PlanDecline,
+    /// The answer to a question.
+    Reply(String),
+}

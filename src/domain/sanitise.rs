@@ -1,0 +1,1 @@
+//! The one sanitiser for text that lisle did not write.

@@ -1,0 +1,185 @@
+//! A session as the list shows it.
+
+use super::ids::{At, ConnectionName, SessionId};
+use super::permission::Mode;
+use super::usage::Usage;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// How hard a model thinks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThinkingLevel {
+    /// Not at all.
+    Off,
+    /// Little.
+    Low,
+    /// As the provider would.
+    #[default]
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Xhigh,
+    /// As much as there is.
+    Max,
+}
+
+impl ThinkingLevel {
+    /// All levels, least first.
+    pub const ALL: [ThinkingLevel; 6] = [Self::Off, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
+
+    /// The word on disk and on the screen.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+
+    /// Reads a level; `think` is an old name of `medium`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text == "think" {
+            return Some(Self::Medium);
+        }
+        Self::ALL.into_iter().find(|level| level.word() == text)
+    }
+}
+
+/// Where a session's title came from. A user's title is never overwritten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TitleFrom {
+    /// None yet, or the start of the first message.
+    #[default]
+    Provisional,
+    /// Made by a model.
+    Generated,
+    /// Set by the user.
+    User,
+}
+
+/// All that is known of a session without its messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionMeta {
+    /// The directory's name.
+    pub id: SessionId,
+    /// Its title; empty when there is none yet.
+    pub title: String,
+    /// Where the title came from.
+    pub title_from: TitleFrom,
+    /// The start of the first user message.
+    pub preview: String,
+    /// Status id, underscores read as hyphens; an unknown id stays as it is.
+    pub status: String,
+    /// `id` or `id::value`.
+    pub labels: Vec<String>,
+    /// Flagged by the user.
+    pub flagged: bool,
+    /// Out of the list unless asked for.
+    pub archived: bool,
+    /// Never listed unless asked for.
+    pub hidden: bool,
+    /// Something new since it was last looked at.
+    pub unread: bool,
+    /// Permission mode.
+    pub mode: Mode,
+    /// The connection; locked once the first message was sent.
+    pub connection: Option<ConnectionName>,
+    /// The first message was sent.
+    pub connection_locked: bool,
+    /// Model of the connection; `None` for its default.
+    pub model: Option<String>,
+    /// Thinking level.
+    pub thinking: ThinkingLevel,
+    /// Where tools work.
+    pub cwd: PathBuf,
+    /// When it was made.
+    pub created: At,
+    /// When it was last written.
+    pub used: At,
+    /// Last user message or final assistant message: what the list sorts by.
+    pub last_message: At,
+    /// Rows in the file, so far as the header says.
+    pub messages: u64,
+    /// A plan waits for its answer.
+    pub plan_pending: bool,
+    /// Tokens and cost.
+    pub usage: Usage,
+    /// What was odd about the file, one sentence each with its line numbers; shown with the session.
+    #[serde(default)]
+    pub odd: Vec<String>,
+    /// What it is doing, known only while its engine lives.
+    #[serde(default)]
+    pub activity: Activity,
+    /// Who else holds it, in words; we only read then.
+    #[serde(default)]
+    pub held_by: Option<String>,
+}
+
+/// What a session is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "is", content = "what")]
+pub enum Activity {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// A turn runs; since when.
+    Running(At),
+    /// The turn was stopped and its processes are ending.
+    Stopping,
+    /// It waits for the user; what for, in a few words (`approve: cargo test`, `plan`, `question`).
+    NeedsYou(String),
+}
+
+impl SessionMeta {
+    /// A new session that is not on disk yet.
+    #[must_use]
+    pub fn new(id: SessionId, at: At, mode: Mode, cwd: PathBuf) -> Self {
+        Self {
+            id,
+            title: String::new(),
+            title_from: TitleFrom::Provisional,
+            preview: String::new(),
+            status: "todo".to_owned(),
+            labels: Vec::new(),
+            flagged: false,
+            archived: false,
+            hidden: false,
+            unread: false,
+            mode,
+            connection: None,
+            connection_locked: false,
+            model: None,
+            thinking: ThinkingLevel::default(),
+            cwd,
+            created: at,
+            used: at,
+            last_message: at,
+            messages: 0,
+            plan_pending: false,
+            usage: Usage::default(),
+            odd: Vec::new(),
+            activity: Activity::Idle,
+            held_by: None,
+        }
+    }
+
+    /// What stands in the list: the title, else the start of the first message, else "New session".
+    #[must_use]
+    pub fn shown_title(&self) -> &str {
+        if !self.title.trim().is_empty() {
+            &self.title
+        } else if !self.preview.trim().is_empty() {
+            &self.preview
+        } else {
+            "New session"
+        }
+    }
+}

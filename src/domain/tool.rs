@@ -1,0 +1,233 @@
+//! Tools as the model, the transcript and the permission function see them.
+
+use super::diff::FileDiff;
+use super::ids::CallId;
+use super::permission::Decision;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// How a tool is offered to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `todo`, `submit_plan`, `ask_user`.
+    pub name: String,
+    /// What it does, its limits and what comes back.
+    pub description: String,
+    /// JSON schema of the input object.
+    pub schema: Value,
+}
+
+/// Where a tool call stands. Stored under Craft Agents' names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolStatus {
+    /// Proposed by the model; not yet decided, or waiting for an answer.
+    Pending,
+    /// Running.
+    Executing,
+    /// Ended well.
+    Completed,
+    /// Ended with an error, was refused, skipped or interrupted.
+    Error,
+    /// Goes on in the background (written by other programs).
+    Backgrounded,
+}
+
+impl ToolStatus {
+    /// The call has its result.
+    #[must_use]
+    pub fn ended(self) -> bool {
+        matches!(self, ToolStatus::Completed | ToolStatus::Error)
+    }
+}
+
+/// Figures for the tool line of the transcript, and what can be unfolded below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ToolFigures {
+    /// Exit status of a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// Lines read, listed or found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u64>,
+    /// The change that a write or an edit made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<FileDiff>,
+    /// The whole result lies in this file because it was too long for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_result: Option<PathBuf>,
+}
+
+/// One tool call of the transcript, from proposal to result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's id of the call.
+    pub id: CallId,
+    /// lisle's name of the tool (`bash`); for a tool of another program the name as it stands in the file.
+    pub name: String,
+    /// The input object as the model gave it.
+    pub input: Value,
+    /// What identifies the call on one line: the path, the command, the pattern. Not sanitised.
+    pub subject: String,
+    /// Where it stands.
+    pub status: ToolStatus,
+    /// The result as the model sees it; while it runs, the last lines of its output.
+    pub result: Option<String>,
+    /// Milliseconds from start to end.
+    pub millis: Option<u64>,
+    /// Figures for the tool line.
+    #[serde(default)]
+    pub figures: ToolFigures,
+    /// What let it run or stopped it; `None` while it is not decided, and for calls of other programs.
+    #[serde(default)]
+    pub decision: Option<Decision>,
+}
+
+/// What a call touches. The executor gathers it before the decision and once more right before running.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallFacts {
+    /// lisle's name of the tool.
+    pub tool: String,
+    /// What identifies the call on one line.
+    pub subject: String,
+    /// Everything the call touches; the strictest one decides. Never empty.
+    pub touches: Vec<Touch>,
+    /// The exact thing that an answer covers: a command with its directory, or a file's change. A different one asks again.
+    pub proposal: Proposal,
+}
+
+/// One thing that a call touches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "touch")]
+pub enum Touch {
+    /// Only lisle's own state: todo, plan, question.
+    Inner,
+    /// Reads this path (resolved).
+    Read {
+        /// The resolved path.
+        path: PathBuf,
+        /// It looks like a secret: keys, credentials, `.env`.
+        secret: bool,
+    },
+    /// Writes this path (resolved).
+    Write {
+        /// The resolved path.
+        path: PathBuf,
+        /// Where the path lies.
+        place: Place,
+    },
+    /// Runs a command.
+    Command {
+        /// The command line, exactly.
+        command: String,
+        /// Where it runs.
+        cwd: PathBuf,
+    },
+}
+
+/// Where a path lies, for the decision on writing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The session's own `plans/` or `data/`.
+    SessionFolder,
+    /// Below the working directory and not protected.
+    Inside,
+    /// Outside the working directory.
+    Outside,
+    /// A path that configures or runs code: `.git`, shell start files, `.ssh`, CI, lisle's own config.
+    Protected,
+}
+
+/// What exactly would happen, for the user who is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Proposal {
+    /// This command in this directory.
+    Command {
+        /// The command line, exactly.
+        command: String,
+        /// Where it runs.
+        cwd: PathBuf,
+    },
+    /// This change of a file.
+    Change {
+        /// The change.
+        diff: FileDiff,
+        /// SHA-256 (hex) of the file's bytes before; empty when it does not exist.
+        before: String,
+        /// SHA-256 (hex) of the bytes after.
+        after: String,
+    },
+    /// Something without a preview: reading, listing, asking.
+    Plain,
+}
+
+/// How a tool call ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// It did not do what was asked.
+    pub failed: bool,
+    /// The text for the model, already cut to its limit.
+    pub text: String,
+    /// Figures for the tool line.
+    pub figures: ToolFigures,
+    /// What the tool wants the engine to do besides keeping the result.
+    pub then: Then,
+}
+
+/// What follows a tool call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Then {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The todo list is now this.
+    Todo(Vec<TodoItem>),
+    /// A plan was submitted: show it and wait for the answer.
+    Plan {
+        /// Its file below the session's `plans/`.
+        path: PathBuf,
+        /// The title.
+        title: String,
+        /// The whole plan as markdown.
+        markdown: String,
+    },
+    /// Ask the user and give the answer back as the result.
+    Ask(super::request::Question),
+}
+
+impl Outcome {
+    /// A result that went well.
+    pub fn ok(text: impl Into<String>) -> Self {
+        Self { failed: false, text: text.into(), figures: ToolFigures::default(), then: Then::Nothing }
+    }
+
+    /// A result that tells the model what went wrong and what to do.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { failed: true, ..Self::ok(text) }
+    }
+}
+
+/// One line of the todo list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodoItem {
+    /// What is to be done.
+    pub content: String,
+    /// Where it stands.
+    pub status: TodoStatus,
+}
+
+/// Where a todo item stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    /// Not begun.
+    Pending,
+    /// Being done.
+    InProgress,
+    /// Done.
+    Completed,
+}

@@ -1,0 +1,57 @@
+//! Tokens and money of a session.
+
+use serde::{Deserialize, Serialize};
+
+/// What a session has used. The key names are those of Craft Agents' `tokenUsage`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Tokens of the latest request's context: input, cache reads and cache writes together. Replaced by each request.
+    pub input_tokens: u64,
+    /// Tokens that the model wrote, added up over the session.
+    pub output_tokens: u64,
+    /// `input_tokens + output_tokens`.
+    pub total_tokens: u64,
+    /// The same as `input_tokens`; kept because other programs read this key.
+    pub context_tokens: u64,
+    /// US dollars, added up. 0 where the price is not known.
+    pub cost_usd: f64,
+    /// Tokens of the latest request that came from the provider's cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// Tokens of the latest request that were written to the provider's cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_creation_tokens: Option<u64>,
+    /// The model's context window in tokens, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+}
+
+/// What one request used, as the provider reported it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestUsage {
+    /// All tokens of the prompt, cached ones included.
+    pub input: u64,
+    /// Tokens that the model wrote, thinking included.
+    pub output: u64,
+    /// The part of `input` that was read from a cache.
+    pub cache_read: u64,
+    /// The part of `input` that was written to a cache.
+    pub cache_creation: u64,
+}
+
+impl Usage {
+    /// Adds one request: the context figures are replaced, output and cost are added up.
+    pub fn add(&mut self, one: RequestUsage, cost_usd: f64, window: Option<u64>) {
+        self.input_tokens = one.input;
+        self.context_tokens = one.input;
+        self.output_tokens = self.output_tokens.saturating_add(one.output);
+        self.total_tokens = self.input_tokens.saturating_add(self.output_tokens);
+        self.cost_usd += cost_usd;
+        self.cache_read_tokens = (one.cache_read > 0).then_some(one.cache_read);
+        self.cache_creation_tokens = (one.cache_creation > 0).then_some(one.cache_creation);
+        if window.is_some() {
+            self.context_window = window;
+        }
+    }
+}

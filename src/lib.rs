@@ -1,0 +1,4 @@
+pub mod domain;
+pub mod permit;
+pub mod provider;
+pub mod tools;

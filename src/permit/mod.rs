@@ -1,0 +1,65 @@
+//! Permissions: one pure function decides on every tool call.
+//!
+//! No clock, no disk, no environment. The executor gathers the facts, [`decide`] judges them, and the decision is
+//! stored with the call. `shell` judges command lines; what it does not know is not read-only.
+
+use crate::domain::permission::Mode;
+use crate::domain::tool::CallFacts;
+
+/// An answer that holds for the rest of a session.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "grant")]
+pub enum Grant {
+    /// This very command line in this directory.
+    Command {
+        /// The command line, exactly.
+        command: String,
+        /// The directory.
+        cwd: std::path::PathBuf,
+    },
+    /// Writes and edits below this directory, protected paths excepted.
+    Edits {
+        /// The directory.
+        below: std::path::PathBuf,
+    },
+}
+
+/// What may become of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs. The text says which row of the table or which grant let it.
+    Allow(Allowed),
+    /// The user is asked.
+    Ask(Question),
+    /// It does not run. The sentence tells the model and the user why and what would allow it.
+    Deny(String),
+}
+
+/// What let a call run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// The mode's table.
+    ByMode,
+    /// An answer given for this session, in words.
+    ByGrant(String),
+}
+
+/// What the user is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Why it is asked, a sentence each.
+    pub reasons: Vec<String>,
+    /// What makes it riskier, a few words each.
+    pub risks: Vec<String>,
+    /// What "this session" would remember; `None` in the rows that are never remembered.
+    pub grant: Option<Grant>,
+}
+
+/// Decides on one call. Of everything that the call touches the strictest row counts.
+///
+/// `headless`: nobody can be asked, so every ask is a denial.
+#[must_use]
+pub fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
+    let _ = (mode, grants, facts, headless);
+    Verdict::Deny("nothing is decided yet".to_owned())
+}

@@ -1,0 +1,146 @@
+//! Connections to models: a request value goes in, a stream of chunks comes out.
+//!
+//! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
+//! keys and no vendors. Retrying is the agent's business: an error says whether it may be tried again and when.
+
+use crate::domain::ids::CallId;
+use crate::domain::message::Native;
+use crate::domain::session::ThinkingLevel;
+use crate::domain::tool::ToolSpec;
+use crate::domain::usage::RequestUsage;
+use futures_util::stream::BoxStream;
+use serde_json::Value;
+use std::time::Duration;
+
+/// One request to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    /// The model's name at the connection.
+    pub model: String,
+    /// The system prompt.
+    pub system: String,
+    /// The conversation, oldest first.
+    pub items: Vec<Item>,
+    /// The tools on offer; empty for none.
+    pub tools: Vec<ToolSpec>,
+    /// How hard to think.
+    pub thinking: ThinkingLevel,
+}
+
+/// One part of the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// The user said this.
+    User(String),
+    /// The model said this.
+    Assistant(Reply),
+    /// Results of the calls of the reply before, in the order of the calls. Every call has one.
+    Results(Vec<CallResult>),
+}
+
+/// What a model answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    /// Its text; may be empty.
+    pub text: String,
+    /// Its calls.
+    pub calls: Vec<Call>,
+    /// The provider's own blocks; a provider of the same wire replays them instead of the neutral fields.
+    pub native: Vec<Native>,
+}
+
+/// A tool call proposed by a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// Its id.
+    pub id: CallId,
+    /// The tool's name.
+    pub name: String,
+    /// The input object. A text that was no JSON object arrives as `{"_raw": text}`, and the tool says so.
+    pub input: Value,
+}
+
+/// The result of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallResult {
+    /// Which call.
+    pub id: CallId,
+    /// The text for the model.
+    pub text: String,
+    /// It failed.
+    pub failed: bool,
+}
+
+/// A piece of a response.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chunk {
+    /// The response began; the provider's id of it, if it has one.
+    Started(Option<String>),
+    /// Text was added.
+    Text(String),
+    /// Thinking was added.
+    Thinking(String),
+    /// A whole call: its input was complete and parsed.
+    Call(Call),
+    /// A call is being written: its tool's name, sent once so that the screen can show it.
+    CallBegun(String),
+    /// Blocks to replay with the next request.
+    Native(Native),
+    /// What it used; a later one replaces an earlier one.
+    Usage(RequestUsage),
+    /// The response is complete. Always the last chunk of a whole response.
+    Stopped(Stop),
+}
+
+/// Why a model stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It was done.
+    Done,
+    /// It wants its calls run.
+    Calls,
+    /// It hit its output limit.
+    Length,
+    /// The provider withheld the answer.
+    Filtered,
+    /// Anything else, as the server said it.
+    Other(String),
+}
+
+/// Why a request failed.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+#[error("{title}: {text}")]
+pub struct ProviderError {
+    /// One of the codes of Craft Agents' error list: `invalid_api_key`, `rate_limited`, `service_error`,
+    /// `service_unavailable`, `network_error`, `proxy_error`, `billing_error`, `model_no_tool_support`, `invalid_model`,
+    /// `invalid_request`, `context_overflow`, `response_too_large`, `provider_error`, `unknown_error`.
+    pub code: &'static str,
+    /// A few words.
+    pub title: String,
+    /// A sentence: what happened, with which server, and what to do. Never a key.
+    pub text: String,
+    /// What the server said, cut to 2,000 characters, keys masked.
+    pub detail: String,
+    /// It may be tried again by itself.
+    pub retry: bool,
+    /// The server asked to wait so long.
+    pub after: Option<Duration>,
+}
+
+/// The stream of a response. Dropping it cancels the request. It ends after [`Chunk::Stopped`] or an error.
+pub type Chunks = BoxStream<'static, Result<Chunk, ProviderError>>;
+
+/// A connection that can be asked.
+pub trait Provider: Send + Sync {
+    /// The wire format whose [`Native`] blocks it can replay.
+    fn wire(&self) -> &'static str;
+
+    /// Starts a request. Nothing is sent before the stream is polled.
+    fn stream(&self, request: ModelRequest) -> Chunks;
+
+    /// Asks the server for its models.
+    fn models(&self) -> futures_util::future::BoxFuture<'static, Result<Vec<String>, ProviderError>>;
+
+    /// The context window of a model in tokens and the price of a request in US dollars, where they are known.
+    fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64);
+}

@@ -1,0 +1,76 @@
+//! The tools of an agent: each describes itself, says what a call would touch, and runs one call under limits.
+//!
+//! A tool never asks the user and never knows the permission mode. `inspect` gathers facts without changing anything;
+//! `run` does the work and gathers the facts that matter once more. Results are cut to their limit here, once.
+
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Where and under which limits a call runs.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The working directory: absolute.
+    pub cwd: PathBuf,
+    /// The session's directory; `plans/`, `data/` and `long_responses/` lie below it. Made on first use.
+    pub session_dir: PathBuf,
+    /// lisle's own folders (config, data, state): writing there is protected, and credentials there are secret.
+    pub own_dirs: Vec<PathBuf>,
+    /// The program that starts commands (`PROGRAM __run`); the own binary.
+    pub runner: PathBuf,
+    /// Tokens of the model's context window: results over a tenth of it, at least 2,000 and at most 12,000 tokens,
+    /// go to `long_responses/`.
+    pub window: u64,
+}
+
+/// What a running call can use.
+#[derive(Clone)]
+pub struct Run {
+    /// Where it runs.
+    pub place: Place,
+    /// The facts that were decided on. Facts that differ right before running end the call with
+    /// [`RunError::FactsChanged`].
+    pub facts: CallFacts,
+    /// What was read in this session: path and hash, for the rule that a file must be read before it is edited.
+    pub seen: Arc<seen::Seen>,
+    /// Cancelled when the turn is stopped: processes get SIGTERM, after 2 s SIGKILL, with all descendants.
+    pub stop: CancellationToken,
+    /// Takes the output of a running command, for the screen: the last lines, whole, at most a few times a second.
+    pub progress: tokio::sync::mpsc::Sender<String>,
+}
+
+/// Why a call did not come to an outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunError {
+    /// What it touches is not what was decided on: decide anew on these facts.
+    FactsChanged(Box<CallFacts>),
+    /// It was stopped; the text so far.
+    Stopped(String),
+}
+
+/// A tool.
+pub trait Tool: Send + Sync {
+    /// How it is offered to a model.
+    fn spec(&self) -> ToolSpec;
+
+    /// It changes nothing: calls of one response may run side by side.
+    fn reads_only(&self) -> bool;
+
+    /// What identifies a call on one line: the path, the command, the pattern. Works on any input, also a wrong one.
+    fn subject(&self, input: &Value) -> String;
+
+    /// What the call would touch. Changes nothing; may read files (blocking; called off the async threads).
+    ///
+    /// # Errors
+    /// A sentence for the model when the input is wrong or the call cannot work: the nearest neighbours of a missing
+    /// file, the closest text for an edit that does not match, "read the file first".
+    fn inspect(&self, input: &Value, place: &Place, seen: &seen::Seen) -> Result<CallFacts, String>;
+
+    /// Runs the call.
+    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>>;
+}
+
+pub mod seen;

@@ -1,0 +1,22 @@
+//! What a session has read: a file must have been read, and be unchanged since, before it is edited.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// SHA-256 of each file's bytes when it was last read or written by a tool.
+#[derive(Debug, Default)]
+pub struct Seen(Mutex<HashMap<PathBuf, [u8; 32]>>);
+
+impl Seen {
+    /// Remembers the bytes' hash of a resolved path.
+    pub fn note(&self, path: &Path, hash: [u8; 32]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), hash);
+    }
+
+    /// The hash when it was last seen; `None` when it was never read.
+    #[must_use]
+    pub fn hash(&self, path: &Path) -> Option<[u8; 32]> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied()
+    }
+}
