@@ -1,0 +1,3 @@
+//! The screen's state and how messages change it: pure, without clock, disk or terminal.
+
+pub mod state;

@@ -1,0 +1,85 @@
+//! The conversation as the screen holds it: its rows, what is unfolded, and which line is at the top.
+//!
+//! How a row is drawn and how many lines it takes is the business of `ui::chat`; it reports back with [`Drawn`].
+
+use crate::domain::Message;
+use std::collections::{HashSet, VecDeque};
+
+/// A row with a key of its own: ids of other programs are not unique, and rows are added at both ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Unique in this conversation and rising from top to bottom; earlier pages get smaller (negative) keys.
+    pub key: i64,
+    /// Rises when the row changes, so that cached lines are made anew.
+    pub revision: u64,
+    /// The row.
+    pub message: Message,
+    /// It can still change or grow.
+    pub live: bool,
+}
+
+/// How much of tool calls is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Density {
+    /// One line a call.
+    #[default]
+    Lines,
+    /// One line and the last lines of output or of the change.
+    Tails,
+    /// Everything.
+    Full,
+}
+
+/// What is at the top of the pane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// The end is shown and followed.
+    #[default]
+    End,
+    /// The pane begins `line` lines into entry `key`. `line` may be negative or past the entry's height after scrolling:
+    /// the drawing walks to the right entry and reports it.
+    At {
+        /// Which entry.
+        key: i64,
+        /// How many of its lines are above the pane.
+        line: i64,
+    },
+}
+
+/// What the last frame found out about the conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// The entry at the top and how many of its lines are above the pane; `None` when there is no entry.
+    pub top: Option<(i64, i64)>,
+    /// The last line is visible.
+    pub at_end: bool,
+    /// Lines below the pane.
+    pub below: usize,
+    /// Rows of the pane.
+    pub height: u16,
+    /// The top of the first loaded row is visible: earlier rows should be asked for.
+    pub at_top: bool,
+}
+
+/// The conversation of one open session.
+#[derive(Clone, Debug, Default)]
+pub struct Chat {
+    /// The rows that are loaded, oldest first; live ones last.
+    pub entries: VecDeque<Entry>,
+    /// Cursor for the page before; `None` at the beginning.
+    pub earlier: Option<u64>,
+    /// A page was asked for and has not come.
+    pub loading: bool,
+    /// What is at the top of the pane.
+    pub view: View,
+    /// How much of tool calls is shown.
+    pub density: Density,
+    /// Thinking is unfolded.
+    pub thinking: bool,
+    /// Entries that are folded the other way than the density says.
+    pub toggled: HashSet<i64>,
+    /// The entry that keys like Enter and `y` act on, while the chat has the focus.
+    pub cursor: Option<i64>,
+    /// What the last frame found out.
+    pub drawn: Drawn,
+}

@@ -1,0 +1,3 @@
+//! All that the screen knows, one file a concern.
+
+pub mod chat;

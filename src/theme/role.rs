@@ -1,0 +1,107 @@
+//! The roles that a theme gives styles to. Closed: a theme file that names another role is told so.
+
+macro_rules! roles {
+    ($($(#[$doc:meta])* $name:ident = $word:literal),+ $(,)?) => {
+        /// What a piece of text means.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Role { $($(#[$doc])* $name),+ }
+
+        impl Role {
+            /// All roles, in the order of their numbers.
+            pub const ALL: &'static [Role] = &[$(Role::$name),+];
+
+            /// Its name in theme files.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(Role::$name => $word),+ }
+            }
+        }
+    };
+}
+
+roles! {
+    /// Ordinary text, and the background of the screen.
+    Text = "text",
+    /// Text of less weight: ages, figures, hints.
+    Dim = "dim",
+    /// The weakest text: rules, gutters, placeholders.
+    Faint = "faint",
+    /// Emphasis: titles, the selected answer.
+    Strong = "strong",
+    /// The one accent: the caret's row mark, links to the way on.
+    Accent = "accent",
+    /// The line between panes.
+    Rule = "rule",
+    /// The same line beside the pane in focus.
+    RuleFocus = "rule-focus",
+    /// The row that is selected, while its pane has the focus.
+    Selected = "selected",
+    /// The row that is selected, while its pane has no focus.
+    SelectedDim = "selected-dim",
+    /// Something waits for the user: the only loud one.
+    NeedsYou = "needs-you",
+    /// Running.
+    Running = "running",
+    /// Unread.
+    Unread = "unread",
+    /// Group headings of the list.
+    Group = "group",
+    /// Explore.
+    ModeExplore = "mode-explore",
+    /// Ask to Edit.
+    ModeAsk = "mode-ask",
+    /// Execute.
+    ModeExecute = "mode-execute",
+    /// The line above a user's message.
+    UserHead = "user-head",
+    /// A user's message.
+    User = "user",
+    /// The line above an answer.
+    AssistantHead = "assistant-head",
+    /// Thinking.
+    Thinking = "thinking",
+    /// The verb of a tool line.
+    ToolVerb = "tool-verb",
+    /// The subject of a tool line.
+    ToolSubject = "tool-subject",
+    /// Output of a tool.
+    ToolOutput = "tool-output",
+    /// Something went well.
+    Good = "good",
+    /// A warning.
+    Warning = "warning",
+    /// An error.
+    Error = "error",
+    /// Headings in markdown.
+    Heading = "heading",
+    /// Emphasised markdown.
+    Emphasis = "emphasis",
+    /// Strong markdown.
+    Bold = "bold",
+    /// Code in a line.
+    Code = "code",
+    /// Code in a block.
+    CodeBlock = "code-block",
+    /// Links.
+    Link = "link",
+    /// Quotes.
+    Quote = "quote",
+    /// List bullets and table lines.
+    Mark = "mark",
+    /// An added line.
+    DiffAdded = "diff-added",
+    /// A removed line.
+    DiffRemoved = "diff-removed",
+    /// A line number or hunk head.
+    DiffMeta = "diff-meta",
+    /// The ground of panels and overlays.
+    Panel = "panel",
+    /// The title of a panel.
+    PanelTitle = "panel-title",
+    /// Keys in hints.
+    Key = "key",
+    /// A hit of a search or filter.
+    Match = "match",
+    /// The status line.
+    Status = "status",
+}

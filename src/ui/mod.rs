@@ -1,0 +1,3 @@
+//! Drawing: the state goes in, cells come out; only the layout cache changes.
+
+pub mod chat;
