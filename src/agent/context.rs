@@ -1,0 +1,202 @@
+//! The transcript as the model gets it: rows in, conversation items out. Pure.
+//!
+//! Every tool call has exactly one result, whatever the file holds, because providers refuse a conversation otherwise.
+
+use crate::domain::ids::CallId;
+use crate::domain::message::{Body, InfoKind, Message};
+use crate::provider::{Call, CallResult, Item, Reply};
+use std::collections::HashMap;
+
+/// What a call without a result gets.
+pub const INTERRUPTED: &str = "interrupted: the call did not finish";
+
+/// What the model is told when the user stopped it before.
+const STOPPED_HINT: &str = "[The user interrupted your previous answer.]";
+
+/// Builds the conversation from the rows since the last compaction.
+///
+/// Text that broke off at the very end is left out, so that a retry begins anew; broken-off text that the user answered stays.
+#[must_use]
+pub fn items(rows: &[Message]) -> Vec<Item> {
+    let mut out = Builder::default();
+    for row in &rows[..end_without_broken_text(rows)] {
+        match &row.body {
+            Body::User(user) => out.user(&user.text),
+            Body::Assistant(said) => {
+                let reply = out.reply_for_text();
+                if !reply.text.is_empty() && !said.text.is_empty() {
+                    reply.text.push_str("\n\n");
+                }
+                reply.text.push_str(&said.text);
+                reply.native.extend(said.native.clone());
+            }
+            Body::Thinking(thought) => {
+                if let Some(native) = &thought.native {
+                    out.reply_for_text().native.push(native.clone());
+                }
+            }
+            Body::Tool(call) => {
+                let result = call.result.clone().filter(|_| call.status.ended());
+                let failed = result.is_none() || call.status == crate::domain::tool::ToolStatus::Error;
+                out.call(
+                    Call { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() },
+                    result.unwrap_or_else(|| INTERRUPTED.to_owned()),
+                    failed,
+                );
+            }
+            Body::Info(info) if info.kind == InfoKind::Interrupted => out.interrupted = true,
+            Body::Info(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_) => {}
+        }
+    }
+    out.close();
+    out.items
+}
+
+fn end_without_broken_text(rows: &[Message]) -> usize {
+    let mut end = rows.len();
+    for (at, row) in rows.iter().enumerate().rev() {
+        match &row.body {
+            Body::Assistant(said) if said.partial => end = at,
+            Body::Thinking(_) | Body::Error(_) | Body::Info(_) | Body::Odd(_) => {}
+            _ => break,
+        }
+    }
+    end
+}
+
+#[derive(Default)]
+struct Builder {
+    items: Vec<Item>,
+    reply: Option<Reply>,
+    results: Vec<CallResult>,
+    seen: HashMap<CallId, u32>,
+    interrupted: bool,
+}
+
+impl Builder {
+    fn user(&mut self, text: &str) {
+        self.close();
+        let text = if self.interrupted { format!("{STOPPED_HINT}\n\n{text}") } else { text.to_owned() };
+        self.interrupted = false;
+        self.items.push(Item::User(text));
+    }
+
+    /// Text after calls belongs to the next response.
+    fn reply_for_text(&mut self) -> &mut Reply {
+        if !self.results.is_empty() {
+            self.close();
+        }
+        self.reply.get_or_insert_default()
+    }
+
+    fn call(&mut self, mut call: Call, text: String, failed: bool) {
+        let times = self.seen.entry(call.id.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            call.id = CallId::new(format!("{}-{times}", call.id));
+        }
+        self.results.push(CallResult { id: call.id.clone(), text, failed });
+        self.reply.get_or_insert_default().calls.push(call);
+    }
+
+    fn close(&mut self) {
+        if let Some(reply) = self.reply.take()
+            && (!reply.text.is_empty() || !reply.calls.is_empty() || !reply.native.is_empty())
+        {
+            self.items.push(Item::Assistant(reply));
+        }
+        if !self.results.is_empty() {
+            self.items.push(Item::Results(std::mem::take(&mut self.results)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::{At, MessageId};
+    use crate::domain::message::{AssistantText, Info, UserText};
+    use crate::domain::notice::Level;
+    use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
+    use proptest::prelude::*;
+
+    fn row(body: Body) -> Message {
+        Message::new(MessageId::new("m"), At(0), body)
+    }
+    fn user(text: &str) -> Message {
+        row(Body::User(UserText { text: text.into(), ..UserText::default() }))
+    }
+    fn said(text: &str, partial: bool) -> Message {
+        row(Body::Assistant(AssistantText { text: text.into(), partial, ..AssistantText::default() }))
+    }
+    fn tool(id: &str, result: Option<&str>) -> Message {
+        row(Body::Tool(Box::new(ToolCall {
+            id: CallId::new(id),
+            name: "read".into(),
+            input: serde_json::json!({}),
+            subject: String::new(),
+            status: if result.is_some() { ToolStatus::Completed } else { ToolStatus::Executing },
+            result: result.map(Into::into),
+            millis: None,
+            figures: ToolFigures::default(),
+            decision: None,
+        })))
+    }
+    fn stopped() -> Message {
+        row(Body::Info(Info { text: "Stopped".into(), level: Level::Info, kind: InfoKind::Interrupted }))
+    }
+
+    #[test]
+    fn calls_are_paired_and_responses_kept_apart() {
+        let rows = [user("hi"), said("look", false), tool("a", Some("1")), tool("a", None), said("so", false), user("more")];
+        let items = items(&rows);
+        let Item::Assistant(first) = &items[1] else { panic!("{items:?}") };
+        assert_eq!((first.text.as_str(), first.calls.len()), ("look", 2));
+        assert_eq!(first.calls[1].id.as_str(), "a-2", "an id that comes twice is told apart");
+        let Item::Results(results) = &items[2] else { panic!("{items:?}") };
+        assert_eq!((results[0].failed, results[1].failed, results[1].text.as_str()), (false, true, INTERRUPTED));
+        assert!(matches!(&items[3], Item::Assistant(reply) if reply.text == "so"));
+        assert_eq!(items.len(), 5);
+    }
+
+    #[test]
+    fn a_stop_is_told_with_the_next_message() {
+        let rows = [user("hi"), said("I wo", true), stopped(), user("go on")];
+        let items = items(&rows);
+        assert!(matches!(&items[1], Item::Assistant(reply) if reply.text == "I wo"));
+        assert!(matches!(&items[2], Item::User(text) if text.starts_with(STOPPED_HINT)));
+    }
+
+    #[test]
+    fn broken_text_at_the_end_is_left_out_for_the_retry() {
+        let rows = [user("hi"), said("I wo", true)];
+        assert_eq!(items(&rows), [Item::User("hi".into())]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_call_has_one_result_right_behind_it(kinds in prop::collection::vec(0u8..6, 0..30)) {
+            let rows: Vec<Message> = kinds.iter().enumerate().map(|(at, kind)| match kind {
+                0 => user("u"),
+                1 => said("s", at % 3 == 0),
+                2 => tool(&format!("c{}", at % 4), Some("r")),
+                3 => tool(&format!("c{}", at % 4), None),
+                4 => stopped(),
+                _ => said("", false),
+            }).collect();
+            let items = items(&rows);
+            let mut ids = std::collections::HashSet::new();
+            for (at, item) in items.iter().enumerate() {
+                match item {
+                    Item::Assistant(reply) if !reply.calls.is_empty() => {
+                        let Some(Item::Results(results)) = items.get(at + 1) else { return Err(TestCaseError::fail("no results")) };
+                        prop_assert!(reply.calls.iter().map(|c| &c.id).eq(results.iter().map(|r| &r.id)));
+                        for call in &reply.calls { prop_assert!(ids.insert(call.id.clone())); }
+                    }
+                    Item::Results(_) => prop_assert!(matches!(&items[at - 1], Item::Assistant(r) if !r.calls.is_empty())),
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Many sessions at once: takes commands from a face and hands them to the lane of their session.
+//!
+//! It routes and does nothing else; a lane does the work of its session.
+
+use super::connections::Connections;
+use super::lane::{Lane, ToLane};
+use super::link::{self, EngineEnd, Link};
+use super::outbox::Outbox;
+use crate::domain::contract::{Configured, NewSession};
+use crate::domain::notice::{Level, Notice};
+use crate::domain::{Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
+use crate::store::Store;
+use crate::tools::registry::Registry;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// What the engine is made of. `runtime` and `cli` put it together from the configuration.
+pub struct Setup {
+    /// The workspace's files.
+    pub store: Store,
+    /// The connections, the default one first.
+    pub connections: Connections,
+    /// The tools.
+    pub tools: Registry,
+    /// Settings that the engine goes by.
+    pub settings: Settings,
+    /// Called when the user chose a connection, so that it is the default next time.
+    pub chosen: Box<dyn Fn(&ConnectionName) + Send + Sync>,
+}
+
+/// Settings that the engine goes by.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Mode of new sessions.
+    pub mode: Mode,
+    /// The modes that Shift+Tab goes through.
+    pub cycle: Vec<Mode>,
+    /// Working directory of new sessions.
+    pub cwd: PathBuf,
+    /// Requests a turn may make.
+    pub requests_per_turn: u32,
+    /// Nobody can be asked.
+    pub headless: bool,
+    /// Enter steers while a turn runs, instead of queuing.
+    pub steer_by_default: bool,
+    /// lisle's own folders: protected from the tools.
+    pub own_dirs: Vec<PathBuf>,
+    /// The own binary, which starts commands.
+    pub runner: PathBuf,
+    /// What holds commands back beside the modes, in words.
+    pub sandbox: String,
+}
+
+/// What all lanes share.
+pub(super) struct Shared {
+    pub(super) setup: Setup,
+    pub(super) events: mpsc::Sender<crate::domain::Stamped>,
+    pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
+    /// The properties of live sessions, newer than the files say.
+    pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
+}
+
+/// Starts the engine on the current runtime and returns the face's end.
+#[must_use]
+pub fn open(setup: Setup) -> Link {
+    let (link, EngineEnd { commands, events }) = link::pair();
+    let shared = Arc::new(Shared {
+        setup,
+        events: events.clone(),
+        lanes: Mutex::default(),
+        metas: Mutex::default(),
+    });
+    let desk = Desk { out: Outbox::new(events, None), shared, ends: Vec::new() };
+    tokio::spawn(desk.work(commands));
+    link
+}
+
+struct Desk {
+    shared: Arc<Shared>,
+    out: Outbox,
+    ends: Vec<tokio::task::JoinHandle<()>>,
+}
+
+impl Desk {
+    async fn work(mut self, mut commands: mpsc::Receiver<Command>) {
+        self.configured().await;
+        while let Some(command) = commands.recv().await {
+            match command {
+                Command::List => self.list().await,
+                Command::Create(new) => self.create(new),
+                Command::Open { session, rows } => self.to(&session, ToLane::Open { rows }).await,
+                Command::Earlier { session, cursor, rows } => {
+                    self.to(&session, ToLane::Earlier { cursor, rows }).await;
+                }
+                Command::Leave { session } => self.to(&session, ToLane::Leave).await,
+                Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
+                Command::Models { connection } => self.models(connection),
+                Command::Remember { text } => self.remember(text),
+                Command::Shutdown => break,
+            }
+        }
+        self.shutdown().await;
+    }
+
+    async fn configured(&mut self) {
+        let store = self.shared.setup.store.clone();
+        let history = blocking(move || store.history()).await.unwrap_or_default();
+        let settings = &self.shared.setup.settings;
+        let configured = Configured {
+            workspace: self.shared.setup.store.workspace_name(),
+            connections: self.shared.setup.connections.infos(),
+            cycle: settings.cycle.clone(),
+            sandbox: settings.sandbox.clone(),
+            history,
+        };
+        self.out.send(Event::Configured(Box::new(configured))).await;
+    }
+
+    async fn list(&mut self) {
+        let store = self.shared.setup.store.clone();
+        let Some(listing) = blocking(move || store.list()).await else { return };
+        let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut sessions: Vec<SessionMeta> = Vec::new();
+        for meta in listing.sessions {
+            let meta = match live.get(&meta.id) {
+                Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
+                None => meta,
+            };
+            if !meta.hidden {
+                sessions.push(meta);
+            }
+        }
+        for notice in listing.notices {
+            self.out.send(Event::Notice(notice)).await;
+        }
+        self.out.send(Event::Listed { sessions }).await;
+    }
+
+    fn create(&mut self, new: NewSession) {
+        let now = super::lane::now();
+        let id = self.shared.setup.store.fresh_id(now);
+        let settings = &self.shared.setup.settings;
+        let mode = new.mode.unwrap_or(settings.mode);
+        let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
+        let connections = &self.shared.setup.connections;
+        meta.connection = new.connection.or_else(|| connections.default().map(|info| info.name.clone()));
+        meta.model = new.model.or_else(|| {
+            let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
+            Some(info.default_model.clone()).filter(|model| !model.is_empty())
+        });
+        let session = meta.id.clone();
+        let lane = self.start(session, Some(meta));
+        // A fresh lane has room.
+        let _ = lane.try_send(ToLane::Open { rows: 0 });
+    }
+
+    async fn to(&mut self, session: &SessionId, what: ToLane) {
+        let lane = self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
+        let lane = lane.unwrap_or_else(|| self.start(session.clone(), None));
+        let _ = lane.send(what).await;
+    }
+
+    fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> mpsc::Sender<ToLane> {
+        let (to, from) = mpsc::channel(256);
+        self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone(), to.clone());
+        let lane = Lane::new(self.shared.clone(), session, new, to.clone());
+        self.ends.push(tokio::spawn(lane.work(from)));
+        to
+    }
+
+    fn models(&self, connection: ConnectionName) {
+        let provider = self.shared.setup.connections.provider(&connection);
+        let mut out = Outbox::new(self.shared.events.clone(), None);
+        tokio::spawn(async move {
+            let models = match provider {
+                Some(provider) => provider.models().await.map_err(|error| error.to_string()),
+                None => Err(format!("There is no connection named {connection} here.")),
+            };
+            out.send(Event::Models { connection, models }).await;
+        });
+    }
+
+    fn remember(&self, text: String) {
+        let store = self.shared.setup.store.clone();
+        let events = self.shared.events.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = store.remember(&text) {
+                tracing::warn!(%error, "the input history was not saved");
+                drop(events);
+            }
+        });
+    }
+
+    async fn shutdown(mut self) {
+        let lanes: Vec<_> =
+            self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        for lane in lanes {
+            let _ = lane.send(ToLane::Shutdown).await;
+        }
+        for end in self.ends {
+            if let Err(error) = end.await {
+                tracing::error!(%error, "a session's task ended badly");
+                let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
+                self.out.send(Event::Notice(notice)).await;
+            }
+        }
+        self.out.send(Event::Ended).await;
+    }
+}
+
+/// Runs file work off the async threads; `None` only if it panicked, which is logged.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => Some(value),
+        Err(error) => {
+            tracing::error!(%error, "file work ended badly");
+            None
+        }
+    }
+}

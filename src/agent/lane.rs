@@ -1,0 +1,596 @@
+//! One session's task: feeds the machine, does its steps in order, and tells the faces.
+//!
+//! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
+//! disk before its request leaves and a call before its tool runs.
+
+use super::desk::{Shared, blocking};
+use super::machine::{Machine, Own, Rules};
+use super::outbox::Outbox;
+use super::queue::Queue;
+use super::step::{Input, RunNo, Safety, Step};
+use super::work::{Site, Works};
+use crate::domain::contract::{Act, Opened};
+use crate::domain::ids::At;
+use crate::domain::message::Message;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::permission::Mode;
+use crate::domain::{Event, SessionId, SessionMeta};
+use crate::provider::ProviderError;
+use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
+use crate::tools::Place;
+use crate::tools::seen::Seen;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc;
+
+/// What a lane hears.
+#[derive(Debug)]
+pub(super) enum ToLane {
+    Input(Input),
+    Act(Act),
+    Open { rows: usize },
+    Earlier { cursor: u64, rows: usize },
+    Leave,
+    Health(Health),
+    Shutdown,
+}
+
+/// Milliseconds since the epoch, now.
+pub(super) fn now() -> At {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    At(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// One session's task.
+pub(super) struct Lane {
+    shared: Arc<Shared>,
+    me: mpsc::Sender<ToLane>,
+    machine: Machine,
+    out: Outbox,
+    works: Works,
+    seen: Arc<Seen>,
+    files: Files,
+    /// The machine has the rows that the model gets.
+    has_context: bool,
+    draft: String,
+    last_health: Option<String>,
+}
+
+/// How the session stands to its files.
+enum Files {
+    /// Not looked at, or given back when nobody looked.
+    Unloaded,
+    /// A new session without files; what could not be saved waits here.
+    New { unsaved: Vec<Message>, told: bool },
+    /// We write.
+    Ours(Writer),
+    /// Somebody else writes; who, in words.
+    Theirs(String),
+}
+
+impl Lane {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        session: SessionId,
+        new: Option<SessionMeta>,
+        me: mpsc::Sender<ToLane>,
+    ) -> Self {
+        let out = Outbox::new(shared.events.clone(), Some(session.clone()));
+        let is_new = new.is_some();
+        let settings = &shared.setup.settings;
+        let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
+        let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
+        Self {
+            shared,
+            me,
+            machine,
+            out,
+            works: Works::default(),
+            seen: Arc::default(),
+            files: if is_new { Files::New { unsaved: Vec::new(), told: false } } else { Files::Unloaded },
+            has_context: is_new,
+            draft: String::new(),
+            last_health: None,
+        }
+    }
+
+    pub(super) async fn work(mut self, mut from: mpsc::Receiver<ToLane>) {
+        loop {
+            let next = match from.try_recv() {
+                Ok(next) => Some(next),
+                Err(_) => {
+                    self.out.flush().await;
+                    from.recv().await
+                }
+            };
+            match next {
+                Some(ToLane::Input(input)) => self.input(input).await,
+                Some(ToLane::Act(act)) => self.act(act).await,
+                Some(ToLane::Open { rows }) => self.open(rows).await,
+                Some(ToLane::Earlier { cursor, rows }) => self.earlier(cursor, rows).await,
+                Some(ToLane::Leave) => self.leave().await,
+                Some(ToLane::Health(health)) => self.health(health).await,
+                Some(ToLane::Shutdown) | None => break,
+            }
+        }
+        self.end(from).await;
+    }
+
+    /// Stops, waits for the processes, and closes the files.
+    async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
+        self.input(Input::Shutdown).await;
+        while !self.machine.is_quiet() {
+            match from.recv().await {
+                Some(ToLane::Input(input)) => self.input(input).await,
+                Some(ToLane::Act(Act::Draft { text })) => self.save_draft(text).await,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
+            writer.close().await;
+        }
+        self.out.flush().await;
+    }
+
+    // ---- the machine ----
+
+    async fn input(&mut self, input: Input) {
+        let steps = self.machine.step(now(), input);
+        for step in steps {
+            self.perform(step).await;
+        }
+    }
+
+    async fn perform(&mut self, step: Step) {
+        match step {
+            Step::Keep(rows, safety) => self.keep(rows, safety).await,
+            Step::Live(row, safety) => {
+                if let Some(writer) = self.writer().await {
+                    let kept = writer.live(row, durability(safety)).await;
+                    self.told("keep a running row", kept);
+                }
+            }
+            Step::Grow(id, add) => {
+                if let Files::Ours(writer) = &self.files {
+                    writer.grow(id, add);
+                }
+            }
+            Step::Drop(id) => {
+                if let Files::Ours(writer) = &self.files {
+                    let kept = writer.drop_live(id).await;
+                    self.told("forget a running row", kept);
+                }
+            }
+            Step::KeepQueue(items) => {
+                if let Some(writer) = self.writer().await {
+                    let kept = writer.queue(items).await;
+                    self.told("keep the queue", kept);
+                }
+            }
+            Step::KeepMeta(safety) => self.keep_meta(safety).await,
+            Step::Turn(on) => {
+                if let Some(writer) = self.writer().await {
+                    let kept = writer.turn(on).await;
+                    self.told("keep that a turn runs", kept);
+                }
+            }
+            Step::Emit(event) => {
+                if let Event::Changed(meta) = &event {
+                    let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
+                    metas.insert(meta.id.clone(), (**meta).clone());
+                }
+                self.out.send(event).await;
+            }
+            Step::Ask(run, request) => self.ask(run, *request).await,
+            Step::Inspect(run, call) => {
+                let tools = &self.shared.setup.tools;
+                let tool = tools.find(&call.name).ok_or_else(|| tools.unknown(&call.name));
+                let site = self.site();
+                self.works.inspect(run, call, tool, site);
+            }
+            Step::Run(run, call, facts) => {
+                let site = self.site();
+                if let Some(tool) = self.shared.setup.tools.find(&call.name) {
+                    self.works.run(run, call, tool, *facts, site);
+                }
+            }
+            Step::Cancel(run) => self.works.cancel(run, self.me.clone()),
+            Step::RetryIn(run, ms) => {
+                let me = self.me.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(ms)).await;
+                    let _ = me.send(ToLane::Input(Input::RetryNow(run))).await;
+                });
+            }
+        }
+    }
+
+    async fn ask(&mut self, run: RunNo, mut request: crate::provider::ModelRequest) {
+        self.works.forget_before(run);
+        let connections = &self.shared.setup.connections;
+        let name = self.machine.meta.connection.clone();
+        let info = name.as_ref().and_then(|name| connections.info(name)).cloned();
+        let provider = name.as_ref().and_then(|name| connections.provider(name));
+        match (info, provider) {
+            (Some(info), Some(provider)) if info.missing.is_none() => {
+                if request.model.is_empty() {
+                    request.model.clone_from(&info.default_model);
+                }
+                self.works.ask(run, provider, request, self.me.clone());
+            }
+            (Some(info), _) => {
+                let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());
+                let error = no_connection(&format!("The connection {} cannot be used: {why}.", info.name));
+                self.fail_soon(run, error);
+            }
+            (None, _) => {
+                self.machine.connection_missing = true;
+                let text = match name {
+                    Some(name) => format!("This session was made with the connection {name}, which is not configured here. Choose another with /model."),
+                    None => "No connection is configured. Choose one with /model.".to_owned(),
+                };
+                self.fail_soon(run, no_connection(&text));
+            }
+        }
+    }
+
+    /// Reports a failure after the steps at hand were done.
+    fn fail_soon(&self, run: RunNo, error: ProviderError) {
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            let _ = me.send(ToLane::Input(Input::Failed(run, error))).await;
+        });
+    }
+
+    fn site(&self) -> Site {
+        let settings = &self.shared.setup.settings;
+        Site {
+            place: Place {
+                cwd: self.machine.meta.cwd.clone(),
+                session_dir: self.shared.setup.store.session_dir(&self.machine.meta.id),
+                own_dirs: settings.own_dirs.clone(),
+                runner: settings.runner.clone(),
+                window: self.machine.meta.usage.context_window.unwrap_or(200_000),
+            },
+            seen: self.seen.clone(),
+            lane: self.me.clone(),
+        }
+    }
+
+    // ---- the user ----
+
+    async fn act(&mut self, act: Act) {
+        if !self.load(0).await {
+            return;
+        }
+        if let Act::Draft { text } = act {
+            self.save_draft(text).await;
+            return;
+        }
+        if let Files::Theirs(who) = &self.files
+            && act != Act::Read
+        {
+            let text = format!("This session can only be read here: {who} has it open.");
+            let notice = Notice::new(Level::Warning, text).hint("Close it there, or start a new session here.");
+            self.out.send(Event::Notice(notice)).await;
+            return;
+        }
+        if let Act::Model { connection: Some(name), .. } = &act {
+            (self.shared.setup.chosen)(name);
+        }
+        self.load_context().await;
+        self.input(Input::Act(act)).await;
+    }
+
+    async fn save_draft(&mut self, text: String) {
+        self.draft.clone_from(&text);
+        let store = self.shared.setup.store.clone();
+        let id = self.machine.meta.id.clone();
+        if let Some(Err(error)) = blocking(move || store.save_draft(&id, &text)).await {
+            tracing::warn!(%error, "the draft was not saved");
+        }
+    }
+
+    async fn open(&mut self, rows: usize) {
+        let fresh = matches!(self.files, Files::Unloaded);
+        if !self.load(rows).await {
+            return;
+        }
+        self.input(Input::Viewed(true)).await;
+        if !fresh {
+            self.snapshot(rows).await;
+        }
+    }
+
+    /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them.
+    async fn leave(&mut self) {
+        self.input(Input::Viewed(false)).await;
+        let idle = self.machine.is_quiet() && self.machine.queue.items.is_empty();
+        if idle && matches!(self.files, Files::Ours(_) | Files::Theirs(_)) {
+            if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
+                writer.close().await;
+            }
+            self.has_context = false;
+            self.machine.set_rows(Vec::new());
+        }
+    }
+
+    // ---- files ----
+
+    /// Reads the session if that was not done; shows it if `rows` are wanted. False when it cannot be read.
+    async fn load(&mut self, rows: usize) -> bool {
+        if !matches!(self.files, Files::Unloaded) {
+            return true;
+        }
+        let store = self.shared.setup.store.clone();
+        let id = self.machine.meta.id.clone();
+        let draft_of = id.clone();
+        let loaded = blocking(move || (store.load(&id, rows.max(1)), store.draft(&draft_of))).await;
+        let Some((loaded, draft)) = loaded else { return false };
+        match loaded {
+            Ok(loaded) => {
+                self.draft = draft;
+                self.take(loaded, rows).await;
+                true
+            }
+            Err(error) => {
+                self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                false
+            }
+        }
+    }
+
+    async fn take(&mut self, loaded: Loaded, rows: usize) {
+        let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, foreign_last_write, access } = loaded;
+        let mut remarks = Vec::new();
+        // Nothing ever comes back looser than it was left.
+        if meta.mode == Mode::Execute && (died_in_turn || foreign_last_write) {
+            meta.mode = Mode::Ask;
+            let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
+            remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
+        }
+        if self.shared.setup.store.is_foreign() && meta.mode == Mode::Execute {
+            meta.mode = Mode::Ask;
+            remarks.push("This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned());
+        }
+        let own: Own = serde_json::from_value(own).unwrap_or_default();
+        let held = !queue.is_empty();
+        let queue = Queue { items: queue, held };
+        self.files = match access {
+            Access::Writer(journal) => {
+                meta.held_by = None;
+                let writer = Writer::spawn(journal);
+                self.watch(&writer);
+                Files::Ours(writer)
+            }
+            Access::Reader { held_by } => {
+                meta.held_by = Some(held_by.clone());
+                Files::Theirs(held_by)
+            }
+        };
+        let rules = rules(&self.shared, &meta.id);
+        self.machine = Machine::new(meta, own, queue, rules);
+        let connections = &self.shared.setup.connections;
+        self.machine.connection_missing =
+            self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());
+        self.has_context = false;
+        if rows > 0 {
+            self.show(last, earlier).await;
+        }
+        for text in remarks {
+            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+        }
+    }
+
+    fn watch(&self, writer: &Writer) {
+        let mut health = writer.health();
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            while health.changed().await.is_ok() {
+                let now = health.borrow_and_update().clone();
+                if me.send(ToLane::Health(now)).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    async fn health(&mut self, health: Health) {
+        let now = health.trouble();
+        if now == self.last_health {
+            return;
+        }
+        let notice = match &now {
+            Some(trouble) => Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be."),
+            None => Notice::new(Level::Info, "Everything is saved again."),
+        };
+        self.last_health = now;
+        self.out.send(Event::Notice(notice)).await;
+    }
+
+    /// The model's context is read only when a turn needs it: a long session is opened by its last page alone.
+    async fn load_context(&mut self) {
+        if self.has_context {
+            return;
+        }
+        let store = self.shared.setup.store.clone();
+        let id = self.machine.meta.id.clone();
+        if let Some(rows) = blocking(move || store.context(&id)).await {
+            match rows {
+                Ok(rows) => self.machine.set_rows(rows),
+                Err(error) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+            }
+        }
+        self.has_context = true;
+    }
+
+    /// The writer; made at the first write of a new session.
+    async fn writer(&mut self) -> Option<Writer> {
+        if let Files::Ours(writer) = &self.files {
+            return Some(writer.clone());
+        }
+        let Files::New { unsaved, told } = &mut self.files else { return None };
+        let unsaved = std::mem::take(unsaved);
+        let told = *told;
+        let store = self.shared.setup.store.clone();
+        let meta = self.machine.meta.clone();
+        match blocking(move || store.create(&meta)).await {
+            Some(Ok((id, journal))) => {
+                if id != self.machine.meta.id {
+                    self.reidentify(id).await;
+                }
+                let writer = Writer::spawn(journal);
+                self.watch(&writer);
+                self.files = Files::Ours(writer.clone());
+                if !unsaved.is_empty() {
+                    let kept = writer.append(unsaved, Durability::Synced).await;
+                    self.told("save the messages", kept);
+                }
+                Some(writer)
+            }
+            failed => {
+                self.files = Files::New { unsaved, told: true };
+                if !told {
+                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
+                    let notice = Notice::new(Level::Error, format!("The session cannot be saved. {why}"))
+                        .hint("It works in memory and is tried again with each message.");
+                    self.out.send(Event::Notice(notice)).await;
+                }
+                None
+            }
+        }
+    }
+
+    async fn reidentify(&mut self, id: SessionId) {
+        let old = std::mem::replace(&mut self.machine.meta.id, id.clone());
+        self.machine.set_session_dir(self.shared.setup.store.session_dir(&id));
+        {
+            let mut lanes = self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+            lanes.insert(id.clone(), self.me.clone());
+            let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
+            metas.remove(&old);
+        }
+        self.out.reidentify(&id).await;
+    }
+
+    async fn keep(&mut self, rows: Vec<Message>, safety: Safety) {
+        if let Some(writer) = self.writer().await {
+            let kept = writer.append(rows, durability(safety)).await;
+            self.told("save a message", kept);
+        } else if let Files::New { unsaved, .. } = &mut self.files {
+            unsaved.extend(rows);
+        }
+    }
+
+    async fn keep_meta(&mut self, safety: Safety) {
+        let Some(writer) = self.writer().await else { return };
+        let own = serde_json::to_value(&self.machine.own).unwrap_or_default();
+        let urgency = match safety {
+            Safety::Synced => Urgency::Now,
+            Safety::Written => Urgency::Soon,
+        };
+        let kept = writer.meta(self.machine.meta.clone(), own, urgency).await;
+        self.told("save the session's properties", kept);
+    }
+
+    /// The writer keeps what it could not save and its health says so; the log has the details.
+    fn told(&self, what: &str, kept: Result<(), crate::store::StoreError>) {
+        if let Err(error) = kept {
+            tracing::warn!(session = %self.machine.meta.id, %error, "could not {what}");
+        }
+    }
+
+    // ---- the face ----
+
+    async fn show(&mut self, mut rows: Vec<Message>, earlier: Option<u64>) {
+        rows.extend(self.machine.live_rows());
+        let opened = Opened {
+            meta: self.machine.meta.clone(),
+            rows,
+            earlier,
+            queue: self.machine.queue.items.clone(),
+            queue_held: self.machine.queue.held,
+            requests: self.machine.requests(),
+            todo: self.machine.own.todo.clone(),
+            draft: self.draft.clone(),
+        };
+        self.out.send(Event::Opened(Box::new(opened))).await;
+    }
+
+    async fn snapshot(&mut self, rows: usize) {
+        let count = rows.max(1);
+        match &self.files {
+            Files::New { .. } => {
+                let all = self.machine.rows();
+                let last = all[all.len().saturating_sub(count)..].to_vec();
+                self.show(last, None).await;
+            }
+            Files::Unloaded => {}
+            Files::Ours(_) | Files::Theirs(_) => {
+                if let Files::Ours(writer) = &self.files {
+                    let kept = writer.flush().await;
+                    self.told("save what waits", kept);
+                }
+                let store = self.shared.setup.store.clone();
+                let id = self.machine.meta.id.clone();
+                match blocking(move || store.page(&id, u64::MAX, count)).await {
+                    Some(Ok(page)) => {
+                        let mut last = page.rows;
+                        // Rows that could not be saved yet are shown all the same.
+                        let end = last.last().map(|row| row.id.clone());
+                        let known = self.machine.rows();
+                        if let Some(at) = known.iter().rposition(|row| Some(&row.id) == end.as_ref()) {
+                            last.extend_from_slice(&known[at + 1..]);
+                        }
+                        self.show(last, page.earlier).await;
+                    }
+                    Some(Err(error)) => {
+                        self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+
+    async fn earlier(&mut self, cursor: u64, rows: usize) {
+        let store = self.shared.setup.store.clone();
+        let id = self.machine.meta.id.clone();
+        match blocking(move || store.page(&id, cursor, rows.max(1))).await {
+            Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
+            Some(Err(error)) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+            None => {}
+        }
+    }
+}
+
+fn rules(shared: &Shared, id: &SessionId) -> Rules {
+    let setup = &shared.setup;
+    Rules {
+        tools: setup.tools.specs(),
+        requests_per_turn: setup.settings.requests_per_turn,
+        headless: setup.settings.headless,
+        steer_by_default: setup.settings.steer_by_default,
+        session_dir: setup.store.session_dir(id),
+        seed: fastrand::u64(..),
+    }
+}
+
+fn durability(safety: Safety) -> Durability {
+    match safety {
+        Safety::Written => Durability::Written,
+        Safety::Synced => Durability::Synced,
+    }
+}
+
+fn no_connection(text: &str) -> ProviderError {
+    ProviderError {
+        code: "invalid_credentials",
+        title: "No connection".to_owned(),
+        text: text.to_owned(),
+        detail: String::new(),
+        retry: false,
+        after: None,
+    }
+}

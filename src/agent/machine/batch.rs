@@ -1,0 +1,171 @@
+//! The tool calls of one response: which may start, which waits for whom, and which rows are final.
+//!
+//! Calls that only read run side by side; one that may change something waits for all before it, and holds all behind it.
+//! Rows become final in the order of the calls, whatever ends first.
+
+use crate::domain::ids::{At, CallId, RequestId};
+use crate::domain::message::{Body, Message};
+use crate::domain::permission::Decision;
+use crate::domain::request::Request;
+use crate::domain::tool::{CallFacts, ToolCall, ToolFigures, ToolStatus};
+use crate::provider::Call;
+
+/// The calls of one response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    calls: Vec<Underway>,
+    kept: usize,
+}
+
+/// One call and how far it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Underway {
+    /// The call as proposed.
+    pub call: Call,
+    /// Its row.
+    pub row: Message,
+    /// How far it is.
+    pub stage: Stage,
+    /// When its tool was started.
+    pub started: Option<At>,
+    reads_only: bool,
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stage {
+    /// Not looked at yet.
+    Proposed,
+    /// Its facts are being gathered.
+    Inspecting,
+    /// The user is asked.
+    Asking(Box<Asking>),
+    /// The tool runs.
+    Running,
+    /// The tool asked the user something; the answer is its result.
+    Answering(Box<Request>),
+    /// It has its result.
+    Done,
+}
+
+/// A call that waits for the user, with the facts that the answer covers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asking {
+    /// What is asked.
+    pub request: Request,
+    /// What it was asked about.
+    pub facts: CallFacts,
+    /// What "this session" would keep.
+    pub grant: Option<crate::permit::Grant>,
+}
+
+impl Batch {
+    /// Adds a call with its row.
+    pub fn push(&mut self, call: Call, row: Message, reads_only: bool) {
+        self.calls.push(Underway { call, row, stage: Stage::Proposed, started: None, reads_only });
+    }
+
+    /// The call of that id that has no result yet.
+    pub fn open(&mut self, id: &CallId) -> Option<&mut Underway> {
+        self.calls.iter_mut().find(|one| one.call.id == *id && one.stage != Stage::Done)
+    }
+
+    /// All calls without a result.
+    pub fn all_open(&mut self) -> impl Iterator<Item = &mut Underway> {
+        self.calls.iter_mut().filter(|one| one.stage != Stage::Done)
+    }
+
+    /// The call that this request is about.
+    pub fn asked(&mut self, request: &RequestId) -> Option<&mut Underway> {
+        self.calls.iter_mut().find(|one| one.request().is_some_and(|asked| asked.id == *request))
+    }
+
+    /// What waits for the user.
+    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.calls.iter().filter_map(Underway::request)
+    }
+
+    /// Marks the next calls that may be looked at now, and names them.
+    pub fn startable(&mut self) -> Vec<Call> {
+        let mut found = Vec::new();
+        let mut all_before_done = true;
+        let mut changers_before_done = true;
+        for one in &mut self.calls {
+            let free = if one.reads_only { changers_before_done } else { all_before_done };
+            if free && one.stage == Stage::Proposed {
+                one.stage = Stage::Inspecting;
+                found.push(one.call.clone());
+            }
+            let done = one.stage == Stage::Done;
+            all_before_done &= done;
+            changers_before_done &= done || one.reads_only;
+        }
+        found
+    }
+
+    /// Takes the rows that are final now: the done ones at the front, in order.
+    pub fn take_final(&mut self) -> Vec<Message> {
+        let mut rows = Vec::new();
+        while let Some(one) = self.calls.get(self.kept).filter(|one| one.stage == Stage::Done) {
+            rows.push(one.row.clone());
+            self.kept += 1;
+        }
+        rows
+    }
+
+    /// Rows that are not final yet, in order.
+    pub fn live(&self) -> impl Iterator<Item = &Message> {
+        self.calls.iter().skip(self.kept).map(|one| &one.row)
+    }
+
+    /// Every call has its result.
+    #[must_use]
+    pub fn done(&self) -> bool {
+        self.calls.iter().all(|one| one.stage == Stage::Done)
+    }
+}
+
+impl Underway {
+    /// The row's tool call.
+    pub fn tool(&mut self) -> Option<&mut ToolCall> {
+        match &mut self.row.body {
+            Body::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// It was not started: a steer or a plan may skip it.
+    #[must_use]
+    pub fn not_started(&self) -> bool {
+        matches!(self.stage, Stage::Proposed | Stage::Inspecting | Stage::Asking(_))
+    }
+
+    /// What it asks the user.
+    #[must_use]
+    pub fn request(&self) -> Option<&Request> {
+        match &self.stage {
+            Stage::Asking(asking) => Some(&asking.request),
+            Stage::Answering(request) => Some(request),
+            _ => None,
+        }
+    }
+
+    /// Keeps the decision with the call.
+    pub fn decide(&mut self, decision: Decision) {
+        if let Some(tool) = self.tool() {
+            tool.decision = Some(decision);
+        }
+    }
+
+    /// Gives the call its result.
+    pub fn finish(&mut self, now: At, failed: bool, text: String, figures: ToolFigures) {
+        let millis = self.started.map(|from| now.since(from));
+        self.stage = Stage::Done;
+        if let Some(tool) = self.tool() {
+            tool.status = if failed { ToolStatus::Error } else { ToolStatus::Completed };
+            tool.result = Some(text);
+            tool.millis = millis;
+            tool.figures = figures;
+        }
+    }
+}

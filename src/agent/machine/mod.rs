@@ -1,0 +1,381 @@
+//! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
+//!
+//! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
+//! through requests and calls, `person` handles what the user does. The driver does the steps and reports back.
+
+mod batch;
+mod person;
+mod response;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use super::prompt::{self, Surroundings};
+use super::queue::Queue;
+use super::step::{Input, RunNo, Safety, Step};
+use crate::domain::contract::{Queued, TurnEnd};
+use crate::domain::ids::{At, MessageId, RequestId};
+use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::notice::{Level, Notice};
+use crate::domain::permission::Mode;
+use crate::domain::request::{Ask, PlanReview, Request};
+use crate::domain::session::Activity;
+use crate::domain::tool::{TodoItem, ToolSpec};
+use crate::domain::{Event, SessionMeta};
+use crate::permit::Grant;
+use batch::Batch;
+use response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What the machine is told once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// The tools on offer and whether each only reads.
+    pub tools: Vec<(ToolSpec, bool)>,
+    /// Requests a turn may make.
+    pub requests_per_turn: u32,
+    /// Nobody can be asked.
+    pub headless: bool,
+    /// Enter steers while a turn runs, instead of queuing.
+    pub steer_by_default: bool,
+    /// Where `plans/` and `data/` of this session lie.
+    pub session_dir: PathBuf,
+    /// Seed of ids and back-off.
+    pub seed: u64,
+}
+
+/// lisle's own data of a session, kept beside the header.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Own {
+    /// The plan that waits for its answer.
+    pub plan: Option<PendingPlan>,
+    /// The agent's todo list.
+    pub todo: Vec<TodoItem>,
+}
+
+/// A plan that waits for its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PendingPlan {
+    /// The request's id.
+    pub request: RequestId,
+    /// The plan.
+    pub review: PlanReview,
+}
+
+/// One session's agent.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The session's properties.
+    pub meta: SessionMeta,
+    /// lisle's own data of the session.
+    pub own: Own,
+    /// What waits for the turn to end.
+    pub queue: Queue,
+    /// The connection that the session is locked to is not configured here.
+    pub connection_missing: bool,
+    rules: Rules,
+    rows: Vec<Message>,
+    turn: Option<Turn>,
+    run: RunNo,
+    reaped: RunNo,
+    grants: Vec<Grant>,
+    mode_since: At,
+    mode_told: Mode,
+    viewed: bool,
+    shutting_down: bool,
+    shown_activity: Activity,
+    rng: fastrand::Rng,
+    last_stamp: At,
+}
+
+/// A turn that runs.
+#[derive(Clone, Debug)]
+struct Turn {
+    started: At,
+    requests: u32,
+    attempts: u32,
+    /// The last call and how often it came in a row.
+    last_call: Option<(String, Value)>,
+    repeats: u32,
+    steers: Vec<Queued>,
+    work: Work,
+}
+
+#[derive(Clone, Debug)]
+enum Work {
+    /// A response streams in.
+    Responding(Response),
+    /// Its calls run.
+    Calling(Batch),
+    /// A failed request waits for its retry.
+    BackingOff,
+}
+
+impl Machine {
+    /// A machine for a session. Its rows come with [`Machine::set_rows`] before the first turn.
+    #[must_use]
+    pub fn new(meta: SessionMeta, own: Own, queue: Queue, rules: Rules) -> Self {
+        let mode_told = meta.mode;
+        let rng = fastrand::Rng::with_seed(rules.seed);
+        let mut machine = Self {
+            meta,
+            own,
+            queue,
+            connection_missing: false,
+            rules,
+            rows: Vec::new(),
+            turn: None,
+            run: RunNo(1),
+            reaped: RunNo(1),
+            grants: Vec::new(),
+            mode_since: At(0),
+            mode_told,
+            viewed: false,
+            shutting_down: false,
+            shown_activity: Activity::Idle,
+            rng,
+            last_stamp: At(0),
+        };
+        machine.meta.plan_pending = machine.own.plan.is_some();
+        machine.meta.activity = machine.activity();
+        machine.shown_activity = machine.meta.activity.clone();
+        machine
+    }
+
+    /// Gives the machine the rows since the last compaction.
+    pub fn set_rows(&mut self, rows: Vec<Message>) {
+        self.last_stamp = rows.iter().map(|row| row.at).max().unwrap_or_default().max(self.last_stamp);
+        self.rows = rows;
+    }
+
+    /// The session's directory is another one: its id was taken when it was first written.
+    pub fn set_session_dir(&mut self, dir: PathBuf) {
+        self.rules.session_dir = dir;
+    }
+
+    /// The rows that the model would get, oldest first.
+    #[must_use]
+    pub fn rows(&self) -> &[Message] {
+        &self.rows
+    }
+
+    /// Rows that can still change, in order.
+    #[must_use]
+    pub fn live_rows(&self) -> Vec<Message> {
+        match self.turn.as_ref().map(|turn| &turn.work) {
+            Some(Work::Responding(response)) => response.live().cloned().collect(),
+            Some(Work::Calling(batch)) => batch.live().cloned().collect(),
+            Some(Work::BackingOff) | None => Vec::new(),
+        }
+    }
+
+    /// What waits for the user.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
+        let mut all: Vec<Request> = match self.turn.as_ref().map(|turn| &turn.work) {
+            Some(Work::Calling(batch)) => batch.requests().cloned().collect(),
+            _ => Vec::new(),
+        };
+        all.extend(self.own.plan.as_ref().map(plan_request));
+        all
+    }
+
+    /// A turn runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// No turn runs and the processes of the last one are gone.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.turn.is_none() && self.reaped >= RunNo(self.run.0.saturating_sub(1))
+    }
+
+    /// Takes an input and says what is to be done.
+    pub fn step(&mut self, now: At, input: Input) -> Vec<Step> {
+        let mut out = Vec::new();
+        match input {
+            Input::Act(act) => self.person(now, act, &mut out),
+            Input::Chunk(run, chunk) if run == self.run => self.chunk(now, chunk, &mut out),
+            Input::Used(run, used, window, cost) if run == self.run => self.used(used, window, cost, &mut out),
+            Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
+            Input::RetryNow(run) if run == self.run => self.request(now, &mut out),
+            Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
+            Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
+            Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
+            Input::Reaped(run) => self.reaped = self.reaped.max(run),
+            Input::Viewed(viewed) => self.viewed = viewed,
+            Input::Shutdown => {
+                self.shutting_down = true;
+                if self.turn.is_some() {
+                    self.stop(now, "The program ended.", &mut out);
+                }
+            }
+            // The rest is late news of a run that was stopped.
+            Input::Chunk(..)
+            | Input::Used(..)
+            | Input::Failed(..)
+            | Input::RetryNow(_)
+            | Input::Inspected(..)
+            | Input::Progress(..)
+            | Input::Ran(..) => {}
+        }
+        let activity = self.activity();
+        if activity != self.shown_activity {
+            self.shown_activity = activity.clone();
+            self.meta.activity = activity;
+            self.changed(&mut out);
+        }
+        out
+    }
+
+    fn activity(&self) -> Activity {
+        if let Some(turn) = &self.turn {
+            if let Work::Calling(batch) = &turn.work
+                && let Some(request) = batch.requests().next()
+            {
+                return Activity::NeedsYou(waiting_for(request));
+            }
+            return Activity::Running(turn.started);
+        }
+        if !self.is_quiet() {
+            return Activity::Stopping;
+        }
+        match &self.own.plan {
+            Some(plan) => Activity::NeedsYou(format!("plan: {}", plan.review.title)),
+            None => Activity::Idle,
+        }
+    }
+
+    // ---- what every part needs ----
+
+    /// A time that is later than every earlier one of this session.
+    fn stamp(&mut self, now: At) -> At {
+        self.last_stamp = now.max(self.last_stamp.plus(1));
+        self.last_stamp
+    }
+
+    fn letters(&mut self) -> String {
+        (0..6).map(|_| char::from(b"0123456789abcdefghijklmnopqrstuvwxyz"[self.rng.usize(..36)])).collect()
+    }
+
+    fn message_id(&mut self, at: At) -> MessageId {
+        MessageId::new(format!("msg-{}-{}", at.0, self.letters()))
+    }
+
+    fn request_id(&mut self, now: At) -> RequestId {
+        RequestId::new(format!("ask-{}-{}", now.0, self.letters()))
+    }
+
+    fn row(&mut self, now: At, body: Body) -> Message {
+        let at = self.stamp(now);
+        Message::new(self.message_id(at), at, body)
+    }
+
+    fn info(&mut self, now: At, level: Level, kind: InfoKind, text: impl Into<String>) -> Message {
+        self.row(now, Body::Info(Info { text: text.into(), level, kind }))
+    }
+
+    /// Appends final rows and shows them.
+    fn keep(&mut self, rows: Vec<Message>, safety: Safety, out: &mut Vec<Step>) {
+        if rows.is_empty() {
+            return;
+        }
+        for row in &rows {
+            self.meta.messages += 1;
+            let counts = match &row.body {
+                Body::User(_) => true,
+                Body::Assistant(said) => !said.intermediate,
+                _ => false,
+            };
+            if counts {
+                self.meta.last_message = row.at;
+            }
+            self.meta.used = row.at;
+        }
+        out.push(Step::Keep(rows.clone(), safety));
+        out.extend(rows.iter().map(|row| Step::Emit(Event::Row(Box::new(row.clone())))));
+        self.rows.extend(rows);
+    }
+
+    /// The properties changed: keep them and show them.
+    fn changed(&mut self, out: &mut Vec<Step>) {
+        out.push(Step::KeepMeta(Safety::Written));
+        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+    }
+
+    /// The user changed the properties: keep them at once.
+    fn changed_by_user(&mut self, out: &mut Vec<Step>) {
+        out.push(Step::KeepMeta(Safety::Synced));
+        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+    }
+
+    fn queue_changed(&mut self, out: &mut Vec<Step>) {
+        out.push(Step::KeepQueue(self.queue.items.clone()));
+        out.push(Step::Emit(Event::Queue { items: self.queue.items.clone(), held: self.queue.held }));
+    }
+
+    /// Writes the mode to the transcript once something happens in it, so that cycling leaves no trail of its own.
+    fn tell_mode(&mut self, now: At) -> Option<Message> {
+        if self.mode_told == self.meta.mode {
+            return None;
+        }
+        self.mode_told = self.meta.mode;
+        Some(self.info(now, Level::Info, InfoKind::ModeChanged, format!("Permission mode: {}", self.meta.mode.shown())))
+    }
+
+    fn system_prompt(&self, now: At) -> String {
+        let today = jiff::Timestamp::from_millisecond(now.0)
+            .map(|at| at.strftime("%Y-%m-%d").to_string())
+            .unwrap_or_default();
+        prompt::system(&Surroundings {
+            cwd: &self.meta.cwd,
+            session_dir: &self.rules.session_dir,
+            today: &today,
+            mode: self.meta.mode,
+            headless: self.rules.headless,
+        })
+    }
+
+    fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
+        self.turn = None;
+        self.meta.plan_pending = self.own.plan.is_some();
+        if end != TurnEnd::Done {
+            self.queue.hold();
+        }
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.viewed {
+            self.meta.unread = true;
+        }
+        out.push(Step::Turn(false));
+        self.meta.activity = self.activity();
+        self.shown_activity = self.meta.activity.clone();
+        self.changed(out);
+        out.push(Step::Emit(Event::TurnEnded { end }));
+        if self.queue.held {
+            self.queue_changed(out);
+        } else if !self.shutting_down {
+            self.send_next(now, out);
+        }
+    }
+}
+
+fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Step {
+    Step::Emit(Event::Notice(Notice::new(level, text).hint(hint)))
+}
+
+fn plan_request(plan: &PendingPlan) -> Request {
+    Request { id: plan.request.clone(), ask: Ask::Plan(plan.review.clone()) }
+}
+
+/// A few words for the list: what a request is about.
+fn waiting_for(request: &Request) -> String {
+    match &request.ask {
+        Ask::Approval(approval) => format!("approve: {} {}", approval.tool, approval.subject),
+        Ask::Plan(review) => format!("plan: {}", review.title),
+        Ask::Question(question) => format!("asks: {}", question.text),
+    }
+}

@@ -1,0 +1,258 @@
+//! What the user does to a session: messages, answers, modes, names.
+
+use super::batch::Stage;
+use super::turn::describe_grant;
+use super::{Machine, Work, notice};
+use crate::agent::step::{Safety, Step};
+use crate::domain::Event;
+use crate::domain::contract::{Act, QueueEdit, Queued};
+use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
+use crate::domain::message::InfoKind;
+use crate::domain::notice::Level;
+use crate::domain::permission::{Authority, Mode};
+use crate::domain::request::{Answer, Ask};
+use crate::domain::session::TitleFrom;
+use crate::domain::tool::ToolFigures;
+use crate::permit::{self, Verdict};
+
+/// How an approved plan is told to the model. Rehearsal and tests look for the first two words.
+const APPROVED: &str = "Plan approved. Carry it out now.";
+
+impl Machine {
+    pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
+        match act {
+            Act::Send { text } if text.trim().is_empty() => {}
+            Act::Send { text } if self.turn.is_some() && self.rules.steer_by_default => self.steer(now, text, out),
+            Act::Steer { text } if self.turn.is_some() && !text.trim().is_empty() => self.steer(now, text, out),
+            Act::Send { text } | Act::Steer { text } => self.send(now, text, out),
+            Act::Queue(edit) => self.edit_queue(now, edit, out),
+            Act::Stop => {
+                if self.turn.is_some() {
+                    self.stop(now, "You stopped the turn.", out);
+                }
+            }
+            Act::Retry => {
+                if self.turn.is_none() {
+                    self.begin(now, None, out);
+                }
+            }
+            Act::Answer { request, answer } => self.answer(now, &request, answer, out),
+            Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
+            Act::Model { connection, model } => self.set_model(connection, model, out),
+            Act::Thinking(level) => {
+                self.meta.thinking = level;
+                self.changed_by_user(out);
+            }
+            Act::Rename { title } => {
+                let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+                if !title.is_empty() {
+                    self.meta.title = title;
+                    self.meta.title_from = TitleFrom::User;
+                    self.changed_by_user(out);
+                }
+            }
+            Act::Read => {
+                if self.meta.unread {
+                    self.meta.unread = false;
+                    self.changed(out);
+                }
+            }
+            // Drafts are files of their own and never reach the machine.
+            Act::Draft { .. } => {}
+        }
+    }
+
+    fn send(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        if self.turn.is_some() {
+            let at = self.stamp(now);
+            let id = self.message_id(at);
+            self.queue.items.push(Queued { id, text, at, redelivered: false });
+            self.queue_changed(out);
+            return;
+        }
+        // The next message lets a held queue go: it is sent first, what waited follows.
+        if self.queue.held {
+            self.queue.held = false;
+            self.queue_changed(out);
+        }
+        self.begin(now, Some(text), out);
+    }
+
+    fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
+        let releases = edit == QueueEdit::Release;
+        if self.queue.edit(edit) {
+            self.queue_changed(out);
+        }
+        if releases && self.turn.is_none() {
+            self.send_next(now, out);
+        }
+    }
+
+    // ---- answers ----
+
+    fn answer(&mut self, now: At, request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
+        if self.own.plan.as_ref().is_some_and(|plan| plan.request == *request) {
+            self.answer_plan(now, answer, out);
+            return;
+        }
+        let asked = match self.turn.as_mut().map(|turn| &mut turn.work) {
+            Some(Work::Calling(batch)) => batch.asked(request).map(|one| (one.call.clone(), one.stage.clone())),
+            _ => None,
+        };
+        match asked {
+            Some((call, Stage::Asking(asking))) => match answer {
+                Answer::Once => {
+                    out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                    self.run_call(now, &call, asking.facts, Authority::Person, out);
+                }
+                Answer::Session => {
+                    let Some(grant) = asking.grant else {
+                        out.push(notice(Level::Warning, "This cannot be remembered: it is asked every time.", ""));
+                        return;
+                    };
+                    out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                    let words = describe_grant(&grant);
+                    if !self.grants.contains(&grant) {
+                        self.grants.push(grant);
+                    }
+                    self.run_call(now, &call, asking.facts, Authority::Grant(words), out);
+                }
+                Answer::No(reason) => self.refused(now, &call.id, reason, out),
+                _ => out.push(stale_answer()),
+            },
+            Some((call, Stage::Answering(_))) => {
+                let (failed, text) = match answer {
+                    Answer::Reply(text) => (false, format!("The user answered: {text}")),
+                    Answer::No(reason) => {
+                        (true, format!("The user did not answer.{}", reason.map(|r| format!(" {r}")).unwrap_or_default()))
+                    }
+                    _ => {
+                        out.push(stale_answer());
+                        return;
+                    }
+                };
+                let mut outcome = crate::domain::tool::Outcome::ok(text);
+                outcome.failed = failed;
+                outcome.figures = ToolFigures::default();
+                self.finish(now, &call.id, outcome, out);
+            }
+            _ => out.push(stale_answer()),
+        }
+    }
+
+    fn refused(&mut self, now: At, call: &CallId, reason: Option<String>, out: &mut Vec<Step>) {
+        let text = match reason.filter(|reason| !reason.trim().is_empty()) {
+            Some(reason) => format!("The user refused this call: {reason}"),
+            None => "The user refused this call. Do not try it in another form; ask what they want instead.".to_owned(),
+        };
+        self.refuse(now, call, self.meta.mode, Authority::Person, text, out);
+    }
+
+    fn answer_plan(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
+        if self.turn.is_some() {
+            let text = "A turn runs: the plan can be answered when it has ended.";
+            out.push(notice(Level::Warning, text, "Esc stops the turn."));
+            return;
+        }
+        let goes_on = |mode: Mode| format!("{APPROVED} Permission mode: {}.", mode.shown());
+        match answer {
+            Answer::PlanToAsk | Answer::PlanToExecute => {
+                let empty = self.own.plan.as_ref().is_none_or(|plan| plan.review.markdown.trim().is_empty());
+                if empty {
+                    out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
+                    return;
+                }
+                let mode = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
+                self.drop_plan(out);
+                self.meta.mode = mode;
+                // The user chose this mode deliberately: it counts at once.
+                self.mode_since = At(0);
+                self.changed_by_user(out);
+                self.begin(now, Some(goes_on(mode)), out);
+            }
+            Answer::PlanChanges(text) => {
+                self.drop_plan(out);
+                self.changed_by_user(out);
+                self.begin(now, Some(format!("Change the plan: {text}")), out);
+            }
+            Answer::PlanDecline => {
+                self.drop_plan(out);
+                let row = self.info(now, Level::Info, InfoKind::Remark, "You declined the plan.");
+                self.keep(vec![row], Safety::Synced, out);
+                self.changed_by_user(out);
+                if !self.queue.items.is_empty() {
+                    self.queue.hold();
+                    self.queue_changed(out);
+                }
+            }
+            _ => out.push(stale_answer()),
+        }
+    }
+
+    // ---- modes and models ----
+
+    fn set_mode(&mut self, now: At, mode: Mode, drop_plan: bool, out: &mut Vec<Step>) {
+        if mode == self.meta.mode && !drop_plan {
+            return;
+        }
+        if self.own.plan.is_some() {
+            if drop_plan {
+                self.drop_plan(out);
+            } else if self.meta.mode == Mode::Explore {
+                let text = "A plan waits for your answer, so the mode stays Explore.";
+                out.push(notice(Level::Warning, text, "Answer the plan, or drop it with /mode MODE --drop-plan."));
+                return;
+            }
+        }
+        self.meta.mode = mode;
+        self.mode_since = now;
+        self.changed_by_user(out);
+        self.reconsider(now, out);
+    }
+
+    /// A stricter mode decides on waiting approvals at once; a looser one only offers to run them.
+    fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
+        let mode = self.meta.mode;
+        let headless = self.rules.headless;
+        let grants = self.grants.clone();
+        let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
+        let mut refusals = Vec::new();
+        for one in batch.all_open() {
+            let id = one.call.id.clone();
+            let Stage::Asking(asking) = &mut one.stage else { continue };
+            let verdict = permit::decide(mode, &grants, &asking.facts, headless);
+            if let Verdict::Deny(reason) = verdict {
+                refusals.push((id, reason));
+                continue;
+            }
+            if let Ask::Approval(approval) = &mut asking.request.ask {
+                let would = matches!(verdict, Verdict::Allow(_));
+                if approval.would_run_now != would {
+                    approval.would_run_now = would;
+                    out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
+                }
+            }
+        }
+        for (id, reason) in refusals {
+            self.refuse(now, &id, mode, Authority::Mode, reason, out);
+        }
+    }
+
+    fn set_model(&mut self, connection: Option<ConnectionName>, model: String, out: &mut Vec<Step>) {
+        if let Some(name) = connection.filter(|name| self.meta.connection.as_ref() != Some(name)) {
+            if self.meta.connection_locked && !self.connection_missing && self.meta.connection.is_some() {
+                let text = "The connection of a session is fixed after its first message.";
+                out.push(notice(Level::Warning, text, "Start a new session for another connection."));
+                return;
+            }
+            self.meta.connection = Some(name);
+            self.connection_missing = false;
+        }
+        self.meta.model = Some(model).filter(|model| !model.is_empty());
+        self.changed_by_user(out);
+    }
+}
+
+fn stale_answer() -> Step {
+    notice(Level::Info, "That was already settled.", "")
+}

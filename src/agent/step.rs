@@ -1,0 +1,80 @@
+//! What goes into the machine and what it wants done: the vocabulary between `machine` (pure) and `driver` (which does it).
+
+use crate::domain::contract::{Act, Event, Queued};
+use crate::domain::ids::{CallId, MessageId};
+use crate::domain::message::Message;
+use crate::domain::tool::{CallFacts, Outcome};
+use crate::domain::usage::RequestUsage;
+use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
+use crate::tools::RunError;
+
+/// Number of a run of work. Stopping a turn begins a new number, so whatever the old work still reports is ignored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunNo(pub u64);
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// The user did something.
+    Act(Act),
+    /// A piece of the response came.
+    Chunk(RunNo, Chunk),
+    /// What the request used, with the model's window and the price in dollars.
+    Used(RunNo, RequestUsage, Option<u64>, f64),
+    /// The request failed.
+    Failed(RunNo, ProviderError),
+    /// The wait before a retry is over.
+    RetryNow(RunNo),
+    /// What a call would touch, or why it cannot work.
+    Inspected(RunNo, CallId, Result<CallFacts, String>),
+    /// The last lines of a running command.
+    Progress(RunNo, CallId, String),
+    /// A call ended.
+    Ran(RunNo, CallId, Result<Outcome, RunError>),
+    /// All work of the runs up to this one has ended, processes included.
+    Reaped(RunNo),
+    /// A face looks at the session, or no longer does.
+    Viewed(bool),
+    /// The program ends: stop, and keep the queue.
+    Shutdown,
+}
+
+/// How safe a write must be before the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Safety {
+    /// It survives the death of lisle.
+    Written,
+    /// It survives a power loss too.
+    Synced,
+}
+
+/// What is to be done, in order. A step that keeps something is done when it is on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Append final rows.
+    Keep(Vec<Message>, Safety),
+    /// Keep a row that can still change.
+    Live(Message, Safety),
+    /// Keep text that was added to a live row, at most half a second late.
+    Grow(MessageId, String),
+    /// Forget a live row.
+    Drop(MessageId),
+    /// Keep the queue.
+    KeepQueue(Vec<Queued>),
+    /// Keep the properties: at once when a person changed them, else soon.
+    KeepMeta(Safety),
+    /// Keep that a turn runs, or that it ended.
+    Turn(bool),
+    /// Tell the faces.
+    Emit(Event),
+    /// Ask the model.
+    Ask(RunNo, Box<ModelRequest>),
+    /// Gather the facts of a call.
+    Inspect(RunNo, Call),
+    /// Run a call that was decided on these facts.
+    Run(RunNo, Call, Box<CallFacts>),
+    /// Drop the request and end the calls of all runs up to this one, then report [`Input::Reaped`].
+    Cancel(RunNo),
+    /// Report [`Input::RetryNow`] after so many milliseconds.
+    RetryIn(RunNo, u64),
+}

@@ -1,0 +1,160 @@
+//! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
+
+use super::lane::ToLane;
+use super::step::{Input, RunNo};
+use crate::domain::tool::CallFacts;
+use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
+use crate::tools::seen::Seen;
+use crate::tools::{Place, Run, Tool};
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// All runs that may still have tasks.
+#[derive(Debug, Default)]
+pub(super) struct Works(BTreeMap<u64, OneRun>);
+
+#[derive(Debug, Default, Clone)]
+struct OneRun {
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// Where calls run, what was read there, and who hears of it.
+pub(super) struct Site {
+    pub(super) place: Place,
+    pub(super) seen: Arc<Seen>,
+    pub(super) lane: mpsc::Sender<ToLane>,
+}
+
+impl Works {
+    fn of(&mut self, run: RunNo) -> OneRun {
+        self.0.entry(run.0).or_default().clone()
+    }
+
+    /// Streams a response; dropping the stream drops the request.
+    pub(super) fn ask(
+        &mut self,
+        run: RunNo,
+        provider: Arc<dyn Provider>,
+        request: ModelRequest,
+        lane: mpsc::Sender<ToLane>,
+    ) {
+        let one = self.of(run);
+        let stop = one.stop;
+        one.tasks.spawn(async move {
+            let model = request.model.clone();
+            let mut chunks = provider.stream(request);
+            loop {
+                let next = tokio::select! {
+                    () = stop.cancelled() => return,
+                    next = chunks.next() => next,
+                };
+                let (input, last) = match next {
+                    Some(Ok(Chunk::Usage(used))) => {
+                        let (window, cost) = provider.figures(&model, used);
+                        (Input::Used(run, used, window, cost), false)
+                    }
+                    Some(Ok(chunk)) => {
+                        let last = matches!(chunk, Chunk::Stopped(_));
+                        (Input::Chunk(run, chunk), last)
+                    }
+                    Some(Err(error)) => (Input::Failed(run, error), true),
+                    None => (Input::Failed(run, broke_off()), true),
+                };
+                if lane.send(ToLane::Input(input)).await.is_err() || last {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Gathers the facts of a call off the async threads.
+    pub(super) fn inspect(
+        &mut self,
+        run: RunNo,
+        call: Call,
+        tool: Result<Arc<dyn Tool>, String>,
+        site: Site,
+    ) {
+        let Site { place, seen, lane } = site;
+        self.of(run).tasks.spawn(async move {
+            let id = call.id.clone();
+            let found = match tool {
+                Err(unknown) => Err(unknown),
+                Ok(tool) => tokio::task::spawn_blocking(move || tool.inspect(&call.input, &place, &seen))
+                    .await
+                    .unwrap_or_else(|error| Err(format!("Looking at the call failed inside lisle: {error}."))),
+            };
+            let _ = lane.send(ToLane::Input(Input::Inspected(run, id, found))).await;
+        });
+    }
+
+    /// Runs a call.
+    pub(super) fn run(
+        &mut self,
+        run: RunNo,
+        call: Call,
+        tool: Arc<dyn Tool>,
+        facts: CallFacts,
+        site: Site,
+    ) {
+        let Site { place, seen, lane } = site;
+        let one = self.of(run);
+        let (progress, mut lines) = mpsc::channel(4);
+        let with = Run { place, facts, seen, stop: one.stop.child_token(), progress };
+        let to = lane.clone();
+        let id = call.id.clone();
+        one.tasks.spawn(async move {
+            while let Some(text) = lines.recv().await {
+                if to.send(ToLane::Input(Input::Progress(run, id.clone(), text))).await.is_err() {
+                    return;
+                }
+            }
+        });
+        one.tasks.spawn(async move {
+            let id = call.id.clone();
+            // A task of its own, so that a defect in a tool ends the call and not the session.
+            let ended = match tokio::spawn(tool.run(call.input, with)).await {
+                Ok(ended) => ended,
+                Err(error) => Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}."))),
+            };
+            let _ = lane.send(ToLane::Input(Input::Ran(run, id, ended))).await;
+        });
+    }
+
+    /// Ends everything of the runs up to this one and reports when it is gone.
+    pub(super) fn cancel(&mut self, upto: RunNo, lane: mpsc::Sender<ToLane>) {
+        let later = self.0.split_off(&(upto.0 + 1));
+        let ended = std::mem::replace(&mut self.0, later);
+        for one in ended.values() {
+            one.stop.cancel();
+            one.tasks.close();
+        }
+        tokio::spawn(async move {
+            for one in ended.into_values() {
+                one.tasks.wait().await;
+            }
+            let _ = lane.send(ToLane::Input(Input::Reaped(upto))).await;
+        });
+    }
+
+    /// A run that ended by itself needs no bookkeeping any more.
+    pub(super) fn forget_before(&mut self, run: RunNo) {
+        self.0.retain(|number, one| *number >= run.0 || !one.tasks.is_empty());
+    }
+}
+
+fn broke_off() -> ProviderError {
+    ProviderError {
+        code: "network_error",
+        title: "The answer broke off".to_owned(),
+        text: "The connection ended before the answer was complete.".to_owned(),
+        detail: String::new(),
+        retry: true,
+        after: None,
+    }
+}
