@@ -26,6 +26,12 @@ pub struct Theme {
 }
 
 impl Theme {
+    /// A theme without any style: for tests of layout, and for text that is only copied.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self { name: "plain".to_owned(), dark: true, styles: vec![Style::default(); Role::ALL.len()] }
+    }
+
     /// The style of a role. Roles that have no ground of their own leave the one below as it is.
     #[must_use]
     pub fn style(&self, role: Role) -> Style {

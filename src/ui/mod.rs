@@ -5,3 +5,4 @@ pub mod chat;
 pub mod figures;
 pub mod glyphs;
 pub mod layout;
+pub mod text;
