@@ -9,6 +9,7 @@ pub mod diff;
 pub mod ids;
 pub mod message;
 pub mod notice;
+pub mod paths;
 pub mod permission;
 pub mod request;
 pub mod sanitise;

@@ -3,6 +3,8 @@
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
 //! keys and no vendors. Retrying is the agent's business: an error says whether it may be tried again and when.
 
+pub mod rehearsal;
+
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;

@@ -1,0 +1,369 @@
+//! The programs that only read, each with the options it may have. An option that is not here is not read-only.
+//!
+//! The list is the one that holds without a sandbox. An option is missing on purpose where it writes, runs, follows,
+//! or reads a list of files from elsewhere: `tail -f`, `date -s`, `file -C`, `-z` and `-S`, `grep -r` (it would read
+//! secrets below the folder) and `-f`, `wc --files0-from`, `test -v` and `printf -v` (they run code in a subscript).
+
+use super::strict::Word;
+
+/// What the words are that are no options.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operands {
+    /// Files and folders.
+    Paths,
+    /// A pattern, unless an option gave it, then files.
+    PatternThenPaths,
+    /// Text that is not opened.
+    Text,
+    /// None may stand there.
+    None,
+}
+
+/// The arguments of one program that only read.
+struct Program {
+    name: &'static str,
+    /// Letters that stand alone.
+    flags: &'static str,
+    /// Letters that take a value, joined or as the next word.
+    valued: &'static str,
+    /// Long options without a value.
+    long: &'static [&'static str],
+    /// Long options that need a value.
+    long_valued: &'static [&'static str],
+    /// Long options that may have a value after `=`.
+    long_maybe: &'static [&'static str],
+    /// `-5` means a count.
+    counts: bool,
+    operands: Operands,
+}
+
+const NOTHING: Program = Program {
+    name: "",
+    flags: "",
+    valued: "",
+    long: &[],
+    long_valued: &[],
+    long_maybe: &[],
+    counts: false,
+    operands: Operands::Paths,
+};
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        name: "cat",
+        flags: "AbeEnstTuv",
+        long: &["show-all", "number-nonblank", "show-ends", "number", "squeeze-blank", "show-tabs", "show-nonprinting"],
+        ..NOTHING
+    },
+    Program {
+        name: "head",
+        flags: "qvz",
+        valued: "nc",
+        long: &["quiet", "silent", "verbose", "zero-terminated"],
+        long_valued: &["lines", "bytes"],
+        counts: true,
+        ..NOTHING
+    },
+    Program {
+        name: "tail",
+        flags: "qvz",
+        valued: "nc",
+        long: &["quiet", "silent", "verbose", "zero-terminated"],
+        long_valued: &["lines", "bytes"],
+        counts: true,
+        ..NOTHING
+    },
+    Program {
+        name: "wc",
+        flags: "cmlLw",
+        long: &["bytes", "chars", "lines", "max-line-length", "words"],
+        long_valued: &["total"],
+        ..NOTHING
+    },
+    Program {
+        name: "nl",
+        flags: "p",
+        valued: "bdfhilnsvw",
+        long: &["no-renumber"],
+        long_valued: &["body-numbering", "number-format", "number-separator", "number-width", "starting-line-number"],
+        ..NOTHING
+    },
+    Program {
+        name: "cut",
+        flags: "nsz",
+        valued: "bcdf",
+        long: &["complement", "only-delimited", "zero-terminated"],
+        long_valued: &["bytes", "characters", "delimiter", "fields", "output-delimiter"],
+        ..NOTHING
+    },
+    Program {
+        name: "ls",
+        flags: "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
+        valued: "ITw",
+        long: &[
+            "all",
+            "almost-all",
+            "author",
+            "directory",
+            "dereference",
+            "file-type",
+            "full-time",
+            "group-directories-first",
+            "human-readable",
+            "inode",
+            "no-group",
+            "numeric-uid-gid",
+            "recursive",
+            "reverse",
+            "si",
+            "size",
+        ],
+        long_valued: &["ignore", "hide", "format", "sort", "time", "time-style", "indicator-style", "width"],
+        long_maybe: &["color", "classify"],
+        ..NOTHING
+    },
+    Program {
+        name: "stat",
+        flags: "Lft",
+        valued: "c",
+        long: &["dereference", "file-system", "terse"],
+        long_valued: &["format", "printf"],
+        ..NOTHING
+    },
+    Program {
+        name: "file",
+        flags: "bhikLN",
+        long: &["brief", "mime", "mime-type", "mime-encoding", "dereference", "no-dereference", "keep-going"],
+        ..NOTHING
+    },
+    Program {
+        name: "grep",
+        flags: "abcEFGhHilLnoPqsTUvwxyzZI",
+        valued: "ABCem",
+        long: &[
+            "basic-regexp",
+            "byte-offset",
+            "count",
+            "extended-regexp",
+            "files-with-matches",
+            "files-without-match",
+            "fixed-strings",
+            "ignore-case",
+            "invert-match",
+            "line-number",
+            "line-regexp",
+            "no-filename",
+            "no-messages",
+            "null",
+            "only-matching",
+            "perl-regexp",
+            "quiet",
+            "silent",
+            "text",
+            "with-filename",
+            "word-regexp",
+        ],
+        long_valued: &["after-context", "before-context", "context", "max-count", "regexp"],
+        long_maybe: &["color", "colour"],
+        counts: true,
+        operands: Operands::PatternThenPaths,
+    },
+    Program {
+        name: "basename",
+        flags: "az",
+        valued: "s",
+        long: &["multiple", "zero"],
+        long_valued: &["suffix"],
+        operands: Operands::Text,
+        ..NOTHING
+    },
+    Program { name: "dirname", flags: "z", long: &["zero"], operands: Operands::Text, ..NOTHING },
+    Program {
+        name: "realpath",
+        flags: "eLmPqsz",
+        long: &[
+            "canonicalize-existing",
+            "canonicalize-missing",
+            "logical",
+            "physical",
+            "quiet",
+            "strip",
+            "no-symlinks",
+            "zero",
+        ],
+        long_valued: &["relative-to", "relative-base"],
+        ..NOTHING
+    },
+    Program { name: "pwd", flags: "LP", operands: Operands::None, ..NOTHING },
+    Program {
+        name: "uname",
+        flags: "aimnoprsv",
+        long: &[
+            "all",
+            "kernel-name",
+            "nodename",
+            "kernel-release",
+            "kernel-version",
+            "machine",
+            "processor",
+            "operating-system",
+        ],
+        operands: Operands::None,
+        ..NOTHING
+    },
+    Program { name: "whoami", operands: Operands::None, ..NOTHING },
+    Program {
+        name: "id",
+        flags: "agGnruzZ",
+        long: &["group", "groups", "name", "real", "user", "zero", "context"],
+        operands: Operands::Text,
+        ..NOTHING
+    },
+    Program {
+        name: "date",
+        flags: "uR",
+        valued: "dr",
+        long: &["utc", "universal", "rfc-email"],
+        long_valued: &["date", "rfc-3339", "reference"],
+        long_maybe: &["iso-8601"],
+        operands: Operands::Text,
+        ..NOTHING
+    },
+];
+
+/// Checks one simple command. `Ok` when it only reads, with the words that may be paths.
+///
+/// # Errors
+/// Which program or argument is not known to only read.
+pub(super) fn read_only(words: &[Word]) -> Result<Vec<String>, String> {
+    let Some((program, arguments)) = words.split_first() else { return Err("there is no command in it".to_owned()) };
+    let name = program.text.as_str();
+    let unknown = || format!("`{name}` is not on the list of commands that only read");
+    if !program.bare {
+        return Err(unknown());
+    }
+    let arguments: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    match name {
+        // Shell builtins that print or say nothing, whatever they are given.
+        "echo" | "true" | "false" => Ok(Vec::new()),
+        "printf" => printf(&arguments),
+        "test" => test(&arguments),
+        _ => {
+            let program = PROGRAMS.iter().find(|program| program.name == name).ok_or_else(unknown)?;
+            checked(program, &arguments)
+        }
+    }
+}
+
+fn checked(program: &Program, arguments: &[&str]) -> Result<Vec<String>, String> {
+    let name = program.name;
+    let unknown = |option: &str| {
+        let hint = match (name, option) {
+            ("grep", "-r" | "-R" | "--recursive" | "--dereference-recursive") => " (the grep tool searches folders)",
+            _ => "",
+        };
+        Err(format!("`{name} {option}` is not known to only read{hint}"))
+    };
+    let mut paths = Vec::new();
+    let mut operands = Vec::new();
+    let mut pattern_given = false;
+    let mut rest = arguments.iter();
+    while let Some(&word) = rest.next() {
+        if word == "--" {
+            operands.extend(rest.by_ref().copied());
+        } else if let Some(long) = word.strip_prefix("--") {
+            let (option, value) = long.split_once('=').map_or((long, None), |(option, value)| (option, Some(value)));
+            let bare = format!("--{option}");
+            let alone = program.long.contains(&option) || (name != "pwd" && ["help", "version"].contains(&option));
+            if alone && value.is_none() || program.long_maybe.contains(&option) {
+                continue;
+            }
+            if !program.long_valued.contains(&option) {
+                return unknown(&bare);
+            }
+            let Some(value) = value.or_else(|| rest.next().copied()) else { return unknown(&bare) };
+            pattern_given |= option == "regexp";
+            if option == "reference" {
+                paths.push(value.to_owned());
+            }
+        } else if word.len() > 1 && word.starts_with('-') {
+            let letters = &word[1..];
+            if program.counts && letters.bytes().all(|b| b.is_ascii_digit()) {
+                continue;
+            }
+            for (at, letter) in letters.char_indices() {
+                if program.flags.contains(letter) {
+                    continue;
+                }
+                // `date -I` may have its value joined.
+                if name == "date" && letter == 'I' {
+                    break;
+                }
+                if !program.valued.contains(letter) {
+                    return unknown(&format!("-{letter}"));
+                }
+                let joined = &letters[at + letter.len_utf8()..];
+                let value = if joined.is_empty() { rest.next().copied() } else { Some(joined) };
+                let Some(value) = value else { return unknown(&format!("-{letter}")) };
+                pattern_given |= name == "grep" && letter == 'e';
+                if name == "date" && letter == 'r' {
+                    paths.push(value.to_owned());
+                }
+                break;
+            }
+        } else {
+            operands.push(word);
+        }
+    }
+    match program.operands {
+        Operands::None if !operands.is_empty() => return Err(format!("`{name}` takes no operands")),
+        Operands::None | Operands::Text => {}
+        Operands::Paths => paths.extend(operands.iter().map(|&word| word.to_owned())),
+        Operands::PatternThenPaths => {
+            paths.extend(operands.iter().skip(usize::from(!pattern_given)).map(|&word| word.to_owned()));
+        }
+    }
+    // A time as operand sets the clock; `tail +5f` is the old form of following.
+    if name == "date" && operands.iter().any(|word| !word.starts_with('+')) {
+        return Err("`date` with a time sets the clock".to_owned());
+    }
+    if name == "tail" && operands.iter().any(|word| word.starts_with('+')) {
+        return Err("`tail +` is not known to only read".to_owned());
+    }
+    Ok(paths)
+}
+
+/// bash's `printf` stores into variables with `-v` and `%n`, and runs what stands in a subscript.
+fn printf(arguments: &[&str]) -> Result<Vec<String>, String> {
+    let Some((format, _)) = arguments.split_first() else { return Ok(Vec::new()) };
+    if format.starts_with('-') {
+        return Err(format!("`printf {format}` is not known to only read"));
+    }
+    let mut rest = format.chars();
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            continue;
+        }
+        let conversion = rest.by_ref().find(|c| !"0123456789-+ #.".contains(*c));
+        if !conversion.is_some_and(|c| "%sdiouxXfFeEgGcbq".contains(c)) {
+            return Err("the format of `printf` is not known to only print".to_owned());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// `test` with operators that only look. `-v` and `-R` would run what stands in a subscript.
+fn test(arguments: &[&str]) -> Result<Vec<String>, String> {
+    const UNARY: &str = "bcdefghkLnOGprsSuwxz";
+    const BINARY: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
+    for word in arguments {
+        let Some(letters) = word.strip_prefix('-') else { continue };
+        let mut one = letters.chars();
+        let unary = one.next().is_some_and(|c| UNARY.contains(c)) && one.next().is_none();
+        let number = !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_digit());
+        if !(unary || number || BINARY.contains(word)) {
+            return Err(format!("`test {word}` is not known to only read"));
+        }
+    }
+    Ok(arguments.iter().filter(|word| !word.starts_with('-')).map(|&word| word.to_owned()).collect())
+}

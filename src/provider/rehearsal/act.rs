@@ -1,0 +1,712 @@
+//! Decides what a response of the rehearsal is: a pure function from the request to beats.
+//!
+//! Everything is derived from the request: which script the user gave, which of its calls have results, what is next.
+
+use super::prose;
+use super::script::{FailKind, Script, Step, VERBS, parse};
+use crate::domain::ids::CallId;
+use crate::provider::{Call, CallResult, Item, ModelRequest, ProviderError, Reply, Stop};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// What the user item begins with after a plan was approved.
+pub(super) const APPROVED: &str = "plan approved";
+/// What the user item begins with when the plan is to be changed.
+pub(super) const CHANGE: &str = "change the plan";
+
+/// A piece of a response, still without a clock.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Beat {
+    /// Text, written word by word.
+    Text(String),
+    /// One word at the quicker pace of `stream`.
+    Quick(String),
+    /// Thinking, word by word.
+    Thinking(String),
+    /// A whole call.
+    Call(Call),
+    /// The request fails here; `times` says how often before it goes on, `None` for always.
+    Fail { error: ProviderError, times: Option<u32> },
+    /// The end.
+    Stop(Stop),
+}
+
+/// A call of this turn with its result.
+struct Deed<'a> {
+    call: &'a Call,
+    result: Option<&'a CallResult>,
+}
+
+/// Goes on, or the response is complete.
+enum Flow {
+    On,
+    End,
+}
+
+/// The response to a request.
+pub(super) fn act(request: &ModelRequest, seed: u64) -> Vec<Beat> {
+    let Some(brief) = Brief::of(&request.items) else {
+        return vec![Beat::Text(help("")), Beat::Stop(Stop::Done)];
+    };
+    let mut turn = Turn::new(request, &brief, seed);
+    for remark in &brief.remarks {
+        turn.note(&format!("You said meanwhile: {}", shorten(remark, 80)));
+    }
+    match &brief.job {
+        Job::Steps(steps) => turn.script(steps),
+        Job::CarryOut => turn.carry_out(),
+        Job::Change(wish) => turn.change_plan(wish),
+        Job::Wrong(why) => turn.say(&help(why)),
+        Job::Unknown => turn.say(&help("")),
+    }
+    turn.finish()
+}
+
+/// What is to be done, and where in the conversation it was said.
+struct Brief {
+    job: Job,
+    /// Index of the user item.
+    at: usize,
+    /// What the user said while it was being done, without giving another script.
+    remarks: Vec<String>,
+}
+
+enum Job {
+    Steps(Vec<Step>),
+    CarryOut,
+    Change(String),
+    Wrong(String),
+    Unknown,
+}
+
+impl Brief {
+    /// The last user item counts. One that is no script and came with the results of calls is a remark on the script before it.
+    fn of(items: &[Item]) -> Option<Brief> {
+        let mut remarks = Vec::new();
+        for (at, item) in items.iter().enumerate().rev() {
+            let Item::User(text) = item else { continue };
+            let job = Job::of(text);
+            let steered =
+                at.checked_sub(1).and_then(|before| items.get(before)).is_some_and(|i| matches!(i, Item::Results(_)));
+            if matches!(job, Job::Unknown) && steered {
+                remarks.insert(0, text.clone());
+                continue;
+            }
+            return Some(Brief { job, at, remarks });
+        }
+        None
+    }
+}
+
+impl Job {
+    fn of(text: &str) -> Job {
+        let start = text.trim_start();
+        let lower = start.to_ascii_lowercase();
+        if lower.starts_with(APPROVED) {
+            return Job::CarryOut;
+        }
+        if lower.starts_with(CHANGE) {
+            let wish = start.get(CHANGE.len()..).unwrap_or("").trim_start_matches([':', '.', ',']).trim();
+            return Job::Change(wish.to_owned());
+        }
+        match parse(text) {
+            Script::Steps(steps) => Job::Steps(steps),
+            Script::Wrong(why) => Job::Wrong(why),
+            Script::Unknown => Job::Unknown,
+        }
+    }
+}
+
+struct Turn<'a> {
+    request: &'a ModelRequest,
+    deeds: Vec<Deed<'a>>,
+    /// How many deeds the steps so far account for.
+    used: usize,
+    beats: Vec<Beat>,
+    bullets: Vec<String>,
+    failures: usize,
+    seed: u64,
+    /// Names of calls made in this response, for their ids.
+    made: usize,
+}
+
+impl<'a> Turn<'a> {
+    fn new(request: &'a ModelRequest, brief: &Brief, seed: u64) -> Self {
+        let later = request.items.get(brief.at + 1..).unwrap_or(&[]);
+        let results: Vec<&CallResult> = later
+            .iter()
+            .filter_map(|item| match item {
+                Item::Results(results) => Some(results),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let deeds = replies(later)
+            .flat_map(|reply| &reply.calls)
+            .map(|call| Deed { call, result: results.iter().find(|result| result.id == call.id).copied() })
+            .collect();
+        Turn { request, deeds, used: 0, beats: Vec::new(), bullets: Vec::new(), failures: 0, seed, made: 0 }
+    }
+
+    fn finish(mut self) -> Vec<Beat> {
+        if !matches!(self.beats.last(), Some(Beat::Stop(_) | Beat::Fail { times: None, .. })) {
+            self.beats.push(Beat::Stop(if self.made > 0 { Stop::Calls } else { Stop::Done }));
+        }
+        self.beats
+    }
+
+    fn say(&mut self, text: &str) {
+        self.beats.push(Beat::Text(text.to_owned()));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.bullets.push(format!("- {text}"));
+    }
+
+    fn offers(&self, tool: &str) -> bool {
+        self.request.tools.iter().any(|spec| spec.name == tool)
+    }
+
+    /// One of three ways to say the same, so that a long rehearsal does not read like a form.
+    fn say_one_of(&mut self, ways: [String; 3]) {
+        let choice = (self.seed as usize).wrapping_add(self.request.items.len()).wrapping_add(self.used) % ways.len();
+        if let Some(way) = ways.into_iter().nth(choice).filter(|way| !way.is_empty()) {
+            self.say(&format!("{way}\n"));
+        }
+    }
+
+    fn call(&mut self, tool: &str, input: Value) {
+        let id = CallId::new(format!("call_{:012x}_{}", fingerprint(self.request) & 0xffff_ffff_ffff, self.made));
+        self.made += 1;
+        self.beats.push(Beat::Call(Call { id, name: tool.to_owned(), input }));
+    }
+
+    /// The next deed that is no tick on the todo list.
+    fn take(&mut self) -> Option<(&'a Call, &'a CallResult)> {
+        while let Some(deed) = self.deeds.get(self.used) {
+            self.used += 1;
+            if deed.call.name != "todo"
+                && let Some(result) = deed.result
+            {
+                return Some((deed.call, result));
+            }
+        }
+        None
+    }
+
+    fn all_used(&self) -> bool {
+        self.used >= self.deeds.len()
+    }
+
+    // -- scripts ------------------------------------------------------------------------------------------------
+
+    fn script(&mut self, steps: &[Step]) {
+        for step in steps {
+            if matches!(self.step(step), Flow::End) {
+                return;
+            }
+        }
+        self.close();
+    }
+
+    fn step(&mut self, step: &Step) -> Flow {
+        match step {
+            Step::Think { text } => {
+                if self.all_used() {
+                    let topic = if text.is_empty() { "this" } else { text };
+                    self.beats.push(Beat::Thinking(format!(
+                        "I am to think about {topic}. As a rehearsal I follow rules: I look at what was asked, at what \
+                         was done so far ({} results), and at what comes next. ",
+                        self.deeds.len()
+                    )));
+                    self.beats.push(Beat::Thinking(format!("So far nothing speaks against {topic}.")));
+                }
+                self.note(&format!("Thought about {}.", if text.is_empty() { "it" } else { text }));
+                Flow::On
+            }
+            Step::Stream { words } => {
+                if self.all_used() {
+                    let pieces = prose::pieces(*words, self.seed);
+                    self.beats.extend(pieces.into_iter().map(Beat::Quick));
+                    self.say("\n");
+                }
+                self.note(&format!("Wrote {}.", count(*words, "word")));
+                Flow::On
+            }
+            Step::Fail { kind, times } => {
+                if self.all_used() {
+                    if *kind == FailKind::Break {
+                        self.say("This text breaks off in the mid");
+                    }
+                    self.beats.push(Beat::Fail { error: failure(*kind), times: *times });
+                    if times.is_none() {
+                        return Flow::End;
+                    }
+                }
+                self.note("Failed as asked, and was tried again.");
+                Flow::On
+            }
+            Step::Plan { text } => self.plan(text),
+            Step::List { path } => {
+                let ways =
+                    [format!("I list `{path}`."), format!("Looking at `{path}`."), format!("What is in `{path}`?")];
+                self.tool("list", json!({"path": path}), ways, |result| {
+                    format!("`{path}` has {}.", count(lines(result), "entry"))
+                })
+            }
+            Step::Read { path } => self.read(path),
+            Step::Find { text, path } => {
+                let place = path.clone().unwrap_or_else(|| ".".to_owned());
+                let ways = [
+                    format!("I search for `{text}` in `{place}`."),
+                    format!("Searching `{place}` for `{text}`."),
+                    format!("Where is `{text}`? I look in `{place}`."),
+                ];
+                let input = json!({"pattern": literal(text), "path": place});
+                self.tool("grep", input, ways, |result| {
+                    format!("Searching for `{text}` gave {}.", count(lines(result), "line"))
+                })
+            }
+            Step::Run { command } => {
+                let ways =
+                    [format!("I run `{command}`."), format!("Running `{command}`."), format!("Now `{command}`.")];
+                self.tool("bash", json!({"command": command}), ways, |result| match last_line(result) {
+                    Some(line) => format!(
+                        "`{command}` gave {}, the last one: `{}`.",
+                        count(lines(result), "line"),
+                        shorten(line, 60)
+                    ),
+                    None => format!("`{command}` gave no output."),
+                })
+            }
+            Step::Write { path, content } => self.write(path, content),
+            Step::Replace { old, new, path } => {
+                // The file must have been read before it may be changed.
+                if matches!(self.read(path), Flow::End) {
+                    return Flow::End;
+                }
+                let edit = if self.edits_in_a_list() {
+                    json!({"path": path, "edits": [{"old": old, "new": new}]})
+                } else {
+                    json!({"path": path, "old": old, "new": new})
+                };
+                let ways = [
+                    format!("I replace `{}` in `{path}`.", shorten(old, 40)),
+                    format!("Changing `{}` in `{path}`.", shorten(old, 40)),
+                    format!("Now the change in `{path}`."),
+                ];
+                self.tool("edit", edit, ways, |_| {
+                    format!("Replaced `{}` with `{}` in `{path}`.", shorten(old, 40), shorten(new, 40))
+                })
+            }
+            Step::Ask { question, options } => {
+                let ways = [String::new(), "I have a question.".to_owned(), "One question first.".to_owned()];
+                self.tool("ask_user", json!({"question": question, "options": options}), ways, |result| {
+                    format!("I asked: {question} You answered: {}", shorten(result.trim(), 200))
+                })
+            }
+        }
+    }
+
+    /// One call: made when it has no result yet, summed up when it has one.
+    fn tool(&mut self, tool: &str, input: Value, ways: [String; 3], sum: impl FnOnce(&str) -> String) -> Flow {
+        if !self.offers(tool) {
+            self.failures += 1;
+            self.note(&format!("**Not done**: I have no tool `{tool}` here."));
+            return Flow::On;
+        }
+        match self.take() {
+            Some((call, result)) => {
+                if result.failed {
+                    self.failed(call, result);
+                } else {
+                    let line = sum(&result.text);
+                    self.note(&line);
+                }
+                Flow::On
+            }
+            None => {
+                self.say_one_of(ways);
+                self.call(tool, input);
+                Flow::End
+            }
+        }
+    }
+
+    fn failed(&mut self, call: &Call, result: &CallResult) {
+        self.failures += 1;
+        let word = if refused(&result.text) { "did not happen" } else { "failed" };
+        let subject = ["path", "command", "pattern", "question", "title"]
+            .iter()
+            .find_map(|key| call.input.get(key).and_then(Value::as_str))
+            .unwrap_or("");
+        let why = result.text.trim().lines().next().unwrap_or("no reason was given");
+        self.note(&format!("`{} {}` **{word}**: {}", call.name, shorten(subject, 60), shorten(why, 300)));
+    }
+
+    fn read(&mut self, path: &str) -> Flow {
+        let ways = [format!("I read `{path}`."), format!("Reading `{path}`."), format!("Let me see `{path}`.")];
+        self.tool("read", json!({"path": path}), ways, |result| {
+            format!("`{path}` has {}.", count(lines(result), "line"))
+        })
+    }
+
+    fn write(&mut self, path: &str, content: &str) -> Flow {
+        let input = json!({"path": path, "content": content});
+        let ways = [format!("I write `{path}`."), format!("Writing `{path}`."), format!("Now `{path}` gets its text.")];
+        let done = || format!("Wrote {} to `{path}`.", count(lines(content), "line"));
+        if self.must_read_first() && self.offers("read") {
+            // The file was there already: it is read, and then written again.
+            self.take();
+            if matches!(self.read(path), Flow::End) {
+                return Flow::End;
+            }
+        }
+        self.tool("write", input, ways, |_| done())
+    }
+
+    /// The next deed is a write that failed because the file was not read before.
+    fn must_read_first(&self) -> bool {
+        let next = self.deeds.iter().skip(self.used).find(|deed| deed.call.name != "todo");
+        next.is_some_and(|deed| {
+            deed.call.name == "write"
+                && deed.result.is_some_and(|result| {
+                    let text = result.text.to_lowercase();
+                    result.failed && !refused(&text) && (text.contains("read it") || text.contains("read the file"))
+                })
+        })
+    }
+
+    fn edits_in_a_list(&self) -> bool {
+        let spec = self.request.tools.iter().find(|spec| spec.name == "edit");
+        spec.and_then(|spec| spec.schema.pointer("/properties/edits")).is_some()
+    }
+
+    /// The answer after the last step.
+    fn close(&mut self) {
+        let head = match self.failures {
+            0 => "Done.".to_owned(),
+            n if n == self.bullets.len() => "That did not work.".to_owned(),
+            n => format!("Done, but {} did not work.", count(n, "step")),
+        };
+        let bullets = self.bullets.join("\n");
+        self.say(&format!("**{head}**\n\n{bullets}\n\n*A rehearsal by rules, not a language model.*\n"));
+    }
+
+    // -- plans --------------------------------------------------------------------------------------------------
+
+    fn plan(&mut self, text: &str) -> Flow {
+        let plan = DraftPlan::about(text);
+        self.submit(plan)
+    }
+
+    fn submit(&mut self, plan: DraftPlan) -> Flow {
+        if !self.offers("submit_plan") {
+            self.failures += 1;
+            self.note("**No plan**: I have no tool `submit_plan` here. Plans are made in Explore mode.");
+            return Flow::On;
+        }
+        let ways = [
+            format!("Here is a plan for {}.", plan.title),
+            format!("This is how I would go about {}.", plan.title),
+            format!("A plan for {}:", plan.title),
+        ];
+        let title = plan.title.clone();
+        self.tool("submit_plan", plan.input(), ways, |_| format!("Submitted the plan \"{title}\"; it waits for you."))
+    }
+
+    fn change_plan(&mut self, wish: &str) {
+        let mut plan = self.last_plan().unwrap_or_else(|| DraftPlan::about("the work"));
+        if !wish.is_empty() {
+            let at = plan.steps.len().saturating_sub(1);
+            plan.steps.insert(at, format!("{WISH}{wish}"));
+        }
+        plan.summary = format!("{} Changed as you wished.", plan.summary);
+        if matches!(self.submit(plan), Flow::On) {
+            self.close();
+        }
+    }
+
+    /// The last plan of the conversation, as it was submitted.
+    fn last_plan(&self) -> Option<DraftPlan> {
+        let call =
+            replies(&self.request.items).flat_map(|reply| &reply.calls).filter(|c| c.name == "submit_plan").last()?;
+        let text = |key: &str| call.input.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        let steps = call.input.get("steps").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let steps = steps.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Some(DraftPlan { title: text("title"), summary: text("summary"), steps })
+    }
+
+    /// Carries out the last plan: list, write what was found, read it back, with a tick on the todo list before each.
+    fn carry_out(&mut self) {
+        let Some(plan) = self.last_plan() else {
+            self.say("I find no plan in this conversation, so there is nothing to carry out. Ask for one: `plan a tidy-up`.\n");
+            return;
+        };
+        let file = plan.file();
+        self.tick(&plan, 0);
+        if matches!(self.step(&Step::List { path: ".".to_owned() }), Flow::End) {
+            return;
+        }
+        let found = self.deeds.iter().find(|deed| deed.call.name == "list").and_then(|deed| deed.result);
+        let content = plan.content(found);
+        let failures = self.failures;
+        self.drop_calls();
+        self.tick(&plan, 1);
+        if matches!(self.write(&file, &content), Flow::End) {
+            return;
+        }
+        self.drop_calls();
+        if self.failures > failures {
+            self.close();
+            return;
+        }
+        self.tick(&plan, plan.steps.len().saturating_sub(1));
+        if matches!(self.read(&file), Flow::End) {
+            return;
+        }
+        self.drop_calls();
+        let ticked = self.deeds.last().is_some_and(|deed| deed.call.name == "todo");
+        if !ticked && self.offers("todo") && self.failures == failures {
+            self.tick(&plan, plan.steps.len());
+            return;
+        }
+        self.close();
+    }
+
+    /// Calls of a step that turned out to have its result already are not made again.
+    fn drop_calls(&mut self) {
+        self.beats.retain(|beat| !matches!(beat, Beat::Call(_)));
+        self.made = 0;
+    }
+
+    /// The todo list when the step at `now` is being done.
+    fn tick(&mut self, plan: &DraftPlan, now: usize) {
+        if !self.offers("todo") {
+            return;
+        }
+        let items: Vec<Value> = plan
+            .steps
+            .iter()
+            .enumerate()
+            .map(|(i, content)| {
+                let status = match i.cmp(&now) {
+                    std::cmp::Ordering::Less => "completed",
+                    std::cmp::Ordering::Equal => "in_progress",
+                    std::cmp::Ordering::Greater => "pending",
+                };
+                json!({"content": content, "status": status})
+            })
+            .collect();
+        self.call("todo", json!({ "items": items }));
+    }
+}
+
+/// What a wish of the user looks like as a step of a plan.
+const WISH: &str = "Take care of this wish: ";
+
+struct DraftPlan {
+    title: String,
+    summary: String,
+    steps: Vec<String>,
+}
+
+impl DraftPlan {
+    fn about(text: &str) -> DraftPlan {
+        let file = slug(text);
+        DraftPlan {
+            title: text.to_owned(),
+            summary: format!("A rehearsed plan for {text}: look around, write down what is there, and check it."),
+            steps: vec![
+                "List the directory".to_owned(),
+                format!("Write `{file}` with what it holds"),
+                format!("Read `{file}` back to check it"),
+            ],
+        }
+    }
+
+    fn input(&self) -> Value {
+        json!({"title": self.title, "summary": self.summary, "steps": self.steps})
+    }
+
+    /// The file that the plan names.
+    fn file(&self) -> String {
+        let named = self.steps.iter().find_map(|step| step.strip_prefix("Write `")?.split('`').next());
+        named.map_or_else(|| slug(&self.title), str::to_owned)
+    }
+
+    fn content(&self, found: Option<&CallResult>) -> String {
+        let mut out = format!("# {}\n\n{}\n\n## What the directory holds\n\n", self.title, self.summary);
+        match found {
+            Some(result) if !result.failed => {
+                out.push_str("```text\n");
+                out.extend(result.text.lines().take(200).flat_map(|line| [line, "\n"]));
+                out.push_str("```\n");
+            }
+            Some(result) => out.push_str(&format!("It could not be listed: {}\n", result.text.trim())),
+            None => out.push_str("It was not listed: there was no tool for it.\n"),
+        }
+        let wishes: Vec<&str> = self.steps.iter().filter_map(|step| step.strip_prefix(WISH)).collect();
+        if !wishes.is_empty() {
+            out.push_str("\n## Wishes\n\n");
+            out.extend(wishes.into_iter().flat_map(|wish| ["- ", wish, "\n"]));
+        }
+        out
+    }
+}
+
+/// The file name for a plan: `TIDY-UP.md` for a tidy-up, otherwise small letters.
+fn slug(text: &str) -> String {
+    let lower = text.trim().to_lowercase();
+    let bare = ["a ", "an ", "the "].iter().find_map(|article| lower.strip_prefix(article)).unwrap_or(&lower);
+    let mut out = String::new();
+    for c in bare.chars() {
+        if c.is_alphanumeric() {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+        if out.chars().count() >= 40 {
+            break;
+        }
+    }
+    match out.trim_end_matches('-') {
+        "" => "plan.md".to_owned(),
+        "tidy-up" => "TIDY-UP.md".to_owned(),
+        slug => format!("{slug}.md"),
+    }
+}
+
+fn replies(items: &[Item]) -> impl Iterator<Item = &Reply> {
+    items.iter().filter_map(|item| match item {
+        Item::Assistant(reply) => Some(reply),
+        _ => None,
+    })
+}
+
+fn help(why: &str) -> String {
+    let mut out = String::new();
+    if !why.is_empty() {
+        out.push_str(why);
+        out.push_str("\n\n");
+    }
+    out.push_str("I am the rehearsal: a few rules, not a language model. I understand:\n\n");
+    for (verb, what) in VERBS {
+        out.push_str(&format!("- `{verb}`: {what}\n"));
+    }
+    out.push_str("\nJoin several with \"then\": `list src then read README.md`. To talk to a model, choose another connection.\n");
+    out
+}
+
+/// The error that a server would have caused.
+pub(super) fn failure(kind: FailKind) -> ProviderError {
+    let (code, title, text, retry, after) = match kind {
+        FailKind::Network => ("network_error", "No connection", "The server cannot be reached", true, None),
+        FailKind::Break => {
+            ("network_error", "The answer broke off", "The connection ended before the answer was complete", true, None)
+        }
+        FailKind::Stall => (
+            "network_error",
+            "The answer stalled",
+            "The server stopped sending in the middle of its answer",
+            true,
+            None,
+        ),
+        FailKind::Rate => {
+            ("rate_limited", "Too many requests", "The server asks to wait", true, Some(Duration::from_secs(2)))
+        }
+        FailKind::Server => {
+            ("service_error", "The server failed", "The server had an internal error (500)", true, None)
+        }
+        FailKind::Overload => {
+            ("service_unavailable", "The server is overloaded", "The server has too much to do (529)", true, None)
+        }
+        FailKind::Key => {
+            ("invalid_api_key", "The key was refused", "The server does not accept the key (401)", false, None)
+        }
+        FailKind::Billing => ("billing_error", "No credit", "The account has no credit left (402)", false, None),
+        FailKind::Model => ("invalid_model", "No such model", "The server does not know the model (404)", false, None),
+        FailKind::Context => (
+            "context_overflow",
+            "The context is full",
+            "The conversation is longer than the model can take",
+            false,
+            None,
+        ),
+    };
+    ProviderError {
+        code,
+        title: title.to_owned(),
+        text: format!("{text}. This is a rehearsal: you asked for this failure, nothing is wrong."),
+        detail: String::new(),
+        retry,
+        after,
+    }
+}
+
+/// A number of things, with the plural where it belongs.
+fn count(n: usize, thing: &str) -> String {
+    match (n, thing.strip_suffix('y')) {
+        (1, _) => format!("1 {thing}"),
+        (_, Some(stem)) => format!("{n} {stem}ies"),
+        _ => format!("{n} {thing}s"),
+    }
+}
+
+fn lines(text: &str) -> usize {
+    text.trim_end().lines().count()
+}
+
+fn last_line(text: &str) -> Option<&str> {
+    text.trim_end().lines().next_back().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// The result speaks of a person or a mode that did not let it happen.
+fn refused(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["refused", "declined", "denied", "not allowed", "permission mode", "skipped", "explore mode"]
+        .iter()
+        .any(|w| text.contains(w))
+}
+
+/// The start of a text on one line, with "…" when it was cut.
+fn shorten(text: &str, most: usize) -> String {
+    let one_line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
+    if one_line.chars().count() > most { one_line.chars().take(most).chain(['…']).collect() } else { one_line }
+}
+
+/// A text as a regular expression that finds just it.
+fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A number for the conversation of a request (FNV-1a): the same for a retry, another one after each step.
+pub(super) fn fingerprint(request: &ModelRequest) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut feed = |text: &str| {
+        for byte in text.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for item in &request.items {
+        match item {
+            Item::User(text) => feed(text),
+            Item::Assistant(reply) => {
+                feed(&reply.text);
+                reply.calls.iter().for_each(|call| feed(call.id.as_str()));
+            }
+            Item::Results(results) => results.iter().for_each(|result| {
+                feed(result.id.as_str());
+                feed(&result.text);
+            }),
+        }
+    }
+    hash
+}
