@@ -1,0 +1,545 @@
+//! The machine as tables: what goes in, what comes out.
+
+use super::*;
+use crate::domain::contract::{Act, QueueEdit};
+use crate::domain::ids::{CallId, SessionId};
+use crate::domain::message::UserText;
+use crate::domain::permission::{Authority, Mode};
+use crate::domain::request::Answer;
+use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolStatus, Touch};
+use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
+use crate::tools::RunError;
+use proptest::prelude::*;
+use serde_json::json;
+use std::time::Duration;
+
+struct Bench {
+    machine: Machine,
+    now: At,
+    out: Vec<Step>,
+}
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec { name: name.into(), description: String::new(), schema: json!({}) }
+}
+
+impl Bench {
+    fn new(mode: Mode) -> Self {
+        Self::with(mode, |_| {})
+    }
+
+    fn with(mode: Mode, change: impl Fn(&mut Rules)) -> Self {
+        let id = SessionId::parse("s").unwrap();
+        let meta = SessionMeta::new(id, At(0), mode, "/w".into());
+        let mut rules = Rules {
+            tools: vec![
+                (spec("read"), true),
+                (spec("write"), false),
+                (spec("bash"), false),
+                (spec("submit_plan"), false),
+                (spec("ask_user"), false),
+            ],
+            requests_per_turn: 50,
+            headless: false,
+            steer_by_default: false,
+            session_dir: "/s".into(),
+            seed: 7,
+        };
+        change(&mut rules);
+        Self { machine: Machine::new(meta, Own::default(), Queue::default(), rules), now: At(10_000), out: Vec::new() }
+    }
+
+    /// Feeds an input and returns the steps of it alone.
+    fn feed(&mut self, input: Input) -> Vec<Step> {
+        self.now = self.now.plus(5);
+        let steps = self.machine.step(self.now, input);
+        self.out.extend(steps.clone());
+        steps
+    }
+    fn act(&mut self, act: Act) -> Vec<Step> {
+        self.feed(Input::Act(act))
+    }
+    fn send(&mut self, text: &str) -> Vec<Step> {
+        self.act(Act::Send { text: text.into() })
+    }
+    fn run(&self) -> RunNo {
+        self.machine.run
+    }
+    fn chunk(&mut self, chunk: Chunk) -> Vec<Step> {
+        self.feed(Input::Chunk(self.run(), chunk))
+    }
+    fn text(&mut self, text: &str) -> Vec<Step> {
+        self.chunk(Chunk::Text(text.into()))
+    }
+    fn stop_with(&mut self, stop: Stop) -> Vec<Step> {
+        self.chunk(Chunk::Stopped(stop))
+    }
+    fn calls(&mut self, calls: &[(&str, &str)]) -> Vec<Step> {
+        for (id, name) in calls {
+            let input = json!({"path": id});
+            self.chunk(Chunk::Call(Call { id: CallId::new(*id), name: (*name).into(), input }));
+        }
+        self.stop_with(Stop::Calls)
+    }
+    fn found(&mut self, id: &str, facts: CallFacts) -> Vec<Step> {
+        self.feed(Input::Inspected(self.run(), CallId::new(id), Ok(facts)))
+    }
+    fn ran(&mut self, id: &str, text: &str) -> Vec<Step> {
+        self.feed(Input::Ran(self.run(), CallId::new(id), Ok(Outcome::ok(text))))
+    }
+    fn call(&self, id: &str) -> crate::domain::tool::ToolCall {
+        let live = self.machine.live_rows();
+        let row = live.iter().chain(self.machine.rows()).find(|row| row.tool().is_some_and(|t| t.id.as_str() == id));
+        row.and_then(|row| row.tool()).expect("the call has a row").clone()
+    }
+    fn asked(&self) -> Request {
+        self.machine.requests().first().expect("something is asked").clone()
+    }
+}
+
+fn read(path: &str) -> CallFacts {
+    CallFacts {
+        tool: "read".into(),
+        subject: path.into(),
+        touches: vec![Touch::Read { path: path.into(), secret: false }],
+        proposal: Proposal::Plain,
+    }
+}
+fn write(path: &str) -> CallFacts {
+    CallFacts {
+        tool: "write".into(),
+        subject: path.into(),
+        touches: vec![Touch::Write { path: path.into(), place: Place::Inside }],
+        proposal: Proposal::Change { diff: Default::default(), before: "1".into(), after: "2".into() },
+    }
+}
+fn command(line: &str) -> CallFacts {
+    CallFacts {
+        tool: "bash".into(),
+        subject: line.into(),
+        touches: vec![Touch::Command { command: line.into(), cwd: "/w".into() }],
+        proposal: Proposal::Command { command: line.into(), cwd: "/w".into() },
+    }
+}
+fn broken(retry: bool) -> ProviderError {
+    ProviderError {
+        code: "network_error",
+        title: "Network".into(),
+        text: "gone".into(),
+        detail: String::new(),
+        retry,
+        after: Some(Duration::ZERO),
+    }
+}
+
+fn kept(steps: &[Step]) -> Vec<Message> {
+    steps.iter().flat_map(|step| if let Step::Keep(rows, _) = step { rows.clone() } else { Vec::new() }).collect()
+}
+fn position(steps: &[Step], what: impl Fn(&Step) -> bool) -> usize {
+    steps.iter().position(what).unwrap_or_else(|| panic!("not among {steps:#?}"))
+}
+fn ended(steps: &[Step]) -> Option<TurnEnd> {
+    steps.iter().find_map(|step| if let Step::Emit(Event::TurnEnded { end }) = step { Some(*end) } else { None })
+}
+fn runs(steps: &[Step]) -> Vec<String> {
+    steps.iter().filter_map(|s| if let Step::Run(_, call, _) = s { Some(call.id.to_string()) } else { None }).collect()
+}
+
+#[test]
+fn a_message_is_on_disk_before_its_request_leaves() {
+    let mut b = Bench::new(Mode::Ask);
+    let steps = b.send("hello\nthere");
+    let keep = position(&steps, |s| matches!(s, Step::Keep(_, Safety::Synced)));
+    let ask = position(&steps, |s| matches!(s, Step::Ask(..)));
+    assert!(keep < ask);
+    assert_eq!(b.machine.meta.title, "hello there");
+    assert!(b.machine.meta.connection_locked);
+    b.text("Hi");
+    b.text(" you");
+    let steps = b.stop_with(Stop::Done);
+    assert_eq!(ended(&steps), Some(TurnEnd::Done));
+    assert!(matches!(&kept(&steps)[0].body, Body::Assistant(said) if said.text == "Hi you" && !said.intermediate && !said.partial));
+    assert!(b.machine.meta.unread, "nobody looked");
+    assert!(b.machine.is_quiet());
+}
+
+#[test]
+fn enter_while_a_turn_runs_queues_and_the_queue_follows() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("one");
+    let steps = b.send("two");
+    assert!(steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items.len() == 1)));
+    b.text("ok");
+    let steps = b.stop_with(Stop::Done);
+    assert!(kept(&steps).iter().any(|row| matches!(&row.body, Body::User(UserText { text, .. }) if text == "two")));
+    assert!(b.machine.queue.items.is_empty());
+    assert!(b.machine.is_running());
+}
+
+#[test]
+fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("one");
+    b.send("two");
+    b.text("Half an ans");
+    let old = b.run();
+    let steps = b.act(Act::Stop);
+    assert_eq!(position(&steps, |s| matches!(s, Step::Cancel(_))), 0);
+    let rows = kept(&steps);
+    assert!(matches!(&rows[0].body, Body::Assistant(said) if said.partial && said.text == "Half an ans"));
+    assert!(matches!(&rows[1].body, Body::Info(info) if info.kind == InfoKind::Interrupted));
+    assert_eq!(ended(&steps), Some(TurnEnd::Stopped));
+    assert!(b.machine.queue.held);
+    assert_eq!(b.machine.meta.activity, Activity::Stopping);
+    assert_eq!(b.feed(Input::Chunk(old, Chunk::Text("wer".into()))), vec![]);
+    b.feed(Input::Reaped(old));
+    assert_eq!(b.machine.meta.activity, Activity::Idle);
+    let steps = b.act(Act::Queue(QueueEdit::Release));
+    let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
+    assert!(matches!(request.items.last(), Some(Item::User(text)) if text.contains("interrupted") && text.ends_with("two")));
+}
+
+#[test]
+fn a_stopped_turn_leaves_every_call_with_a_result() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.calls(&[("a", "read"), ("b", "bash"), ("c", "write")]);
+    b.found("a", read("/w/a"));
+    b.ran("a", "text");
+    b.found("b", command("make"));
+    assert_eq!(b.machine.requests().len(), 1);
+    let steps = b.act(Act::Stop);
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Settled { .. }))));
+    for id in ["a", "b", "c"] {
+        let call = b.call(id);
+        assert!(call.result.is_some() && call.status.ended(), "{id}");
+    }
+    assert_eq!(b.call("b").status, ToolStatus::Error);
+    assert!(b.machine.live_rows().is_empty());
+}
+
+#[test]
+fn a_call_is_on_disk_before_its_tool_runs_and_its_result_before_the_model_sees_it() {
+    let mut b = Bench::new(Mode::Execute);
+    b.send("go");
+    let steps = b.calls(&[("w", "write")]);
+    let live = position(&steps, |s| matches!(s, Step::Live(_, Safety::Synced)));
+    assert!(live < position(&steps, |s| matches!(s, Step::Inspect(..))));
+    let steps = b.found("w", write("/w/x"));
+    assert!(position(&steps, |s| matches!(s, Step::Live(_, Safety::Synced))) < position(&steps, |s| matches!(s, Step::Run(..))));
+    let steps = b.ran("w", "written");
+    let result = position(&steps, |s| matches!(s, Step::Keep(rows, _) if rows[0].tool().is_some()));
+    assert!(result < position(&steps, |s| matches!(s, Step::Ask(..))));
+}
+
+#[test]
+fn reads_run_side_by_side_and_changes_in_order() {
+    let mut b = Bench::new(Mode::Execute);
+    b.send("go");
+    let steps = b.calls(&[("a", "read"), ("b", "read"), ("c", "write"), ("d", "read")]);
+    let inspected: Vec<_> =
+        steps.iter().filter_map(|s| if let Step::Inspect(_, c) = s { Some(c.id.to_string()) } else { None }).collect();
+    assert_eq!(inspected, ["a", "b"]);
+    assert_eq!(runs(&b.found("a", read("/w/a"))), ["a"]);
+    assert_eq!(runs(&b.found("b", read("/w/b"))), ["b"]);
+    let steps = b.ran("b", "2");
+    assert!(kept(&steps).is_empty(), "rows become final in the order of the calls");
+    let steps = b.ran("a", "1");
+    assert_eq!(kept(&steps).iter().map(|r| r.tool().unwrap().id.to_string()).collect::<Vec<_>>(), ["a", "b"]);
+    assert!(steps.iter().any(|s| matches!(s, Step::Inspect(_, c) if c.id.as_str() == "c")));
+    b.found("c", write("/w/c"));
+    let steps = b.ran("c", "3");
+    assert!(steps.iter().any(|s| matches!(s, Step::Inspect(_, c) if c.id.as_str() == "d")));
+}
+
+#[test]
+fn asking_once_session_and_no() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.calls(&[("a", "bash"), ("b", "bash"), ("c", "bash")]);
+    let steps = b.found("a", command("cargo test"));
+    assert!(runs(&steps).is_empty());
+    assert_eq!(b.machine.meta.activity, Activity::NeedsYou("approve: bash cargo test".into()));
+    let id = b.asked().id;
+    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::Session });
+    assert_eq!(runs(&steps), ["a"]);
+    assert!(matches!(b.call("a").decision.unwrap().authority, Authority::Grant(_)));
+    b.ran("a", "ok");
+    let steps = b.found("b", command("cargo test"));
+    assert_eq!(runs(&steps), ["b"], "the grant covers the same command");
+    b.ran("b", "ok");
+    b.found("c", command("cargo test --release"));
+    let id = b.asked().id;
+    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::No(Some("too slow".into())) });
+    assert!(runs(&steps).is_empty());
+    let call = b.call("c");
+    assert!(call.result.unwrap().contains("too slow"));
+    let decision = call.decision.unwrap();
+    assert!(!decision.allowed && decision.authority == Authority::Person);
+    let steps = b.act(Act::Answer { request: id, answer: Answer::Once });
+    assert!(runs(&steps).is_empty(), "the first answer counts");
+}
+
+#[test]
+fn what_changed_since_the_answer_asks_again() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.calls(&[("a", "write")]);
+    b.found("a", write("/w/x"));
+    let first = b.asked().id;
+    b.act(Act::Answer { request: first.clone(), answer: Answer::Once });
+    let mut other = write("/w/x");
+    other.proposal = Proposal::Change { diff: Default::default(), before: "9".into(), after: "2".into() };
+    let run = b.run();
+    b.feed(Input::Ran(run, CallId::new("a"), Err(RunError::FactsChanged(Box::new(other)))));
+    assert_ne!(b.asked().id, first);
+}
+
+#[test]
+fn a_stricter_mode_decides_at_once_and_a_looser_one_releases_nothing() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.calls(&[("a", "bash")]);
+    b.found("a", command("make"));
+    let steps = b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    assert!(runs(&steps).is_empty());
+    assert!(matches!(b.asked().ask, Ask::Approval(a) if a.would_run_now));
+    let steps = b.act(Act::Mode { mode: Mode::Explore, drop_plan: false });
+    assert!(runs(&steps).is_empty());
+    assert!(b.machine.requests().is_empty());
+    assert_eq!(b.call("a").status, ToolStatus::Error);
+}
+
+#[test]
+fn passing_through_execute_lets_nothing_run() {
+    let mut b = Bench::new(Mode::Ask);
+    b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    b.send("go");
+    b.calls(&[("a", "bash")]);
+    assert!(runs(&b.found("a", command("make"))).is_empty(), "proposed within a second");
+    b.act(Act::Stop);
+    let run = b.run();
+    b.feed(Input::Reaped(run));
+    b.now = b.now.plus(2000);
+    b.send("again");
+    b.calls(&[("b", "bash")]);
+    assert_eq!(runs(&b.found("b", command("make"))), ["b"]);
+}
+
+#[test]
+fn the_mode_is_written_once_and_with_what_happens_next() {
+    let mut b = Bench::new(Mode::Ask);
+    for mode in [Mode::Execute, Mode::Explore, Mode::Ask, Mode::Explore] {
+        b.act(Act::Mode { mode, drop_plan: false });
+    }
+    let steps = b.send("go");
+    let rows = kept(&steps);
+    assert!(matches!(&rows[0].body, Body::Info(info) if info.kind == InfoKind::ModeChanged && info.text.contains("Explore")));
+    assert_eq!(rows.len(), 2);
+}
+
+fn with_plan() -> Bench {
+    let mut b = Bench::new(Mode::Explore);
+    b.send("tidy up");
+    b.calls(&[("p", "submit_plan"), ("q", "read")]);
+    let inner = CallFacts { tool: "submit_plan".into(), subject: "Tidy".into(), touches: vec![Touch::Inner], proposal: Proposal::Plain };
+    b.found("p", inner);
+    let then = Then::Plan { path: "/s/plans/x.md".into(), title: "Tidy".into(), markdown: "# Tidy\n1. x".into() };
+    let run = b.run();
+    let outcome = Outcome { then, ..Outcome::ok("submitted") };
+    let steps = b.feed(Input::Ran(run, CallId::new("p"), Ok(outcome)));
+    assert_eq!(ended(&steps), Some(TurnEnd::Plan));
+    assert!(b.call("q").result.unwrap().contains("plan"));
+    b
+}
+
+#[test]
+fn a_plan_pauses_and_only_its_answers_leave_explore() {
+    let mut b = with_plan();
+    assert!(b.machine.meta.plan_pending);
+    assert_eq!(b.machine.meta.activity, Activity::NeedsYou("plan: Tidy".into()));
+    b.act(Act::Mode { mode: Mode::Ask, drop_plan: false });
+    assert_eq!(b.machine.meta.mode, Mode::Explore);
+    let id = b.asked().id;
+    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanToExecute });
+    assert_eq!(b.machine.meta.mode, Mode::Execute);
+    assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.starts_with("Plan approved"))));
+    b.calls(&[("w", "write")]);
+    assert_eq!(runs(&b.found("w", write("/w/x"))), ["w"], "the approved mode counts at once");
+}
+
+#[test]
+fn a_plan_can_be_changed_declined_or_dropped() {
+    let mut b = with_plan();
+    let id = b.asked().id;
+    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanChanges("smaller".into()) });
+    assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.contains("smaller"))));
+    assert_eq!(b.machine.meta.mode, Mode::Explore);
+    let mut b = with_plan();
+    let id = b.asked().id;
+    b.act(Act::Answer { request: id, answer: Answer::PlanDecline });
+    assert!(!b.machine.meta.plan_pending && !b.machine.is_running());
+    let mut b = with_plan();
+    b.act(Act::Mode { mode: Mode::Execute, drop_plan: true });
+    assert_eq!((b.machine.meta.mode, b.machine.meta.plan_pending), (Mode::Execute, false));
+}
+
+#[test]
+fn failures_are_retried_with_the_text_taken_back_and_then_told() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.text("Half");
+    for attempt in 1..=crate::provider::retry::ATTEMPTS {
+        let run = b.run();
+        let steps = b.feed(Input::Failed(run, broken(true)));
+        assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Retrying { attempt: n, .. }) if *n == attempt)));
+        assert!(steps.iter().any(|s| matches!(s, Step::RetryIn(..))));
+        assert_eq!(attempt == 1, steps.iter().any(|s| matches!(s, Step::Emit(Event::Dropped { .. }))));
+        let steps = b.feed(Input::RetryNow(run));
+        assert!(steps.iter().any(|s| matches!(s, Step::Ask(..))));
+    }
+    b.send("later");
+    b.text("So");
+    let run = b.run();
+    let steps = b.feed(Input::Failed(run, broken(true)));
+    assert_eq!(ended(&steps), Some(TurnEnd::Failed));
+    assert!(matches!(&kept(&steps)[0].body, Body::Assistant(said) if said.partial));
+    assert!(matches!(&kept(&steps)[1].body, Body::Error(_)));
+    assert!(b.machine.queue.held);
+    let steps = b.act(Act::Retry);
+    let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
+    assert_eq!(request.items, [Item::User("go".into())], "the broken text is not sent again");
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    let run = b.run();
+    assert_eq!(ended(&b.feed(Input::Failed(run, broken(false)))), Some(TurnEnd::Failed));
+}
+
+#[test]
+fn steering_skips_what_was_not_started_and_kills_nothing() {
+    let mut b = Bench::new(Mode::Execute);
+    b.send("go");
+    b.calls(&[("a", "bash"), ("b", "bash")]);
+    b.found("a", command("make"));
+    b.act(Act::Steer { text: "use ninja".into() });
+    assert!(b.call("b").result.unwrap().starts_with("skipped"));
+    assert!(b.call("a").result.is_none());
+    let steps = b.ran("a", "done");
+    let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!("{steps:#?}") };
+    assert!(matches!(request.items.last(), Some(Item::User(text)) if text == "use ninja"));
+}
+
+#[test]
+fn a_turn_has_a_limit_and_the_third_equal_call_asks() {
+    let mut b = Bench::with(Mode::Execute, |rules| rules.requests_per_turn = 2);
+    b.send("go");
+    b.calls(&[("a", "read")]);
+    b.found("a", read("/w/a"));
+    b.ran("a", "1");
+    b.calls(&[("b", "read")]);
+    b.found("b", read("/w/b"));
+    assert_eq!(ended(&b.ran("b", "1")), Some(TurnEnd::Limit));
+
+    for (mode, asks) in [(Mode::Execute, true), (Mode::Explore, false)] {
+        let mut b = Bench::new(mode);
+        b.send("go");
+        for round in 0..3 {
+            let id = format!("same{round}");
+            let call = Call { id: CallId::new(id.clone()), name: "read".into(), input: json!({"path": "x"}) };
+            b.chunk(Chunk::Call(call));
+            b.stop_with(Stop::Calls);
+            b.found(&id, read("/w/x"));
+            if round < 2 {
+                b.ran(&id, "1");
+            }
+        }
+        assert_eq!(b.machine.requests().len(), usize::from(asks), "{mode:?}");
+        assert_eq!(b.call("same2").status == ToolStatus::Error, !asks);
+    }
+}
+
+#[test]
+fn questions_wait_for_their_answer_and_nobody_answers_headless() {
+    let ask = |b: &mut Bench| {
+        b.send("go");
+        b.calls(&[("q", "ask_user")]);
+        let inner = CallFacts { tool: "ask_user".into(), subject: "which?".into(), touches: vec![Touch::Inner], proposal: Proposal::Plain };
+        b.found("q", inner);
+        let question = crate::domain::request::Question { call: CallId::new("?"), text: "which?".into(), options: vec![] };
+        let run = b.run();
+        b.feed(Input::Ran(run, CallId::new("q"), Ok(Outcome { then: Then::Ask(question), ..Outcome::ok("") })))
+    };
+    let mut b = Bench::new(Mode::Explore);
+    ask(&mut b);
+    let id = b.asked().id;
+    b.act(Act::Answer { request: id, answer: Answer::Reply("this one".into()) });
+    assert!(b.call("q").result.unwrap().contains("this one"));
+    let mut b = Bench::with(Mode::Ask, |rules| rules.headless = true);
+    ask(&mut b);
+    assert!(b.call("q").result.unwrap().contains("Nobody can answer"));
+    b.calls(&[("w", "write")]);
+    b.found("w", write("/w/x"));
+    let decision = b.call("w").decision.unwrap();
+    assert!(!decision.allowed && decision.authority == Authority::Nobody);
+}
+
+#[test]
+fn empty_answers_and_names() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("   ");
+    assert!(!b.machine.is_running());
+    b.act(Act::Rename { title: " My  title ".into() });
+    b.send("something else");
+    assert_eq!(b.machine.meta.title, "My title");
+    assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Failed));
+}
+
+proptest! {
+    /// Whatever happens in whatever order: turns that began have ended or run, final rows are final, and every call that is
+    /// final has a result.
+    #[test]
+    fn any_order_of_events_is_survived(moves in prop::collection::vec((0u8..14, 0u8..4), 0..80)) {
+        let mut b = Bench::new(Mode::Ask);
+        let mut calls = 0;
+        for (what, which) in moves {
+            let id = CallId::new(format!("c{}", (calls as u32).saturating_sub(u32::from(which))));
+            let run = b.run();
+            match what {
+                0 => { b.send("m"); }
+                1 => { b.text("t"); }
+                2 => { calls += 1; b.chunk(Chunk::Call(Call { id: CallId::new(format!("c{calls}")), name: ["read", "write", "bash", "nope"][usize::from(which)].into(), input: json!({"n": calls}) })); }
+                3 => { b.stop_with(Stop::Calls); }
+                4 => { b.stop_with(Stop::Done); }
+                5 => { b.feed(Input::Inspected(run, id, Ok([read("/w/a"), write("/w/b"), command("ls"), command("make")][usize::from(which)].clone()))); }
+                6 => { b.feed(Input::Ran(run, id, Ok(Outcome::ok("r")))); }
+                7 => { b.act(Act::Stop); }
+                8 => { b.feed(Input::Failed(run, broken(which > 1))); }
+                9 => { b.feed(Input::RetryNow(run)); }
+                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [Answer::Once, Answer::Session, Answer::No(None), Answer::PlanDecline][usize::from(which)].clone() }); } }
+                11 => { b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
+                12 => { b.feed(Input::Reaped(RunNo(run.0.saturating_sub(1)))); }
+                _ => { b.act(Act::Steer { text: "s".into() }); }
+            }
+        }
+        b.feed(Input::Shutdown);
+        prop_assert!(!b.machine.is_running());
+        let started = b.out.iter().filter(|s| matches!(s, Step::Emit(Event::TurnStarted { .. }))).count();
+        let ended = b.out.iter().filter(|s| matches!(s, Step::Emit(Event::TurnEnded { .. }))).count();
+        prop_assert_eq!(started, ended);
+        let final_rows = kept(&b.out);
+        let mut ids = std::collections::HashSet::new();
+        let mut last = At(0);
+        for row in &final_rows {
+            prop_assert!(ids.insert(row.id.clone()), "a final row came twice");
+            if let Some(call) = row.tool() { prop_assert!(call.result.is_some() && call.status.ended()); }
+            last = last.max(row.at);
+        }
+        // Whatever was shown as a live row became final or was taken back.
+        for step in &b.out {
+            if let Step::Live(row, _) = step {
+                let dropped = b.out.iter().any(|s| matches!(s, Step::Drop(id) if *id == row.id));
+                prop_assert!(dropped || ids.contains(&row.id), "{row:?} was lost");
+            }
+        }
+    }
+}
