@@ -68,11 +68,6 @@ const SECRET_FILES: &[&str] = &[
     "credentials.db",
     "credentials.enc",
     "auth.json",
-    "shadow",
-    "gshadow",
-    "shadow-",
-    "gshadow-",
-    "sudoers",
     "logins.json",
     "key4.db",
     "cookies.sqlite",
@@ -102,7 +97,12 @@ pub fn is_secret(path: &Path) -> bool {
     SECRET_FILES.contains(&name)
         || SECRET_ENDINGS.contains(&ending)
         || (["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|k| name.starts_with(k)) && ending != "pub")
-        || matches!((parent, name), ("gh", "hosts.yml") | (".docker", "config.json"))
+        || matches!(
+            (parent, name),
+            ("gh", "hosts.yml")
+                | (".docker", "config.json")
+                | ("etc", "shadow" | "gshadow" | "shadow-" | "gshadow-" | "sudoers")
+        )
         || (parts.first().is_some_and(|p| p == "proc") && ["environ", "mem", "kcore", "cmdline"].contains(&name))
 }
 

@@ -3,8 +3,12 @@
 //! No clock, no disk, no environment. The executor gathers the facts, [`decide`] judges them, and the decision is
 //! stored with the call. `shell` judges command lines; what it does not know is not read-only.
 
-use crate::domain::permission::Mode;
-use crate::domain::tool::CallFacts;
+mod decide;
+pub mod shell;
+#[cfg(test)]
+mod tests;
+
+pub use decide::decide;
 
 /// An answer that holds for the rest of a session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -53,13 +57,4 @@ pub struct Question {
     pub risks: Vec<String>,
     /// What "this session" would remember; `None` in the rows that are never remembered.
     pub grant: Option<Grant>,
-}
-
-/// Decides on one call. Of everything that the call touches the strictest row counts.
-///
-/// `headless`: nobody can be asked, so every ask is a denial.
-#[must_use]
-pub fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
-    let _ = (mode, grants, facts, headless);
-    Verdict::Deny("nothing is decided yet".to_owned())
 }

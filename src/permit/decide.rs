@@ -1,0 +1,247 @@
+//! The table of the permission modes: a row for everything that a call touches, the strictest of them decides.
+
+use super::shell::{self, Judged};
+use super::{Allowed, Grant, Question, Verdict};
+use crate::domain::paths;
+use crate::domain::permission::Mode;
+use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
+use std::path::{Path, PathBuf};
+
+/// What one touch comes to.
+enum Row {
+    Allow,
+    Ask {
+        reason: String,
+        risks: Vec<String>,
+        /// What "this session" would keep; `None` in the rows that are never remembered.
+        grant: Option<Grant>,
+    },
+    Deny(String),
+}
+
+/// Decides on one call. Of everything that the call touches the strictest row counts.
+///
+/// `headless`: nobody can be asked, so every ask is a denial.
+#[must_use]
+pub fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
+    let mut question = Question { reasons: Vec::new(), risks: Vec::new(), grant: None };
+    let mut by_grant: Option<String> = None;
+    let mut proposed: Vec<Option<Grant>> = Vec::new();
+    for row in facts.touches.iter().map(|touch| row(mode, facts, touch)).chain(unknown(mode, facts)) {
+        match row {
+            Row::Allow => {}
+            Row::Deny(why) => return Verdict::Deny(why),
+            Row::Ask { reason, risks, grant } => {
+                // Explore never asks, so no answer of earlier counts in it either.
+                let kept = grant.as_ref().and_then(|grant| grants.iter().find(|kept| covers(kept, grant, facts)));
+                if let Some(kept) = kept {
+                    by_grant.get_or_insert_with(|| kept.in_words());
+                    continue;
+                }
+                push_new(&mut question.reasons, reason);
+                for risk in risks {
+                    push_new(&mut question.risks, risk);
+                }
+                proposed.push(grant);
+            }
+        }
+    }
+    if question.reasons.is_empty() {
+        return Verdict::Allow(by_grant.map_or(Allowed::ByMode, Allowed::ByGrant));
+    }
+    if headless {
+        let reasons = question.reasons.join(" ");
+        let way = match mode {
+            Mode::Ask => "Run it from the app, or with --mode execute where the table allows it",
+            _ => "Run it from the app, where you are asked",
+        };
+        return Verdict::Deny(format!("Nobody can be asked here, and this has to be asked: {reasons} {way}."));
+    }
+    // One grant must answer all that is asked, else remembering would promise too much.
+    if let Some(Some(first)) = proposed.first() {
+        let same = proposed.iter().all(|grant| grant.as_ref() == Some(first));
+        question.grant = same.then(|| first.clone());
+    }
+    Verdict::Ask(question)
+}
+
+impl Grant {
+    /// What is remembered, in words.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Grant::Command { command, cwd } => format!("`{command}` in {}", cwd.display()),
+            Grant::Edits { below } => format!("edits below {}", below.display()),
+        }
+    }
+}
+
+/// A call that does not say what it touches is not let through.
+fn unknown(mode: Mode, facts: &CallFacts) -> Option<Row> {
+    facts.touches.is_empty().then(|| match mode {
+        Mode::Explore => Row::Deny(explore("the call does not say what it touches")),
+        _ => ask("The call does not say what it touches."),
+    })
+}
+
+fn row(mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
+    match touch {
+        Touch::Inner => Row::Allow,
+        Touch::Read { path, secret } => {
+            if *secret || paths::is_secret(path) {
+                secret_row(mode, &path.display().to_string(), Vec::new())
+            } else {
+                Row::Allow
+            }
+        }
+        Touch::Write { path, place } => write_row(mode, facts, path, *place),
+        Touch::Command { command, cwd } => command_row(mode, command, cwd),
+    }
+}
+
+fn secret_row(mode: Mode, what: &str, risks: Vec<String>) -> Row {
+    match mode {
+        Mode::Explore => Row::Deny(explore(&format!("{what} looks like a secret"))),
+        _ => Row::Ask { reason: format!("{what} looks like a secret."), risks, grant: None },
+    }
+}
+
+fn write_row(mode: Mode, facts: &CallFacts, path: &Path, place: Place) -> Row {
+    let shown = path.display();
+    // A path that still climbs was not resolved: what was said about its place cannot be relied on.
+    let place = if paths::climbs(path) { Place::Outside } else { place };
+    match (place, mode) {
+        (Place::SessionFolder, _) | (Place::Inside, Mode::Execute) => Row::Allow,
+        (Place::Inside, Mode::Explore) => {
+            Row::Deny(explore(&format!("{shown} would be changed; only the session's plans/ and data/ may be written")))
+        }
+        (Place::Inside, Mode::Ask) => Row::Ask {
+            reason: format!("Ask to Edit asks before a file is changed: {shown}."),
+            risks: Vec::new(),
+            grant: Some(Grant::Edits { below: working_directory(facts, path) }),
+        },
+        (Place::Outside | Place::Protected, Mode::Explore) => Row::Deny(explore(&format!("{shown} would be changed"))),
+        (Place::Outside, _) => Row::Ask {
+            reason: format!("{shown} lies outside the working directory."),
+            risks: vec!["outside the working directory".to_owned()],
+            grant: None,
+        },
+        (Place::Protected, _) => Row::Ask {
+            reason: format!("{shown} is protected: it configures or runs code."),
+            risks: vec!["protected path".to_owned()],
+            grant: None,
+        },
+    }
+}
+
+/// The working directory of a file's change: what the diff's short path was shortened by; else the file's own folder.
+fn working_directory(facts: &CallFacts, path: &Path) -> PathBuf {
+    let short = match &facts.proposal {
+        Proposal::Change { diff, .. } => Path::new(&diff.path),
+        _ => Path::new(""),
+    };
+    let parts = short.components().count();
+    let above = if parts > 0 && short.is_relative() && !paths::climbs(short) && path.ends_with(short) {
+        path.ancestors().nth(parts)
+    } else {
+        path.parent()
+    };
+    above.unwrap_or(path).to_owned()
+}
+
+fn command_row(mode: Mode, command: &str, cwd: &Path) -> Row {
+    let name = shortened(command);
+    let why = match shell::judge(command) {
+        Judged::ReadOnly(words) => {
+            let paths: Vec<PathBuf> = words.iter().map(|word| paths::lexical(cwd, Path::new(word))).collect();
+            let mut pairs = words.iter().zip(&paths);
+            if let Some((word, _)) =
+                pairs.clone().find(|(word, path)| paths::is_secret(path) || paths::is_secret(Path::new(word)))
+            {
+                return secret_row(mode, &format!("`{name}` reads {word}, which"), Vec::new());
+            }
+            match pairs.find(|(_, path)| paths::is_device(path)) {
+                None => return Row::Allow,
+                Some((word, _)) => format!("{word} is a device or a file of the kernel"),
+            }
+        }
+        Judged::Catastrophic(what) => {
+            return match mode {
+                Mode::Explore => Row::Deny(explore(&format!("`{name}`: {what}"))),
+                _ => Row::Ask {
+                    reason: format!("This may destroy what nobody can bring back: {what}."),
+                    risks: shell::looks(command, cwd).risks,
+                    grant: None,
+                },
+            };
+        }
+        Judged::Other(why) => why,
+    };
+    if mode == Mode::Explore {
+        // The judge's reason already says it when it is about the list.
+        let listed = why.ends_with("is not on the list of commands that only read");
+        let text = if listed { why } else { format!("`{name}` is not proved to only read: {why}") };
+        return Row::Deny(explore(&text));
+    }
+    let looks = shell::looks(command, cwd);
+    let list = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let never = [
+        (&looks.secrets, "It names what looks like a secret"),
+        (&looks.protected, "It names what configures or runs code"),
+        (&looks.writes_outside, "It writes outside the working directory"),
+    ]
+    .into_iter()
+    .filter(|(words, _)| !words.is_empty())
+    .map(|(words, what)| format!("{what}: {}.", list(words)))
+    .collect::<Vec<_>>()
+    .join(" ");
+    if !never.is_empty() {
+        return Row::Ask { reason: never, risks: looks.risks, grant: None };
+    }
+    if mode == Mode::Execute {
+        return Row::Allow;
+    }
+    Row::Ask {
+        reason: format!("Not proved to only read: {why}."),
+        risks: looks.risks,
+        grant: Some(Grant::Command { command: command.to_owned(), cwd: cwd.to_owned() }),
+    }
+}
+
+/// Whether what was kept answers what is asked now.
+fn covers(kept: &Grant, asked: &Grant, facts: &CallFacts) -> bool {
+    match (kept, asked) {
+        (Grant::Command { .. }, Grant::Command { .. }) => kept == asked,
+        // Asked only for writes inside; every one of the call must lie below what was granted.
+        (Grant::Edits { below }, Grant::Edits { .. }) => facts.touches.iter().all(|touch| match touch {
+            Touch::Write { path, place: Place::Inside } => path.starts_with(below) && !paths::climbs(path),
+            _ => true,
+        }),
+        _ => false,
+    }
+}
+
+fn ask(reason: &str) -> Row {
+    Row::Ask { reason: reason.to_owned(), risks: Vec::new(), grant: None }
+}
+
+fn explore(why: &str) -> String {
+    format!("Explore is read-only: {why}. Shift+Tab to Ask to Edit lets it ask.")
+}
+
+/// The first line of a command, short enough for a sentence.
+fn shortened(command: &str) -> String {
+    let mut lines = command.trim().lines();
+    let first = lines.next().unwrap_or_default();
+    let mut out: String = first.chars().take(60).collect();
+    if out.len() < first.len() || lines.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+fn push_new(list: &mut Vec<String>, text: String) {
+    if !list.contains(&text) {
+        list.push(text);
+    }
+}

@@ -1,0 +1,126 @@
+//! What a command that is not proved to read only seems to do: for the rows of secrets and protected paths, and for
+//! the words of warning beside a question. Guessed from the loose reading.
+
+use super::{grave, loose};
+use crate::domain::paths;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What a command seems to touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// Words that name secrets.
+    pub secrets: Vec<String>,
+    /// Words that name what configures or runs code.
+    pub protected: Vec<String>,
+    /// Targets of redirections that lie outside the working directory and the temporary folders.
+    pub writes_outside: Vec<String>,
+    /// What makes it riskier, a few words each.
+    pub risks: Vec<String>,
+}
+
+/// Looks a command over.
+#[must_use]
+pub fn looks(command: &str, cwd: &Path) -> Looks {
+    let mut out = Looks::default();
+    let mut risks = BTreeSet::new();
+    let mut texts = vec![command.to_owned()];
+    let outer = loose::split(command).commands;
+    // Texts that a shell inside the line runs (`sh -c '…'`) are looked over once more, one level deep.
+    if outer.iter().any(|simple| grave::starts(simple).runs_text) {
+        let words = outer.into_iter().flat_map(|simple| simple.words);
+        texts.extend(words.filter(|word| word.contains(char::is_whitespace)));
+    }
+    for text in &texts {
+        for simple in loose::split(text).commands {
+            for word in &simple.words {
+                note_word(word, cwd, &mut out, &mut risks);
+            }
+            for at in grave::starts(&simple).programs {
+                let Some((program, arguments)) = simple.words[at..].split_first() else { continue };
+                risks.extend(risk(program.rsplit('/').next().unwrap_or(program), arguments));
+            }
+            for (operator, target) in &simple.redirects {
+                note_word(target, cwd, &mut out, &mut risks);
+                let path = paths::lexical(cwd, Path::new(target));
+                let to_descriptor = operator.ends_with('&') && target.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+                if !operator.contains('>') || to_descriptor || path.starts_with("/dev") && !paths::is_secret(&path) {
+                    continue;
+                }
+                risks.insert("overwrites or adds to a file");
+                let known = !target.contains(['$', '*', '?']);
+                let home = target.starts_with('~') || target.starts_with("$HOME") || target.starts_with("${HOME}");
+                if home || known && !below(&path, cwd) {
+                    out.writes_outside.push(target.clone());
+                }
+            }
+        }
+    }
+    for list in [&mut out.secrets, &mut out.protected, &mut out.writes_outside] {
+        list.sort();
+        list.dedup();
+    }
+    out.risks = risks.into_iter().map(str::to_owned).collect();
+    out
+}
+
+fn below(path: &Path, cwd: &Path) -> bool {
+    path.starts_with(cwd) || ["/tmp", "/var/tmp", "/private/tmp"].iter().any(|temp| path.starts_with(temp))
+}
+
+fn note_word(word: &str, cwd: &Path, out: &mut Looks, risks: &mut BTreeSet<&'static str>) {
+    // `--file=.env`, `-d@.env`, `host:path`: a path may begin after such a mark.
+    let marks = ['=', '@', ':', ','];
+    for part in std::iter::once(word).chain(word.split(marks).skip(1)) {
+        if part.is_empty() || part.contains(char::is_whitespace) || part.contains("://") {
+            continue;
+        }
+        let resolved: PathBuf = paths::lexical(cwd, Path::new(part));
+        if paths::is_secret(&resolved) || paths::is_secret(Path::new(part)) {
+            out.secrets.push(part.to_owned());
+        }
+        if paths::is_protected_for_commands(&resolved) {
+            out.protected.push(part.to_owned());
+        }
+        let names_path = part.starts_with(['/', '~']) || part == ".." || part.starts_with("../");
+        if names_path && (part.starts_with('~') || !below(&resolved, cwd)) && !part.starts_with("/dev/") {
+            risks.insert("outside the working directory");
+        }
+    }
+}
+
+/// What a program, or a word that may be one, means for the risk.
+fn risk(name: &str, next: &[String]) -> Vec<&'static str> {
+    let first = next.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
+    let mut out = Vec::new();
+    match name {
+        "sudo" | "doas" | "su" | "pkexec" | "runuser" => out.push("runs as another user (sudo)"),
+        "rm" | "rmdir" | "unlink" | "shred" | "truncate" => out.push("deletes"),
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "umask" => out.push("changes permissions"),
+        "find" if next.iter().any(|word| word == "-delete") => out.push("deletes"),
+        "kill" | "pkill" | "killall" => out.push("ends processes"),
+        "curl" | "wget" | "ssh" | "scp" | "sftp" | "rsync" | "nc" | "ncat" | "telnet" | "ftp" | "ping" | "dig"
+        | "host" | "nslookup" | "http" | "aws" | "gcloud" | "az" | "kubectl" | "gh" => out.push("network"),
+        "eval" | "exec" | "source" => out.push("runs text as commands"),
+        "crontab" | "systemctl" | "launchctl" | "at" => out.push("stays after the session"),
+        "git" => match first {
+            "push" | "pull" | "fetch" | "clone" | "ls-remote" => out.push("network"),
+            "clean" => out.push("deletes"),
+            "reset" | "checkout" | "restore" | "rebase" => out.push("may drop changes that are not committed"),
+            _ => {}
+        },
+        "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "uv" | "cargo" | "gem" | "go" | "brew" | "apt" | "apt-get"
+        | "dnf" | "pacman" | "docker" | "podman" => {
+            let words =
+                ["install", "i", "add", "update", "upgrade", "publish", "pull", "push", "get", "ci", "sync", "run"];
+            if words.contains(&first) {
+                out.push("network");
+            }
+            if first == "publish" {
+                out.push("publishes");
+            }
+        }
+        _ => {}
+    }
+    out
+}

@@ -1,0 +1,300 @@
+use super::*;
+use crate::domain::diff::FileDiff;
+use crate::domain::permission::Mode;
+use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
+use proptest::prelude::*;
+use std::path::PathBuf;
+
+fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
+    CallFacts { tool: "x".to_owned(), subject: "x".to_owned(), touches, proposal }
+}
+
+fn command(line: &str) -> CallFacts {
+    let (command, cwd) = (line.to_owned(), PathBuf::from("/w/p"));
+    facts(vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }], Proposal::Command { command, cwd })
+}
+
+fn write(path: &str, place: Place) -> CallFacts {
+    facts(vec![Touch::Write { path: PathBuf::from(path), place }], change(path.trim_start_matches("/w/p/")))
+}
+
+fn change(path: &str) -> Proposal {
+    let diff = FileDiff { path: path.to_owned(), ..FileDiff::default() };
+    Proposal::Change { diff, before: String::new(), after: String::new() }
+}
+
+fn read(path: &str, secret: bool) -> CallFacts {
+    facts(vec![Touch::Read { path: PathBuf::from(path), secret }], Proposal::Plain)
+}
+
+/// `a` allowed, `q` asked and may be remembered, `Q` asked and never remembered, `d` denied.
+fn letter(verdict: &Verdict) -> char {
+    match verdict {
+        Verdict::Allow(_) => 'a',
+        Verdict::Ask(question) if question.grant.is_some() => 'q',
+        Verdict::Ask(_) => 'Q',
+        Verdict::Deny(_) => 'd',
+    }
+}
+
+fn column(facts: &CallFacts) -> String {
+    Mode::ALL.into_iter().map(|mode| letter(&decide(mode, &[], facts, false))).collect()
+}
+
+#[test]
+fn the_table() {
+    for (facts, column_of_modes) in [
+        (facts(vec![Touch::Inner], Proposal::Plain), "aaa"),
+        (read("/w/p/a.rs", false), "aaa"),
+        (read("/etc/hosts", false), "aaa"),
+        (read("/w/p/x", true), "dQQ"),
+        (read("/w/p/.env", false), "dQQ"),
+        (write("/w/p/a.rs", Place::Inside), "dqa"),
+        (write("/s/plans/a.md", Place::SessionFolder), "aaa"),
+        (write("/etc/x", Place::Outside), "dQQ"),
+        (write("/w/p/.git/config", Place::Protected), "dQQ"),
+        (write("/w/p/../x", Place::Inside), "dQQ"),
+        (write("/s/plans/../../x", Place::SessionFolder), "dQQ"),
+        (command("ls -la"), "aaa"),
+        (command("cat src/a.rs | head -3"), "aaa"),
+        (command("cat .env"), "dQQ"),
+        (command("ls /home/u/.ssh"), "dQQ"),
+        (command("cat ../../proc/self/environ"), "dQQ"),
+        (command("cat /dev/zero"), "dqa"),
+        (command("cat ../../sys/power/state"), "dqa"),
+        (command("cargo test"), "dqa"),
+        (command("cp .env x"), "dQQ"),
+        (command("echo x > .git/hooks/pre-commit"), "dQQ"),
+        (command("echo x > /etc/y"), "dQQ"),
+        (command("echo x > y"), "dqa"),
+        (command("rm -rf /"), "dQQ"),
+        (command("git push --force"), "dQQ"),
+        (facts(Vec::new(), Proposal::Plain), "dQQ"),
+        // The strictest of several counts.
+        (
+            facts(
+                vec![
+                    Touch::Inner,
+                    Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
+                    Touch::Write { path: "/x".into(), place: Place::Outside },
+                ],
+                change("a"),
+            ),
+            "dQQ",
+        ),
+        (
+            facts(
+                vec![
+                    Touch::Read { path: "/w/p/a".into(), secret: false },
+                    Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
+                ],
+                change("a"),
+            ),
+            "dqa",
+        ),
+    ] {
+        assert_eq!(column(&facts), column_of_modes, "{facts:?}");
+    }
+}
+
+#[test]
+fn a_secret_seen_from_its_own_directory_is_a_secret() {
+    let line = Touch::Command { command: "cat config".to_owned(), cwd: "/home/u/.ssh".into() };
+    assert_eq!(column(&facts(vec![line], Proposal::Plain)), "dQQ");
+}
+
+#[test]
+fn denials_say_why_and_what_would_allow_it() {
+    let Verdict::Deny(text) = decide(Mode::Explore, &[], &command("cargo test"), false) else { panic!() };
+    assert_eq!(
+        text,
+        "Explore is read-only: `cargo` is not on the list of commands that only read. \
+         Shift+Tab to Ask to Edit lets it ask."
+    );
+    for facts in [command("rm -rf /"), command("ls > x"), write("/w/p/a", Place::Inside), read("/w/.env", true)] {
+        let Verdict::Deny(text) = decide(Mode::Explore, &[], &facts, false) else { panic!("{facts:?}") };
+        assert!(text.starts_with("Explore is read-only: ") && text.ends_with("lets it ask."), "{text}");
+    }
+    let Verdict::Deny(text) = decide(Mode::Ask, &[], &command("cargo test"), true) else { panic!() };
+    assert!(text.starts_with("Nobody can be asked here") && text.contains("--mode execute"), "{text}");
+}
+
+#[test]
+fn headless_turns_every_ask_into_a_denial_and_nothing_else() {
+    for facts in [command("ls"), command("make"), command("rm -rf /"), write("/w/p/a", Place::Inside)] {
+        for mode in Mode::ALL {
+            let expected = match letter(&decide(mode, &[], &facts, false)) {
+                'q' | 'Q' => 'd',
+                other => other,
+            };
+            assert_eq!(letter(&decide(mode, &[], &facts, true)), expected, "{mode:?} {facts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_grant_answers_exactly_what_it_names() {
+    let kept = |facts: &CallFacts| match decide(Mode::Ask, &[], facts, false) {
+        Verdict::Ask(Question { grant: Some(grant), .. }) => grant,
+        other => panic!("{other:?}"),
+    };
+    let test = kept(&command("cargo test"));
+    assert_eq!(test, Grant::Command { command: "cargo test".to_owned(), cwd: "/w/p".into() });
+    let edits = kept(&write("/w/p/src/a.rs", Place::Inside));
+    assert_eq!(edits, Grant::Edits { below: "/w/p".into() });
+    let grants = [test, edits];
+    let with = |facts: &CallFacts| letter(&decide(Mode::Ask, &grants, facts, false));
+    for (facts, expected) in [
+        (command("cargo test"), 'a'),
+        (command("cargo test "), 'q'),
+        (command("cargo test; x"), 'q'),
+        (write("/w/p/src/b.rs", Place::Inside), 'a'),
+        (write("/w/other/b.rs", Place::Inside), 'q'),
+        (write("/w/pp/b.rs", Place::Inside), 'q'),
+        (write("/w/p/.git/config", Place::Protected), 'Q'),
+        (write("/w/p/../x", Place::Inside), 'Q'),
+        (write("/etc/x", Place::Outside), 'Q'),
+    ] {
+        assert_eq!(with(&facts), expected, "{facts:?}");
+    }
+    let elsewhere = Touch::Command { command: "cargo test".to_owned(), cwd: "/w/q".into() };
+    assert_eq!(with(&facts(vec![elsewhere], Proposal::Plain)), 'q');
+    let Verdict::Allow(Allowed::ByGrant(words)) = decide(Mode::Ask, &grants, &command("cargo test"), false) else {
+        panic!()
+    };
+    assert_eq!(words, "`cargo test` in /w/p");
+    // A grant that was made up for a row that is never remembered changes nothing.
+    let forged = Grant::Command { command: "rm -rf /".to_owned(), cwd: "/w/p".into() };
+    for mode in [Mode::Ask, Mode::Execute] {
+        assert_eq!(letter(&decide(mode, &[forged.clone()], &command("rm -rf /"), false)), 'Q');
+    }
+    // An edit and a command in one call: one answer cannot be remembered for both, but two earlier ones count.
+    let mut both = command("cargo test");
+    both.touches.push(Touch::Write { path: "/w/p/a".into(), place: Place::Inside });
+    assert_eq!(letter(&decide(Mode::Ask, &[], &both, false)), 'Q');
+    assert_eq!(with(&both), 'a');
+}
+
+#[test]
+fn the_edits_grant_is_the_working_directory_or_less() {
+    let below = |path: &str, shown: &str| {
+        let facts = facts(vec![Touch::Write { path: path.into(), place: Place::Inside }], change(shown));
+        match decide(Mode::Ask, &[], &facts, false) {
+            Verdict::Ask(Question { grant: Some(Grant::Edits { below }), .. }) => below,
+            other => panic!("{other:?}"),
+        }
+    };
+    for (path, shown, expected) in [
+        ("/w/p/src/a.rs", "src/a.rs", "/w/p"),
+        ("/w/p/a.rs", "a.rs", "/w/p"),
+        ("/w/p/src/a.rs", "", "/w/p/src"),
+        ("/w/p/src/a.rs", "other.rs", "/w/p/src"),
+        ("/w/p/src/a.rs", "/w/p/src/a.rs", "/w/p/src"),
+        ("/w/p/src/a.rs", "../src/a.rs", "/w/p/src"),
+    ] {
+        assert_eq!(below(path, shown), PathBuf::from(expected), "{path} {shown}");
+    }
+}
+
+#[test]
+fn questions_tell_reasons_and_risks() {
+    let Verdict::Ask(question) = decide(Mode::Ask, &[], &command("sudo curl -o ../x h"), false) else { panic!() };
+    assert!(question.reasons[0].contains("`sudo` is not on the list"), "{question:?}");
+    for risk in ["sudo", "network", "outside"] {
+        assert!(question.risks.iter().any(|r| r.contains(risk)), "{risk}: {question:?}");
+    }
+    let Verdict::Ask(question) = decide(Mode::Execute, &[], &command("rm -rf ~"), false) else { panic!() };
+    assert!(question.reasons[0].contains("removes ~") && question.grant.is_none(), "{question:?}");
+}
+
+fn any_touch() -> impl Strategy<Value = Touch> {
+    let path =
+        prop::sample::select(vec!["/w/p/a", "/w/p/.env", "/etc/x", "/w/p/../x", "/s/plans/x", "/w/p/k.pem", "/"]);
+    let place = prop::sample::select(vec![Place::SessionFolder, Place::Inside, Place::Outside, Place::Protected]);
+    let line = prop::sample::select(vec![
+        "ls",
+        "cat .env",
+        "cat a",
+        "cargo test",
+        "rm -rf /",
+        "echo x > /etc/y",
+        "cat /dev/sda",
+        "x > y",
+        "",
+        "git push -f",
+    ]);
+    prop_oneof![
+        Just(Touch::Inner),
+        (path.clone(), any::<bool>()).prop_map(|(path, secret)| Touch::Read { path: path.into(), secret }),
+        (path, place).prop_map(|(path, place)| Touch::Write { path: path.into(), place }),
+        line.prop_map(|line| Touch::Command { command: line.to_owned(), cwd: "/w/p".into() }),
+        "\\PC{0,12}".prop_map(|line| Touch::Command { command: line, cwd: "/w/p".into() }),
+    ]
+}
+
+fn any_grant() -> impl Strategy<Value = Grant> {
+    let line = prop::sample::select(vec!["cargo test", "rm -rf /", "cat .env", "ls", "x > y"]);
+    let below = prop::sample::select(vec!["/", "/w/p", ""]);
+    prop_oneof![
+        line.prop_map(|line| Grant::Command { command: line.to_owned(), cwd: "/w/p".into() }),
+        below.prop_map(|below| Grant::Edits { below: below.into() }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn looser_modes_allow_what_stricter_ones_do(
+        touches in prop::collection::vec(any_touch(), 0..4),
+        grants in prop::collection::vec(any_grant(), 0..4),
+        headless in any::<bool>(),
+    ) {
+        let facts = facts(touches, Proposal::Plain);
+        let allowed: Vec<bool> = Mode::ALL
+            .into_iter()
+            .map(|mode| matches!(decide(mode, &grants, &facts, headless), Verdict::Allow(_)))
+            .collect();
+        prop_assert!(allowed[0] <= allowed[1] && allowed[1] <= allowed[2], "{allowed:?} {facts:?}");
+    }
+
+    #[test]
+    fn explore_allows_only_what_reads_whatever_was_granted(
+        touches in prop::collection::vec(any_touch(), 0..4),
+        grants in prop::collection::vec(any_grant(), 0..4),
+    ) {
+        let facts = facts(touches, Proposal::Plain);
+        let verdict = decide(Mode::Explore, &grants, &facts, false);
+        prop_assert!(!matches!(verdict, Verdict::Ask(_)), "{facts:?}");
+        prop_assert_eq!(&verdict, &decide(Mode::Explore, &[], &facts, false));
+        if let Verdict::Allow(by) = verdict {
+            prop_assert_eq!(by, Allowed::ByMode);
+            for touch in &facts.touches {
+                let reads = match touch {
+                    Touch::Inner => true,
+                    Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
+                    Touch::Write { path, place } => {
+                        *place == Place::SessionFolder && !crate::domain::paths::climbs(path)
+                    }
+                    Touch::Command { command, .. } => matches!(shell::judge(command), shell::Judged::ReadOnly(_)),
+                };
+                prop_assert!(reads, "{touch:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_never_remembered_asks_whatever_was_granted(grants in prop::collection::vec(any_grant(), 0..6)) {
+        for facts in [
+            command("rm -rf /"),
+            command("cat .env"),
+            write("/etc/x", Place::Outside),
+            write("/w/p/.git/x", Place::Protected),
+            read("/w/p/x", true),
+        ] {
+            for mode in [Mode::Ask, Mode::Execute] {
+                prop_assert_eq!(letter(&decide(mode, &grants, &facts, false)), 'Q');
+            }
+        }
+    }
+}

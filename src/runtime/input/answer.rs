@@ -1,0 +1,124 @@
+//! What a terminal answers to the queries that `terminal` asks. Everything it says that is not a key ends here, known or not.
+//!
+//! Formats: xterm's ctlseqs (DA1, DECRPM, OSC 11) and the kitty keyboard protocol.
+
+/// A colour as the terminal names it, eight bits a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+impl Rgb {
+    /// Text in a light colour is not readable on it: its perceived brightness (ITU-R BT.601) is over one half.
+    #[must_use]
+    pub fn is_light(self) -> bool {
+        let Rgb(r, g, b) = self;
+        u32::from(r) * 299 + u32::from(g) * 587 + u32::from(b) * 114 > 127_500
+    }
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It speaks the kitty keyboard protocol.
+    KittyKeyboard,
+    /// What it says of a DEC private mode: can it be set and reset?
+    Mode {
+        /// The mode's number, e.g. 2026 for synchronized output.
+        number: u16,
+        /// It can be changed by us.
+        usable: bool,
+    },
+    /// Its background colour.
+    Background(Rgb),
+    /// Primary device attributes: asked last, so whatever was not answered before is not known to it.
+    Attributes,
+    /// The user switched between light and dark (mode 2031).
+    ColoursChanged,
+}
+
+/// Reads a whole control sequence with a private prefix (`ESC [ ? …`, without `<`); `None` for what nobody asked.
+#[must_use]
+pub fn private_csi(unit: &[u8]) -> Option<Answer> {
+    let body = unit.strip_prefix(b"\x1b[?")?;
+    let (&last, params) = body.split_last()?;
+    match last {
+        b'u' => Some(Answer::KittyKeyboard),
+        b'c' => Some(Answer::Attributes),
+        b'n' if params.starts_with(b"997;") => Some(Answer::ColoursChanged),
+        b'y' => {
+            let text = std::str::from_utf8(params.strip_suffix(b"$")?).ok()?;
+            let (number, value) = text.split_once(';')?;
+            // 1 set, 2 reset; 0 not recognised, 3 and 4 permanently set or reset.
+            Some(Answer::Mode { number: number.parse().ok()?, usable: matches!(value, "1" | "2") })
+        }
+        _ => None,
+    }
+}
+
+/// Reads the text of an OSC (between `ESC ]` and its end); `None` for what nobody asked.
+#[must_use]
+pub fn osc(text: &[u8]) -> Option<Answer> {
+    let text = std::str::from_utf8(text).ok()?;
+    Some(Answer::Background(colour(text.strip_prefix("11;")?)?))
+}
+
+/// `rgb:RR/GG/BB` with one to four hex digits a channel (also `rgba:`), or `#RRGGBB`.
+fn colour(text: &str) -> Option<Rgb> {
+    if let Some(hex) = text.strip_prefix('#') {
+        let channel = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+        return Some(Rgb(channel(0)?, channel(2)?, channel(4)?));
+    }
+    let channels = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;
+    let mut parts = channels.split('/').map(|hex| {
+        let value = u32::from_str_radix(hex, 16).ok()?;
+        let most = (1_u32 << (4 * u32::try_from(hex.len()).ok().filter(|n| (1..=4).contains(n))?)) - 1;
+        u8::try_from(value * 255 / most).ok()
+    });
+    Some(Rgb(parts.next()??, parts.next()??, parts.next()??))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read() {
+        for (unit, answer) in [
+            ("\x1b[?1u", Some(Answer::KittyKeyboard)),
+            ("\x1b[?62;22c", Some(Answer::Attributes)),
+            ("\x1b[?2026;2$y", Some(Answer::Mode { number: 2026, usable: true })),
+            ("\x1b[?2026;0$y", Some(Answer::Mode { number: 2026, usable: false })),
+            ("\x1b[?2026;4$y", Some(Answer::Mode { number: 2026, usable: false })),
+            ("\x1b[?997;1n", Some(Answer::ColoursChanged)),
+            ("\x1b[?y", None),
+            ("\x1b[>0;95;0c", None),
+        ] {
+            assert_eq!(private_csi(unit.as_bytes()), answer, "{unit:?}");
+        }
+        for (text, answer) in [
+            ("11;rgb:ffff/8080/0000", Some(Rgb(255, 128, 0))),
+            ("11;rgb:1e/1e/2e", Some(Rgb(30, 30, 46))),
+            ("11;rgba:f/0/0/8", Some(Rgb(255, 0, 0))),
+            ("11;#102030", Some(Rgb(16, 32, 48))),
+            ("10;rgb:1e/1e/2e", None),
+            ("11;rgb:1e/1e", None),
+            ("11;rgb:12345/1/1", None),
+            ("11;#1", None),
+            ("11;#ääää", None),
+        ] {
+            assert_eq!(osc(text.as_bytes()), answer.map(Answer::Background), "{text}");
+        }
+    }
+
+    #[test]
+    fn light_and_dark_backgrounds_are_told_apart() {
+        for (rgb, light) in [
+            (Rgb(255, 255, 255), true),
+            (Rgb(253, 246, 227), true),
+            (Rgb(0, 0, 0), false),
+            (Rgb(30, 30, 46), false),
+            (Rgb(0, 43, 54), false),
+        ] {
+            assert_eq!(rgb.is_light(), light, "{rgb:?}");
+        }
+    }
+}

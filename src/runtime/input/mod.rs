@@ -1,0 +1,28 @@
+//! What the terminal sends: bytes in, keys, mouse, pastes and answers to queries out.
+//!
+//! `reader` is the pure part: it cuts the bytes into whole sequences and knows what a silence means. `answer` reads what
+//! the terminal answers to queries. `thread` waits on the terminal. `translate` turns a key into the screen's own type.
+
+pub mod answer;
+pub mod reader;
+pub mod thread;
+
+use answer::Answer;
+use termina::event::{KeyEvent, MouseEvent};
+
+/// One thing that came from the terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A key was pressed or repeats. Releases never get here.
+    Key(KeyEvent),
+    /// The mouse did something.
+    Mouse(MouseEvent),
+    /// The terminal got (`true`) or lost the focus.
+    Focus(bool),
+    /// A bracketed paste: line ends are `\n`, and there are no control characters besides it and tab.
+    Paste(String),
+    /// The terminal answered a query.
+    Answer(Answer),
+    /// The terminal is gone; nothing follows.
+    Gone,
+}

@@ -1,0 +1,393 @@
+//! Cuts the terminal's bytes into whole sequences, however they were split in transit.
+//!
+//! Cutting follows ECMA-48, so a sequence that nobody knows still ends where it ends and leaks no characters. What a
+//! key sequence means is termina's business; it is given one whole sequence at a time. Answers to queries are taken out
+//! before it. Pure: time comes in with the bytes, and whoever waits asks [`Reader::deadline`] for how long.
+
+use super::Input;
+use super::answer;
+use std::time::{Duration, Instant};
+use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
+use termina::{Event, Parser};
+
+/// A lone ESC is the Escape key after so much silence.
+const LONE_ESCAPE: Duration = Duration::from_millis(30);
+/// `ESC [` and its like are Alt with that character after so much silence. Longer than for ESC, because as a key they are rare.
+const INTRODUCER: Duration = Duration::from_millis(100);
+/// A sequence, a paste or an answer that stopped halfway is over after so much silence.
+const UNFINISHED: Duration = Duration::from_secs(1);
+/// Longer control sequences are no key and no answer.
+const LONGEST_CSI: usize = 256;
+/// Of longer strings only the end is looked for.
+const LONGEST_STRING: usize = 4096;
+/// A longer paste comes in pieces.
+const LONGEST_PASTE: usize = 8 << 20;
+
+const ESC: u8 = 0x1b;
+const PASTE_END: &[u8] = b"\x1b[201~";
+
+/// Where in a sequence the last byte was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Between sequences.
+    Ground,
+    /// In a character of several bytes, of which so many are missing.
+    Character(usize),
+    /// After ESC.
+    Escape,
+    /// After `ESC O`.
+    Ss3,
+    /// After `ESC [`.
+    Csi,
+    /// In a sequence that ends after so many bytes, whatever they are (X10 mouse, F keys of the Linux console).
+    Tail(usize),
+    /// In an OSC.
+    Osc,
+    /// In a string that nobody reads: DCS, SOS, PM, APC.
+    Other,
+    /// After an ESC in either string.
+    StringEscape,
+    /// In a bracketed paste.
+    Paste,
+}
+
+/// The state between reads.
+#[derive(Debug)]
+pub struct Reader {
+    place: Place,
+    /// The bytes of the sequence so far, from its ESC on; of a paste, what was pasted.
+    bytes: Vec<u8>,
+    /// The sequence began with two ESC: some terminals send Alt with an arrow so.
+    doubled: bool,
+    /// The string that an ESC was seen in was an OSC.
+    osc: bool,
+    /// When the last byte came.
+    last: Option<Instant>,
+    parser: Parser,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self {
+            place: Place::Ground,
+            bytes: Vec::with_capacity(64),
+            doubled: false,
+            osc: false,
+            last: None,
+            parser: Parser::default(),
+        }
+    }
+}
+
+impl Reader {
+    /// Takes bytes that came at `at` and gives what became whole with them.
+    ///
+    /// Time between two calls means nothing by itself (the process may have been stopped while the bytes waited); only
+    /// [`Reader::silence`] ends what is unfinished.
+    pub fn feed(&mut self, bytes: &[u8], at: Instant) -> Vec<Input> {
+        let mut out = Vec::new();
+        if !bytes.is_empty() {
+            self.last = Some(at);
+        }
+        for &byte in bytes {
+            self.take(byte, &mut out);
+        }
+        out
+    }
+
+    /// When [`Reader::silence`] should be told, if nothing comes until then; `None` when nothing is unfinished.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let wait = match self.place {
+            Place::Ground => return None,
+            Place::Escape => LONE_ESCAPE,
+            Place::Ss3 => INTRODUCER,
+            Place::Csi | Place::Osc | Place::Other if self.bytes.len() == 2 => INTRODUCER,
+            _ => UNFINISHED,
+        };
+        Some(self.last? + wait)
+    }
+
+    /// Nothing came until `at`: what is unfinished and past its deadline is taken for what it is so far.
+    pub fn silence(&mut self, at: Instant) -> Vec<Input> {
+        let mut out = Vec::new();
+        if self.deadline().is_none_or(|deadline| at < deadline) {
+            return out;
+        }
+        match self.place {
+            Place::Paste => self.end_paste(&mut out),
+            Place::Escape => {
+                self.escape_before(&mut out);
+                out.push(key(KeyCode::Escape, Modifiers::NONE));
+            }
+            Place::Ss3 => self.introducer_as_key(&mut out),
+            Place::Csi | Place::Osc | Place::Other if self.bytes.len() == 2 => self.introducer_as_key(&mut out),
+            _ => self.escape_before(&mut out),
+        }
+        self.reset();
+        out
+    }
+
+    fn reset(&mut self) {
+        self.place = Place::Ground;
+        self.bytes.clear();
+        self.doubled = false;
+    }
+
+    fn take(&mut self, byte: u8, out: &mut Vec<Input>) {
+        match self.place {
+            Place::Ground => self.ground(byte, out),
+            Place::Character(missing) => self.character(byte, missing, out),
+            Place::Escape => self.escape(byte, out),
+            Place::Ss3 => self.ss3(byte, out),
+            Place::Csi => self.csi(byte, out),
+            Place::Tail(missing) => {
+                self.bytes.push(byte);
+                if missing > 1 { self.place = Place::Tail(missing - 1) } else { self.finish(out) }
+            }
+            Place::Osc | Place::Other => self.string(byte, out),
+            Place::StringEscape => self.string_escape(byte, out),
+            Place::Paste => self.paste(byte, out),
+        }
+    }
+
+    fn ground(&mut self, byte: u8, out: &mut Vec<Input>) {
+        self.bytes.push(byte);
+        match byte {
+            ESC => self.place = Place::Escape,
+            0xc2..=0xdf => self.place = Place::Character(1),
+            0xe0..=0xef => self.place = Place::Character(2),
+            0xf0..=0xf4 => self.place = Place::Character(3),
+            // Not UTF-8: a lone continuation byte, or one that never occurs.
+            0x80.. => self.reset(),
+            _ => self.finish(out),
+        }
+    }
+
+    fn character(&mut self, byte: u8, missing: usize, out: &mut Vec<Input>) {
+        if byte & 0xc0 != 0x80 {
+            // The character was cut off; what comes now is another one.
+            self.escape_before(out);
+            self.reset();
+            return self.take(byte, out);
+        }
+        self.bytes.push(byte);
+        if missing > 1 { self.place = Place::Character(missing - 1) } else { self.finish(out) }
+    }
+
+    fn escape(&mut self, byte: u8, out: &mut Vec<Input>) {
+        match byte {
+            ESC => {
+                // Of three in a row the first is surely the key.
+                self.escape_before(out);
+                self.doubled = true;
+                return;
+            }
+            b'[' => self.place = Place::Csi,
+            b'O' => self.place = Place::Ss3,
+            b']' => self.place = Place::Osc,
+            b'P' | b'X' | b'^' | b'_' => self.place = Place::Other,
+            _ => {
+                self.place = Place::Ground;
+                return self.ground(byte, out);
+            }
+        }
+        self.bytes.push(byte);
+    }
+
+    fn ss3(&mut self, byte: u8, out: &mut Vec<Input>) {
+        if !(0x40..=0x7e).contains(&byte) {
+            self.introducer_as_key(out);
+            self.reset();
+            return self.take(byte, out);
+        }
+        self.bytes.push(byte);
+        self.finish(out);
+    }
+
+    fn csi(&mut self, byte: u8, out: &mut Vec<Input>) {
+        if !(0x20..=0x7e).contains(&byte) {
+            // A control sequence has no such byte: it was cut off, or it never was one.
+            if self.bytes.len() == 2 {
+                self.introducer_as_key(out);
+            } else {
+                self.escape_before(out);
+            }
+            self.reset();
+            return self.take(byte, out);
+        }
+        self.bytes.push(byte);
+        match (self.bytes.len(), byte) {
+            (3, b'[') => self.place = Place::Tail(1),
+            (3, b'M') => self.place = Place::Tail(3),
+            (_, 0x40..) => self.finish(out),
+            (LONGEST_CSI.., _) => self.reset(),
+            _ => {}
+        }
+    }
+
+    fn string(&mut self, byte: u8, out: &mut Vec<Input>) {
+        match byte {
+            ESC => {
+                self.osc = self.place == Place::Osc;
+                self.place = Place::StringEscape;
+            }
+            0x07 if self.place == Place::Osc => self.end_string(out),
+            // CAN and SUB break a string off.
+            0x18 | 0x1a => self.reset(),
+            _ if self.bytes.len() < LONGEST_STRING => self.bytes.push(byte),
+            _ => {}
+        }
+    }
+
+    fn string_escape(&mut self, byte: u8, out: &mut Vec<Input>) {
+        if byte == b'\\' {
+            self.place = if self.osc { Place::Osc } else { Place::Other };
+            return self.end_string(out);
+        }
+        // The string was cut off by another sequence.
+        self.reset();
+        self.ground(ESC, out);
+        self.take(byte, out);
+    }
+
+    fn end_string(&mut self, out: &mut Vec<Input>) {
+        self.escape_before(out);
+        if self.place == Place::Osc {
+            out.extend(self.bytes.get(2..).and_then(answer::osc).map(Input::Answer));
+        }
+        self.reset();
+    }
+
+    fn paste(&mut self, byte: u8, out: &mut Vec<Input>) {
+        self.bytes.push(byte);
+        if byte == b'~' && self.bytes.ends_with(PASTE_END) {
+            self.bytes.truncate(self.bytes.len() - PASTE_END.len());
+            self.end_paste(out);
+            self.reset();
+        } else if self.bytes.len() >= LONGEST_PASTE && byte & 0xc0 != 0x80 && byte != ESC {
+            self.end_paste(out);
+            self.bytes.clear();
+        }
+    }
+
+    fn end_paste(&mut self, out: &mut Vec<Input>) {
+        // An end marker that was itself cut off is not text.
+        let cut = (1..PASTE_END.len()).rev().find(|&n| self.bytes.ends_with(&PASTE_END[..n])).unwrap_or(0);
+        let text = String::from_utf8_lossy(&self.bytes[..self.bytes.len() - cut]);
+        out.push(Input::Paste(pasted(&text)));
+    }
+
+    /// The first ESC of two was a key of its own.
+    fn escape_before(&mut self, out: &mut Vec<Input>) {
+        if std::mem::take(&mut self.doubled) {
+            out.push(key(KeyCode::Escape, Modifiers::NONE));
+        }
+    }
+
+    /// `ESC [` and nothing more: Alt with `[`.
+    fn introducer_as_key(&mut self, out: &mut Vec<Input>) {
+        self.escape_before(out);
+        if let Some(&byte) = self.bytes.get(1) {
+            out.push(key(KeyCode::Char(char::from(byte)), Modifiers::ALT));
+        }
+    }
+
+    /// A whole sequence that is no string.
+    fn finish(&mut self, out: &mut Vec<Input>) {
+        let unit = std::mem::take(&mut self.bytes);
+        self.unit(&unit, out);
+        let place = self.place;
+        self.bytes = unit;
+        self.reset();
+        if place == Place::Paste {
+            self.place = Place::Paste;
+        }
+    }
+
+    fn unit(&mut self, unit: &[u8], out: &mut Vec<Input>) {
+        match unit {
+            b"\x1b[200~" => {
+                self.escape_before(out);
+                self.place = Place::Paste;
+                return;
+            }
+            [ESC, b'[', b'?' | b'>' | b'=', ..] => {
+                self.escape_before(out);
+                out.extend(answer::private_csi(unit).map(Input::Answer));
+                return;
+            }
+            _ => {}
+        }
+        let rewritten = other_spelling(unit);
+        self.parser.parse(rewritten.as_deref().unwrap_or(unit), false);
+        let event = self.parser.pop();
+        if event.is_none() {
+            // It may hold on to what it did not understand.
+            self.parser = Parser::default();
+        }
+        match event {
+            Some(Event::Key(key)) if key.kind == KeyEventKind::Release => self.escape_before(out),
+            Some(Event::Key(mut key)) => {
+                if std::mem::take(&mut self.doubled) {
+                    if is_cursor_key(key.code) && !key.modifiers.contains(Modifiers::ALT) {
+                        key.modifiers |= Modifiers::ALT;
+                    } else {
+                        out.push(self::key(KeyCode::Escape, Modifiers::NONE));
+                    }
+                }
+                out.push(Input::Key(key));
+            }
+            other => {
+                self.escape_before(out);
+                match other {
+                    Some(Event::Mouse(mouse)) => out.push(Input::Mouse(mouse)),
+                    Some(Event::FocusIn) => out.push(Input::Focus(true)),
+                    Some(Event::FocusOut) => out.push(Input::Focus(false)),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn key(code: KeyCode, modifiers: Modifiers) -> Input {
+    Input::Key(KeyEvent::new(code, modifiers))
+}
+
+fn is_cursor_key(code: KeyCode) -> bool {
+    use KeyCode::{Delete, Down, End, Home, Insert, Left, PageDown, PageUp, Right, Up};
+    matches!(code, Up | Down | Left | Right | Home | End | PageUp | PageDown | Insert | Delete)
+}
+
+/// Spellings that termina reads as something else: xterm's modifyOtherKeys (`CSI 27;m;k~`), and F3 with modifiers
+/// (`CSI 1;mR`), which is also the form of a cursor report that is never asked for here.
+fn other_spelling(unit: &[u8]) -> Option<Vec<u8>> {
+    let body = std::str::from_utf8(unit.strip_prefix(b"\x1b[")?).ok()?;
+    if let Some((modifiers, code)) = body.strip_prefix("27;").and_then(|rest| rest.strip_suffix('~')?.split_once(';')) {
+        return Some(format!("\x1b[{code};{modifiers}u").into_bytes());
+    }
+    let modifiers = body.strip_prefix("1;")?.strip_suffix('R')?;
+    Some(format!("\x1b[13;{modifiers}~").into_bytes())
+}
+
+/// Pasted text as the composer takes it: terminals send line ends as CR, and nothing in it may act as a control.
+fn pasted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => {
+                chars.next_if_eq(&'\n');
+                out.push('\n');
+            }
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

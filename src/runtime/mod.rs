@@ -1,0 +1,6 @@
+//! The roof: channels, terminal, clock and tasks meet here, and nothing else is decided here.
+//!
+//! `input` reads the terminal, `terminal` sets it up and restores it, `frames` and `encode` write to it, `run` is the
+//! loop, `effects` does what the screen asks for.
+
+pub mod input;
