@@ -1,5 +1,6 @@
 //! lisle: a full-screen terminal home for agent conversations.
 
+pub mod agent;
 pub mod app;
 pub mod domain;
 pub mod permit;

@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn calls_are_paired_and_responses_kept_apart() {
-        let rows = [user("hi"), said("look", false), tool("a", Some("1")), tool("a", None), said("so", false), user("more")];
+        let rows =
+            [user("hi"), said("look", false), tool("a", Some("1")), tool("a", None), said("so", false), user("more")];
         let items = items(&rows);
         let Item::Assistant(first) = &items[1] else { panic!("{items:?}") };
         assert_eq!((first.text.as_str(), first.calls.len()), ("look", 2));

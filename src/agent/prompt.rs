@@ -37,7 +37,11 @@ pub fn system(around: &Surroundings<'_>) -> String {
              change, and check what you changed."
         }
     };
-    let alone = if around.headless { "\nNobody is at the screen: do not ask questions, decide and say what you assumed." } else { "" };
+    let alone = if around.headless {
+        "\nNobody is at the screen: do not ask questions, decide and say what you assumed."
+    } else {
+        ""
+    };
     format!(
         "You are an agent in lisle, a terminal program for agent conversations. You help with software and research work on the \
          user's machine, with the tools you are given. Answer in markdown, in the user's language, briefly and truthfully. Say what you \
@@ -56,7 +60,13 @@ mod tests {
 
     #[test]
     fn the_mode_is_told() {
-        let around = |mode| Surroundings { cwd: Path::new("/w"), session_dir: Path::new("/s"), today: "2026-11-21", mode, headless: false };
+        let around = |mode| Surroundings {
+            cwd: Path::new("/w"),
+            session_dir: Path::new("/s"),
+            today: "2026-11-21",
+            mode,
+            headless: false,
+        };
         assert!(system(&around(Mode::Explore)).contains("submit_plan"));
         assert!(system(&around(Mode::Ask)).contains("Ask to Edit"));
         assert!(system(&around(Mode::Execute)).contains("/w"));

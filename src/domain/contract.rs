@@ -19,7 +19,7 @@ pub const VERSION: u32 = 1;
 
 /// What a face asks of the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "command")]
+#[serde(rename_all = "kebab-case", tag = "command", content = "with")]
 pub enum Command {
     /// Send the list of sessions: [`Event::Listed`].
     List,
@@ -82,7 +82,7 @@ pub struct NewSession {
 
 /// What is done to one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "act")]
+#[serde(rename_all = "kebab-case", tag = "act", content = "with")]
 pub enum Act {
     /// Send this message; while a turn runs it is queued.
     Send {
@@ -188,7 +188,7 @@ pub struct Stamped {
 
 /// What happened in the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "event")]
+#[serde(rename_all = "kebab-case", tag = "event", content = "with")]
 pub enum Event {
     /// The list of sessions, hidden ones left out, archived ones included.
     Listed {
@@ -344,4 +344,152 @@ pub struct ConnectionInfo {
     pub missing: Option<String>,
     /// It was found, not chosen: nothing is sent to it before the user chooses it.
     pub offered: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::CallId;
+    use crate::domain::message::{
+        AssistantText, Body, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
+    };
+    use crate::domain::notice::Level;
+    use crate::domain::permission::{Authority, Decision, Sandbox};
+    use crate::domain::request::{Approval, Ask, PlanReview, Question};
+    use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+
+    fn session() -> SessionId {
+        SessionId::parse("260101-a-b").unwrap()
+    }
+
+    fn there_and_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(all: Vec<T>) {
+        for one in all {
+            let text = serde_json::to_string(&one).unwrap_or_else(|error| panic!("{one:?}: {error}"));
+            assert_eq!(serde_json::from_str::<T>(&text).unwrap_or_else(|error| panic!("{text}: {error}")), one);
+        }
+    }
+
+    #[test]
+    fn every_command_crosses_a_wire() {
+        let acts = vec![
+            Act::Send { text: "a".into() },
+            Act::Steer { text: "a".into() },
+            Act::Queue(QueueEdit::Release),
+            Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
+            Act::Stop,
+            Act::Retry,
+            Act::Answer { request: RequestId::new("r"), answer: Answer::No(None) },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::PlanChanges("x".into()) },
+            Act::Mode { mode: Mode::Execute, drop_plan: true },
+            Act::Model { connection: None, model: "m".into() },
+            Act::Thinking(ThinkingLevel::Max),
+            Act::Rename { title: "t".into() },
+            Act::Read,
+            Act::Draft { text: String::new() },
+        ];
+        let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
+        commands.extend([
+            Command::List,
+            Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() }),
+            Command::Open { session: session(), rows: 3 },
+            Command::Earlier { session: session(), cursor: u64::MAX, rows: 3 },
+            Command::Leave { session: session() },
+            Command::Models { connection: ConnectionName::new("c") },
+            Command::Remember { text: "t".into() },
+            Command::Shutdown,
+        ]);
+        there_and_back(commands);
+    }
+
+    #[test]
+    fn every_event_crosses_a_wire() {
+        let decision = |authority| Decision {
+            allowed: true,
+            mode: Mode::Ask,
+            authority,
+            reason: "r".into(),
+            sandbox: Sandbox::None,
+        };
+        let tool = |authority| {
+            Body::Tool(Box::new(ToolCall {
+                id: CallId::new("c"),
+                name: "bash".into(),
+                input: serde_json::json!({"command": "ls"}),
+                subject: "ls".into(),
+                status: ToolStatus::Completed,
+                result: Some("x".into()),
+                millis: Some(3),
+                figures: ToolFigures { exit: Some(0), diff: Some(Default::default()), ..ToolFigures::default() },
+                decision: Some(decision(authority)),
+            }))
+        };
+        let bodies = vec![
+            Body::User(UserText { text: "u".into(), attachments: vec!["a".into()], steer: true }),
+            Body::Assistant(AssistantText { text: "a".into(), intermediate: true, partial: true, native: None }),
+            Body::Thinking(Thinking { text: "t".into(), millis: Some(1), native: None }),
+            tool(Authority::Mode),
+            tool(Authority::Grant("g".into())),
+            tool(Authority::Person),
+            Body::Error(Failure {
+                code: "c".into(),
+                title: "t".into(),
+                text: "x".into(),
+                detail: "d".into(),
+                actions: vec![FailureAction::NewSession],
+            }),
+            Body::Info(Info { text: "i".into(), level: Level::Warning, kind: InfoKind::ModeChanged }),
+            Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
+            Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
+        ];
+        let row = |body| Message::new(MessageId::new("m"), At(1), body);
+        let meta = SessionMeta::new(session(), At(1), Mode::Ask, "/w".into());
+        let approval = Approval {
+            call: CallId::new("c"),
+            tool: "bash".into(),
+            subject: "ls".into(),
+            proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
+            reasons: vec!["r".into()],
+            risks: vec![],
+            session_rule: None,
+            would_run_now: true,
+        };
+        let question = Question { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
+        let review = PlanReview { path: "p".into(), title: "t".into(), markdown: "m".into() };
+        let request = |ask| Request { id: RequestId::new("r"), ask };
+        let mut events: Vec<Event> = bodies.into_iter().map(|body| Event::Row(Box::new(row(body)))).collect();
+        events.extend([
+            Event::Listed { sessions: vec![meta.clone()] },
+            Event::Changed(Box::new(meta.clone())),
+            Event::Opened(Box::new(Opened {
+                meta,
+                rows: vec![],
+                earlier: Some(1),
+                queue: vec![Queued { id: MessageId::new("q"), text: "t".into(), at: At(1), redelivered: true }],
+                queue_held: true,
+                requests: vec![],
+                todo: vec![],
+                draft: "d".into(),
+            })),
+            Event::Reidentified { to: session() },
+            Event::Page { rows: vec![], earlier: None },
+            Event::Delta { id: MessageId::new("m"), add: "t".into() },
+            Event::Dropped { id: MessageId::new("m") },
+            Event::Queue { items: vec![], held: false },
+            Event::Asked(Box::new(request(Ask::Approval(approval)))),
+            Event::Asked(Box::new(request(Ask::Plan(review)))),
+            Event::Asked(Box::new(request(Ask::Question(question)))),
+            Event::Settled { request: RequestId::new("r") },
+            Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
+            Event::TurnStarted { at: At(1) },
+            Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },
+            Event::TurnEnded { end: TurnEnd::Plan },
+            Event::Models { connection: ConnectionName::new("c"), models: Err("no".into()) },
+            Event::Configured(Box::default()),
+            Event::Notice(Notice::new(Level::Error, "t")),
+            Event::Ended,
+        ]);
+        there_and_back(
+            events.into_iter().map(|event| Stamped { v: VERSION, session: Some(session()), seq: 1, event }).collect(),
+        );
+    }
 }

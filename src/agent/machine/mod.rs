@@ -203,7 +203,7 @@ impl Machine {
             Input::Chunk(run, chunk) if run == self.run => self.chunk(now, chunk, &mut out),
             Input::Used(run, used, window, cost) if run == self.run => self.used(used, window, cost, &mut out),
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
-            Input::RetryNow(run) if run == self.run => self.request(now, &mut out),
+            Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
@@ -231,6 +231,10 @@ impl Machine {
             self.changed(&mut out);
         }
         out
+    }
+
+    fn backs_off(&self) -> bool {
+        matches!(&self.turn, Some(Turn { work: Work::BackingOff, .. }))
     }
 
     fn activity(&self) -> Activity {
@@ -329,9 +333,8 @@ impl Machine {
     }
 
     fn system_prompt(&self, now: At) -> String {
-        let today = jiff::Timestamp::from_millisecond(now.0)
-            .map(|at| at.strftime("%Y-%m-%d").to_string())
-            .unwrap_or_default();
+        let today =
+            jiff::Timestamp::from_millisecond(now.0).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
         prompt::system(&Surroundings {
             cwd: &self.meta.cwd,
             session_dir: &self.rules.session_dir,

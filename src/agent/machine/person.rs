@@ -123,9 +123,10 @@ impl Machine {
             Some((call, Stage::Answering(_))) => {
                 let (failed, text) = match answer {
                     Answer::Reply(text) => (false, format!("The user answered: {text}")),
-                    Answer::No(reason) => {
-                        (true, format!("The user did not answer.{}", reason.map(|r| format!(" {r}")).unwrap_or_default()))
-                    }
+                    Answer::No(reason) => (
+                        true,
+                        format!("The user did not answer.{}", reason.map(|r| format!(" {r}")).unwrap_or_default()),
+                    ),
                     _ => {
                         out.push(stale_answer());
                         return;

@@ -158,7 +158,9 @@ fn a_message_is_on_disk_before_its_request_leaves() {
     b.text(" you");
     let steps = b.stop_with(Stop::Done);
     assert_eq!(ended(&steps), Some(TurnEnd::Done));
-    assert!(matches!(&kept(&steps)[0].body, Body::Assistant(said) if said.text == "Hi you" && !said.intermediate && !said.partial));
+    assert!(
+        matches!(&kept(&steps)[0].body, Body::Assistant(said) if said.text == "Hi you" && !said.intermediate && !said.partial)
+    );
     assert!(b.machine.meta.unread, "nobody looked");
     assert!(b.machine.is_quiet());
 }
@@ -196,7 +198,9 @@ fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
     assert_eq!(b.machine.meta.activity, Activity::Idle);
     let steps = b.act(Act::Queue(QueueEdit::Release));
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
-    assert!(matches!(request.items.last(), Some(Item::User(text)) if text.contains("interrupted") && text.ends_with("two")));
+    assert!(
+        matches!(request.items.last(), Some(Item::User(text)) if text.contains("interrupted") && text.ends_with("two"))
+    );
 }
 
 #[test]
@@ -226,7 +230,10 @@ fn a_call_is_on_disk_before_its_tool_runs_and_its_result_before_the_model_sees_i
     let live = position(&steps, |s| matches!(s, Step::Live(_, Safety::Synced)));
     assert!(live < position(&steps, |s| matches!(s, Step::Inspect(..))));
     let steps = b.found("w", write("/w/x"));
-    assert!(position(&steps, |s| matches!(s, Step::Live(_, Safety::Synced))) < position(&steps, |s| matches!(s, Step::Run(..))));
+    assert!(
+        position(&steps, |s| matches!(s, Step::Live(_, Safety::Synced)))
+            < position(&steps, |s| matches!(s, Step::Run(..)))
+    );
     let steps = b.ran("w", "written");
     let result = position(&steps, |s| matches!(s, Step::Keep(rows, _) if rows[0].tool().is_some()));
     assert!(result < position(&steps, |s| matches!(s, Step::Ask(..))));
@@ -334,7 +341,9 @@ fn the_mode_is_written_once_and_with_what_happens_next() {
     }
     let steps = b.send("go");
     let rows = kept(&steps);
-    assert!(matches!(&rows[0].body, Body::Info(info) if info.kind == InfoKind::ModeChanged && info.text.contains("Explore")));
+    assert!(
+        matches!(&rows[0].body, Body::Info(info) if info.kind == InfoKind::ModeChanged && info.text.contains("Explore"))
+    );
     assert_eq!(rows.len(), 2);
 }
 
@@ -342,7 +351,12 @@ fn with_plan() -> Bench {
     let mut b = Bench::new(Mode::Explore);
     b.send("tidy up");
     b.calls(&[("p", "submit_plan"), ("q", "read")]);
-    let inner = CallFacts { tool: "submit_plan".into(), subject: "Tidy".into(), touches: vec![Touch::Inner], proposal: Proposal::Plain };
+    let inner = CallFacts {
+        tool: "submit_plan".into(),
+        subject: "Tidy".into(),
+        touches: vec![Touch::Inner],
+        proposal: Proposal::Plain,
+    };
     b.found("p", inner);
     let then = Then::Plan { path: "/s/plans/x.md".into(), title: "Tidy".into(), markdown: "# Tidy\n1. x".into() };
     let run = b.run();
@@ -389,7 +403,7 @@ fn failures_are_retried_with_the_text_taken_back_and_then_told() {
     let mut b = Bench::new(Mode::Ask);
     b.send("go");
     b.text("Half");
-    for attempt in 1..=crate::provider::retry::ATTEMPTS {
+    for attempt in 1..=crate::provider::retry::MOST {
         let run = b.run();
         let steps = b.feed(Input::Failed(run, broken(true)));
         assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Retrying { attempt: n, .. }) if *n == attempt)));
@@ -463,9 +477,15 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
     let ask = |b: &mut Bench| {
         b.send("go");
         b.calls(&[("q", "ask_user")]);
-        let inner = CallFacts { tool: "ask_user".into(), subject: "which?".into(), touches: vec![Touch::Inner], proposal: Proposal::Plain };
+        let inner = CallFacts {
+            tool: "ask_user".into(),
+            subject: "which?".into(),
+            touches: vec![Touch::Inner],
+            proposal: Proposal::Plain,
+        };
         b.found("q", inner);
-        let question = crate::domain::request::Question { call: CallId::new("?"), text: "which?".into(), options: vec![] };
+        let question =
+            crate::domain::request::Question { call: CallId::new("?"), text: "which?".into(), options: vec![] };
         let run = b.run();
         b.feed(Input::Ran(run, CallId::new("q"), Ok(Outcome { then: Then::Ask(question), ..Outcome::ok("") })))
     };

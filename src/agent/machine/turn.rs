@@ -74,7 +74,9 @@ impl Machine {
         let limit = self.rules.requests_per_turn;
         let Some(turn) = &mut self.turn else { return };
         if turn.requests >= limit {
-            let text = format!("This turn made {limit} requests, which is its limit (limits.requestsPerTurn). Send a message to go on.");
+            let text = format!(
+                "This turn made {limit} requests, which is its limit (limits.requestsPerTurn). Send a message to go on."
+            );
             let row = self.info(now, Level::Warning, InfoKind::Remark, text);
             self.keep(vec![row], Safety::Synced, out);
             self.end_turn(now, TurnEnd::Limit, out);
@@ -125,14 +127,26 @@ impl Machine {
         out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
     }
 
+    /// Takes the response that streams in; what comes when none does is ignored.
+    fn take_response(&mut self) -> Option<super::Response> {
+        let turn = self.turn.as_mut()?;
+        if !matches!(turn.work, Work::Responding(_)) {
+            return None;
+        }
+        match std::mem::replace(&mut turn.work, Work::BackingOff) {
+            Work::Responding(response) => Some(response),
+            Work::Calling(_) | Work::BackingOff => None,
+        }
+    }
+
     /// The response is complete.
     fn responded(&mut self, now: At, stop: Stop, out: &mut Vec<Step>) {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        let Some(turn) = &mut self.turn else { return };
-        turn.attempts = 0;
-        let Work::Responding(response) = std::mem::replace(&mut turn.work, Work::BackingOff) else { return };
-        let mut response = response;
+        let Some(mut response) = self.take_response() else { return };
+        if let Some(turn) = &mut self.turn {
+            turn.attempts = 0;
+        }
         let empty = response.is_empty();
         let mut rows: Vec<Message> = response.end_thinking(now).into_iter().collect();
         rows.extend(response.end_text(false, id, now));
@@ -229,13 +243,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn inspected(
-        &mut self,
-        now: At,
-        id: &CallId,
-        found: Result<CallFacts, String>,
-        out: &mut Vec<Step>,
-    ) {
+    pub(super) fn inspected(&mut self, now: At, id: &CallId, found: Result<CallFacts, String>, out: &mut Vec<Step>) {
         let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn else { return };
         let Some(one) = batch.open(id).filter(|one| one.stage == Stage::Inspecting) else { return };
         let call = one.call.clone();
@@ -254,7 +262,9 @@ impl Machine {
         let verdict = permit::decide(mode, &self.grants, &facts, self.rules.headless);
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
-                Verdict::Deny("The same call with the same input came three times in a row. Do something else.".to_owned())
+                Verdict::Deny(
+                    "The same call with the same input came three times in a row. Do something else.".to_owned(),
+                )
             }
             Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
                 reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
@@ -372,8 +382,7 @@ impl Machine {
         reason: String,
         out: &mut Vec<Step>,
     ) {
-        let decision =
-            Decision { allowed: false, mode, authority, reason: reason.clone(), sandbox: Sandbox::None };
+        let decision = Decision { allowed: false, mode, authority, reason: reason.clone(), sandbox: Sandbox::None };
         if let Some(one) = self.open_call(id) {
             one.decide(decision);
         }
@@ -518,8 +527,8 @@ impl Machine {
     pub(super) fn failed(&mut self, now: At, error: ProviderError, out: &mut Vec<Step>) {
         let seed = self.rng.u64(..);
         let run = self.run;
+        let Some(mut response) = self.take_response() else { return };
         let Some(turn) = &mut self.turn else { return };
-        let Work::Responding(response) = std::mem::replace(&mut turn.work, Work::BackingOff) else { return };
         turn.attempts += 1;
         let wait = if error.retry { retry::delay(turn.attempts, error.after, seed) } else { None };
         if let Some(wait) = wait {
@@ -528,11 +537,10 @@ impl Machine {
             response.discard(out);
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             let reason = format!("{}: {}", error.title, error.text);
-            out.push(Step::Emit(Event::Retrying { attempt, of: retry::ATTEMPTS, wait_ms, reason }));
+            out.push(Step::Emit(Event::Retrying { attempt, of: retry::MOST, wait_ms, reason }));
             out.push(Step::RetryIn(run, wait_ms));
             return;
         }
-        let mut response = response;
         let at = self.stamp(now);
         let id = self.message_id(at);
         let mut rows: Vec<Message> = response.end_thinking(now).into_iter().collect();

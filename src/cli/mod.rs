@@ -1,0 +1,102 @@
+//! The command line: arguments, the headless `run`, and looking at sessions. The app itself is `runtime`'s.
+
+pub mod args;
+mod headless;
+mod output;
+mod sessions;
+
+use crate::config;
+use crate::runtime;
+use args::{Args, Command, SessionsCommand};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How the program ends. These are documented and never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// Something failed.
+    Failed = 1,
+    /// The arguments are wrong.
+    Usage = 2,
+    /// It went through, but a tool call was refused.
+    Refused = 3,
+    /// No connection with credentials.
+    NoCredentials = 4,
+    /// Interrupted.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Runs the program with the arguments of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version go to stdout and end with 0, mistakes to stderr and end with 2.
+            let wrong = error.use_stderr();
+            let _ = error.print();
+            return if wrong { Exit::Usage.into() } else { Exit::Done.into() };
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::complain(&format!("lisle could not start its threads: {error}."));
+            return Exit::Failed.into();
+        }
+    };
+    let exit = runtime.block_on(start(args));
+    // Work that does not end by itself must not hold the exit.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    exit.into()
+}
+
+async fn start(args: Args) -> Exit {
+    let ground = match runtime::setup::Ground::prepare(&args.common).await {
+        Ok(ground) => ground,
+        Err(error) => {
+            output::complain(&format!("lisle: {error:#}"));
+            return Exit::Usage;
+        }
+    };
+    match args.command {
+        Some(Command::Run(run)) => {
+            complain_of(&ground);
+            headless::run(ground, run).await
+        }
+        Some(Command::Sessions(SessionsCommand::List(list))) => {
+            complain_of(&ground);
+            sessions::list(&ground, &list)
+        }
+        Some(Command::Sessions(SessionsCommand::Show(show))) => {
+            complain_of(&ground);
+            sessions::show(&ground, &show)
+        }
+        None => match runtime::app(ground, args.prompt).await {
+            Ok(Some(resume)) => {
+                output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
+                Exit::Done
+            }
+            Ok(None) => Exit::Done,
+            Err(error) => {
+                output::complain(&format!("lisle: {error:#}"));
+                Exit::Failed
+            }
+        },
+    }
+}
+
+/// Mistakes in the configuration go to stderr where there is no screen to show them on.
+fn complain_of(ground: &runtime::setup::Ground) {
+    for problem in &ground.problems {
+        output::complain(&config::Problem::to_string(problem));
+    }
+}
