@@ -1,7 +1,6 @@
 //! What the user does to a session: messages, answers, modes, names.
 
 use super::batch::Stage;
-use super::turn::describe_grant;
 use super::{Machine, Work, notice};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
@@ -111,7 +110,7 @@ impl Machine {
                         return;
                     };
                     out.push(Step::Emit(Event::Settled { request: request.clone() }));
-                    let words = describe_grant(&grant);
+                    let words = grant.in_words();
                     if !self.grants.contains(&grant) {
                         self.grants.push(grant);
                     }

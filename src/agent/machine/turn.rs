@@ -330,7 +330,7 @@ impl Machine {
                 proposal: facts.proposal.clone(),
                 reasons: question.reasons,
                 risks: question.risks,
-                session_rule: question.grant.as_ref().map(describe_grant),
+                session_rule: question.grant.as_ref().map(Grant::in_words),
                 would_run_now: false,
             }),
         };
@@ -631,13 +631,6 @@ fn subject(call: &Call) -> String {
         .find_map(|key| call.input.get(key).and_then(serde_json::Value::as_str))
         .unwrap_or_default()
         .to_owned()
-}
-
-pub(super) fn describe_grant(grant: &Grant) -> String {
-    match grant {
-        Grant::Command { command, cwd } => format!("`{command}` in {}", cwd.display()),
-        Grant::Edits { below } => format!("writes and edits below {}", below.display()),
-    }
 }
 
 /// The first `limit` characters of the first words, on one line, with an ellipsis where it was cut.
