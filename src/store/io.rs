@@ -1,0 +1,303 @@
+//! Every file call of the store, as one small trait.
+//!
+//! [`Disk`] is the real one. [`Watched`] counts calls and can fail, tear or "die" at the n-th one, in the process or
+//! for real (SIGKILL), so that tests can put an error or a death before and after every call. What the calls mean is
+//! left to the callers.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// For reading.
+    Read,
+    /// For reading and for writing at a position; it must exist.
+    Change,
+    /// For reading and for appending; made with mode 0600 when it is missing.
+    Append,
+    /// Made with mode 0600, for appending; it must not exist.
+    New,
+}
+
+/// What is known of a file or directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// It is a directory.
+    pub is_dir: bool,
+    /// Bytes.
+    pub len: u64,
+    /// Inode number: another one means that the file was replaced.
+    pub ino: u64,
+    /// Last change of its content, milliseconds since the epoch.
+    pub modified: i64,
+}
+
+impl From<fs::Metadata> for Stat {
+    fn from(meta: fs::Metadata) -> Self {
+        let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
+        Self { is_dir: meta.is_dir(), len: meta.len(), ino: meta.ino(), modified }
+    }
+}
+
+/// The file calls of the store.
+pub trait Io: Send + Sync + fmt::Debug {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// What the system says; so for every call here.
+    fn open(&self, path: &Path, how: How) -> io::Result<File>;
+    /// Reads up to `buffer.len()` bytes from `at`; less only at the end of the file.
+    fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize>;
+    /// Overwrites bytes at `at`. The file was opened with [`How::Change`].
+    fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Adds bytes at the end with one write. After an error, some of them may be there.
+    fn append(&self, file: &File, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts the file to `len` bytes.
+    fn truncate(&self, file: &File, len: u64) -> io::Result<()>;
+    /// Returns when the file's content would survive a power loss.
+    fn fsync(&self, file: &File) -> io::Result<()>;
+    /// Returns when the names in the directory would survive a power loss.
+    fn fsync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Renames over whatever is there.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Makes one directory with mode 0700; an existing one is an error.
+    fn mkdir(&self, path: &Path) -> io::Result<()>;
+    /// The names in a directory, in no order.
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
+    /// Facts of what a path names, symbolic links followed.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// Removes a file or an empty directory.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Takes an exclusive lock on the open file; false when another one holds it.
+    fn try_lock(&self, file: &File) -> io::Result<bool>;
+}
+
+/// The file system of this machine.
+#[derive(Debug, Default)]
+pub struct Disk;
+
+impl Io for Disk {
+    fn open(&self, path: &Path, how: How) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).mode(0o600);
+        match how {
+            How::Read => {}
+            How::Change => {
+                options.write(true);
+            }
+            How::Append => {
+                // create_new first: only a file that we made gets its mode set, whatever the umask took from it.
+                match options.clone().append(true).create_new(true).open(path) {
+                    Ok(file) => return own_mode(file),
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.append(true),
+                    Err(error) => return Err(error),
+                };
+            }
+            How::New => return own_mode(options.append(true).create_new(true).open(path)?),
+        }
+        options.open(path)
+    }
+
+    fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match file.read_at(&mut buffer[done..], at + done as u64) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        file.write_all_at(bytes, at)
+    }
+
+    fn append(&self, mut file: &File, bytes: &[u8]) -> io::Result<()> {
+        use io::Write;
+        file.write_all(bytes)
+    }
+
+    fn truncate(&self, file: &File, len: u64) -> io::Result<()> {
+        file.set_len(len)
+    }
+
+    fn fsync(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    fn fsync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn mkdir(&self, path: &Path) -> io::Result<()> {
+        fs::DirBuilder::new().mode(0o700).create(path)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(path)?.map(|entry| entry.map(|e| e.file_name())).collect()
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        fs::metadata(path).map(Stat::from)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => fs::remove_dir(path),
+            other => other,
+        }
+    }
+
+    fn try_lock(&self, file: &File) -> io::Result<bool> {
+        match file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(fs::TryLockError::WouldBlock) => Ok(false),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+fn own_mode(file: File) -> io::Result<File> {
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// What happens at the n-th call (counted from 1) of a [`Watched`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing; calls are counted.
+    None,
+    /// `times` calls from `at` on are not made and fail with this errno (ENOSPC is 28, EIO 5, EROFS 30).
+    Fail {
+        /// The first call that fails.
+        at: u64,
+        /// How many calls fail.
+        times: u64,
+        /// The error.
+        errno: i32,
+    },
+    /// A write makes half of its bytes and fails with this errno; any other call just fails.
+    Tear {
+        /// Which call.
+        at: u64,
+        /// The error.
+        errno: i32,
+    },
+    /// As if the process died right before the call: it and all later ones do nothing and fail.
+    DieBefore(u64),
+    /// As if the process died right after the call.
+    DieAfter(u64),
+    /// As if the machine died in the middle of a write: half of its bytes are there, nothing follows.
+    DieAmid(u64),
+    /// SIGKILL to this very process right before the call.
+    KillBefore(u64),
+}
+
+/// Another [`Io`], counted and disturbed.
+#[derive(Debug)]
+pub struct Watched {
+    inner: Arc<dyn Io>,
+    fault: Fault,
+    count: AtomicU64,
+}
+
+impl Watched {
+    /// Disturbs `inner` as `fault` says.
+    pub fn new(inner: Arc<dyn Io>, fault: Fault) -> Self {
+        Self { inner, fault, count: AtomicU64::new(0) }
+    }
+
+    /// Calls so far.
+    pub fn calls(&self) -> u64 {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    fn around<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.torn(act, || Ok(()))
+    }
+
+    /// `half` does the first half of a write.
+    fn torn<T>(&self, act: impl FnOnce() -> io::Result<T>, half: impl FnOnce() -> io::Result<()>) -> io::Result<T> {
+        let n = self.count.fetch_add(1, Ordering::SeqCst) + 1;
+        let dead = || io::Error::other("the process is dead (simulated)");
+        match self.fault {
+            Fault::Fail { at, times, errno } if (at..at.saturating_add(times)).contains(&n) => {
+                Err(io::Error::from_raw_os_error(errno))
+            }
+            Fault::Tear { at, errno } if n == at => {
+                half()?;
+                Err(io::Error::from_raw_os_error(errno))
+            }
+            Fault::DieBefore(at) if n >= at => Err(dead()),
+            Fault::DieAfter(at) if n > at => Err(dead()),
+            Fault::DieAfter(at) if n == at => act().and_then(|_| Err(dead())),
+            Fault::DieAmid(at) if n == at => half().and_then(|()| Err(dead())),
+            Fault::DieAmid(at) if n > at => Err(dead()),
+            Fault::KillBefore(at) if n == at => {
+                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;
+                Err(dead())
+            }
+            _ => act(),
+        }
+    }
+}
+
+impl Io for Watched {
+    fn open(&self, path: &Path, how: How) -> io::Result<File> {
+        self.around(|| self.inner.open(path, how))
+    }
+    fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.around(|| self.inner.read_at(file, at, buffer))
+    }
+    fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.torn(
+            || self.inner.write_at(file, at, bytes),
+            || self.inner.write_at(file, at, &bytes[..bytes.len() / 2]),
+        )
+    }
+    fn append(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
+        self.torn(|| self.inner.append(file, bytes), || self.inner.append(file, &bytes[..bytes.len() / 2]))
+    }
+    fn truncate(&self, file: &File, len: u64) -> io::Result<()> {
+        self.around(|| self.inner.truncate(file, len))
+    }
+    fn fsync(&self, file: &File) -> io::Result<()> {
+        self.around(|| self.inner.fsync(file))
+    }
+    fn fsync_dir(&self, path: &Path) -> io::Result<()> {
+        self.around(|| self.inner.fsync_dir(path))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.around(|| self.inner.rename(from, to))
+    }
+    fn mkdir(&self, path: &Path) -> io::Result<()> {
+        self.around(|| self.inner.mkdir(path))
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        self.around(|| self.inner.list(path))
+    }
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        self.around(|| self.inner.stat(path))
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.around(|| self.inner.remove(path))
+    }
+    fn try_lock(&self, file: &File) -> io::Result<bool> {
+        self.around(|| self.inner.try_lock(file))
+    }
+}

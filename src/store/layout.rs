@@ -1,0 +1,100 @@
+//! Where a workspace's files lie, and whose workspace it is.
+
+use crate::domain::SessionId;
+use std::path::{Path, PathBuf};
+
+/// One workspace: `config.json` and `sessions/`.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The workspace's directory.
+    pub workspace: PathBuf,
+    /// Where lisle keeps what is not part of a workspace: drafts and history.
+    pub state: PathBuf,
+}
+
+/// The files of a session.
+pub const SESSION: &str = "session.jsonl";
+/// What another program leaves while it rewrites.
+pub const THEIR_TEMP: &str = "session.jsonl.tmp";
+/// Bytes that were cut off or displaced.
+pub const SALVAGE: &str = "session.jsonl.salvage";
+/// The header once more.
+pub const HEADER: &str = "header.json";
+/// What can still change.
+pub const LIVE: &str = "live.jsonl";
+/// The lock.
+pub const LOCK: &str = "lisle.lock";
+
+impl Layout {
+    /// The workspace's description.
+    pub fn config(&self) -> PathBuf {
+        self.workspace.join("config.json")
+    }
+
+    /// The directory of all sessions.
+    pub fn sessions(&self) -> PathBuf {
+        self.workspace.join("sessions")
+    }
+
+    /// The directory of one session. Ids are checked when they are made, so this never leaves the workspace.
+    pub fn session(&self, id: &SessionId) -> PathBuf {
+        self.sessions().join(id.as_str())
+    }
+
+    /// The unsent text of one session.
+    pub fn draft(&self, id: &SessionId) -> PathBuf {
+        self.drafts().join(id.as_str())
+    }
+
+    /// The unsent texts of this workspace, which is told from others by its path: ids repeat between workspaces.
+    pub fn drafts(&self) -> PathBuf {
+        let key = super::header::hash(self.workspace.as_os_str().as_encoded_bytes());
+        self.state.join("drafts").join(&key[..16])
+    }
+
+    /// Texts sent earlier.
+    pub fn history(&self) -> PathBuf {
+        self.state.join("history").join("input.jsonl")
+    }
+}
+
+/// A name for a file that is renamed once it is whole.
+pub fn temp(beside: &Path) -> PathBuf {
+    let name = format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..));
+    beside.with_file_name(name)
+}
+
+/// It is a file that [`temp`] named.
+pub fn is_temp(name: &str) -> bool {
+    name.starts_with(".lisle-") && name.ends_with(".tmp")
+}
+
+/// What lisle writes into the `config.json` of a workspace that it makes.
+pub fn marker(name: &str, at_ms: i64) -> String {
+    let id = format!("ws_{:08x}", fastrand::u32(..));
+    let slug: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let config = serde_json::json!({
+        "id": id, "name": name, "slug": slug, "createdAt": at_ms, "updatedAt": at_ms, "madeBy": "lisle",
+    });
+    format!("{config:#}\n")
+}
+
+/// The name in a `config.json`, and whether lisle made the workspace.
+pub fn read_marker(bytes: &[u8]) -> (Option<String>, bool) {
+    let Ok(config) = serde_json::from_slice::<serde_json::Value>(bytes) else { return (None, false) };
+    let text = |key: &str| config.get(key).and_then(|v| v.as_str());
+    (text("name").map(str::to_owned), text("madeBy") == Some("lisle"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_workspace_with_the_mark_is_ours() {
+        let (name, ours) = read_marker(marker("Side work", 5).as_bytes());
+        assert_eq!((name.as_deref(), ours), (Some("Side work"), true));
+        assert_eq!(read_marker(br#"{"name":"Fixture","slug":"f"}"#), (Some("Fixture".into()), false));
+        assert_eq!(read_marker(b"{"), (None, false));
+    }
+}

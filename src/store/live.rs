@@ -1,0 +1,215 @@
+//! `live.jsonl`: what can still change. Running calls, text that is streaming, the queue, and whether a turn runs.
+//!
+//! One entry a line; the last line of an id wins. [`Live`] holds the same in memory, so that the file can be written
+//! anew at any time. When it may be emptied is the journal's business.
+//!
+//! | line | means |
+//! |---|---|
+//! | `{"from":N,"row":{…}}` | this row, opened when `session.jsonl` had N bytes |
+//! | `{"id":"…","at":N,"add":"…"}` | text added at byte N of that row's text |
+//! | `{"drop":"…"}` | that row does not stay |
+//! | `{"queue":[…]}` | the whole queue |
+//! | `{"turn":true}` | a turn runs |
+
+use super::json::Fields;
+use super::{portable, row};
+use crate::domain::contract::Queued;
+use crate::domain::message::Body;
+use crate::domain::{Message, MessageId};
+use serde_json::json;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// A row that can still change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The row as it is now.
+    pub row: Message,
+    /// Length of `session.jsonl` when it was opened: its final row can only stand behind.
+    pub from: u64,
+    /// Bytes of its text that are in the file.
+    pub saved: usize,
+}
+
+/// All of `live.jsonl`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Live {
+    /// Rows, in the order in which they were opened.
+    pub rows: Vec<Entry>,
+    /// The queue.
+    pub queue: Vec<Queued>,
+    /// A turn runs.
+    pub turn: bool,
+}
+
+/// The text of a row that can grow.
+pub fn text(row: &Message) -> Option<&String> {
+    match &row.body {
+        Body::Assistant(text) => Some(&text.text),
+        Body::Thinking(thinking) => Some(&thinking.text),
+        _ => None,
+    }
+}
+
+fn text_mut(row: &mut Message) -> Option<&mut String> {
+    match &mut row.body {
+        Body::Assistant(text) => Some(&mut text.text),
+        Body::Thinking(thinking) => Some(&mut thinking.text),
+        _ => None,
+    }
+}
+
+impl Live {
+    /// Reads the file's content; lines that cannot be read are left out, as a torn last one must be.
+    pub fn parse(bytes: &[u8], dir: &Path) -> Self {
+        let mut live = Self::default();
+        for line in bytes.split(|b| *b == b'\n') {
+            if let Ok(line) = std::str::from_utf8(line) {
+                live.take(line, dir);
+            }
+        }
+        live
+    }
+
+    fn take(&mut self, line: &str, dir: &Path) -> Option<()> {
+        let plain = Fields::parse(line).ok()?;
+        if let Some(raw) = plain.raw("row") {
+            let read = row::read(raw.as_bytes(), 0, 0, dir).rows.into_iter().next()?;
+            if !matches!(read.body, Body::Odd(_)) {
+                let from = plain.number("from").and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+                self.set(read, from);
+                self.saved();
+            }
+        } else if let Some(id) = plain.text("drop") {
+            self.drop_row(&MessageId::new(id));
+        } else if let Some(raw) = plain.raw("queue") {
+            self.queue = serde_json::from_str(raw).ok()?;
+        } else if let Some(turn) = plain.flag("turn") {
+            self.turn = turn;
+        } else {
+            let id = MessageId::new(plain.text("id")?);
+            let add = Fields::parse(&portable::expand(line, dir)).ok()?.text("add")?;
+            let at = usize::try_from(plain.number("at")?).ok()?;
+            let entry = self.rows.iter_mut().find(|entry| entry.row.id == id)?;
+            let text = text_mut(&mut entry.row)?;
+            // An addition that was written twice begins before the end; one with a gap stays behind it.
+            if text.is_char_boundary(at) {
+                text.truncate(at);
+            }
+            text.push_str(&add);
+            entry.saved = text.len();
+        }
+        Some(())
+    }
+
+    /// Opens a row, or replaces the one of its id where it stands.
+    pub fn set(&mut self, row: Message, from: u64) {
+        match self.rows.iter_mut().find(|entry| entry.row.id == row.id) {
+            Some(entry) => entry.row = row,
+            None => self.rows.push(Entry { row, from, saved: 0 }),
+        }
+    }
+
+    /// Adds text to a row; false when there is no such row.
+    pub fn grow(&mut self, id: &MessageId, add: &str) -> bool {
+        let found = self.rows.iter_mut().find(|entry| entry.row.id == *id).and_then(|e| text_mut(&mut e.row));
+        match found {
+            Some(text) => {
+                text.push_str(add);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes a row away; false when there was none.
+    pub fn drop_row(&mut self, id: &MessageId) -> bool {
+        let before = self.rows.len();
+        self.rows.retain(|entry| entry.row.id != *id);
+        self.rows.len() != before
+    }
+
+    /// Nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.queue.is_empty() && !self.turn
+    }
+
+    /// Everything that is in memory is in the file now.
+    pub fn saved(&mut self) {
+        for entry in &mut self.rows {
+            entry.saved = text(&entry.row).map_or(0, String::len);
+        }
+    }
+
+    /// Lines for the text that is not in the file yet.
+    pub fn additions(&self, dir: &Path) -> String {
+        let mut out = String::new();
+        for entry in &self.rows {
+            if let Some(add) = text(&entry.row).and_then(|text| text.get(entry.saved..)).filter(|add| !add.is_empty()) {
+                let line = json!({"id": entry.row.id, "at": entry.saved, "add": add});
+                out.push_str(&portable::render(&line, dir));
+                out.push('\n');
+            }
+        }
+        out
+    }
+
+    /// The whole file.
+    pub fn render(&self, dir: &Path) -> String {
+        let mut out = String::new();
+        if self.turn {
+            out.push_str(&turn_line(true));
+        }
+        if !self.queue.is_empty() {
+            out.push_str(&self.queue_line(dir));
+        }
+        for entry in &self.rows {
+            out.push_str(&row_line(entry, dir));
+        }
+        out
+    }
+
+    /// The line of the queue.
+    pub fn queue_line(&self, _dir: &Path) -> String {
+        format!("{}\n", json!({"queue": self.queue}))
+    }
+
+    /// The rows that `session.jsonl` lacks, as a death leaves them: calls interrupted, text partial. `finals` says
+    /// for each id in the file where its last row begins.
+    pub fn folded(&self, finals: &HashMap<MessageId, u64>) -> Vec<Message> {
+        let missing = self.rows.iter().filter(|entry| finals.get(&entry.row.id).is_none_or(|at| *at < entry.from));
+        missing
+            .map(|entry| {
+                let mut row = entry.row.clone();
+                row::settle(&mut row);
+                if let Body::Assistant(text) = &mut row.body {
+                    text.partial = true;
+                }
+                row
+            })
+            .filter(|row| match &row.body {
+                Body::Assistant(text) => !text.text.is_empty() || text.native.is_some(),
+                Body::Thinking(thinking) => !thinking.text.is_empty() || thinking.native.is_some(),
+                _ => true,
+            })
+            .collect()
+    }
+}
+
+/// The line of a row.
+pub fn row_line(entry: &Entry, dir: &Path) -> String {
+    match row::write(&entry.row, dir) {
+        Some(row) => format!("{{\"from\":{},\"row\":{row}}}\n", entry.from),
+        None => String::new(),
+    }
+}
+
+/// The line that takes a row away.
+pub fn drop_line(id: &MessageId) -> String {
+    format!("{}\n", json!({"drop": id}))
+}
+
+/// The line that says whether a turn runs.
+pub fn turn_line(runs: bool) -> String {
+    format!("{{\"turn\":{runs}}}\n")
+}

@@ -1,0 +1,201 @@
+//! Repairs of `session.jsonl`, made only by the holder of the lock and only before its first write.
+//!
+//! Nothing is thrown away: what is cut off or displaced goes to `session.jsonl.salvage` first.
+
+use super::header;
+use super::io::How;
+use super::journal::Journal;
+use super::row::{self, Oddity};
+use super::{StoreError, layout, session, tail};
+use std::io::ErrorKind;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Another program's temporary file that is younger is being written.
+const THEIR_TEMP_MS: i64 = 60_000;
+const CHUNK: u64 = 1 << 20;
+
+impl Journal {
+    /// Makes the file fit for appending. Does nothing once it is.
+    pub(super) fn mend(&mut self) -> Result<(), StoreError> {
+        if self.mended {
+            return Ok(());
+        }
+        let io = self.store.inner.io.clone();
+        for name in io.list(&self.dir).map_err(|e| StoreError::io("read", &self.dir, e))? {
+            // Left by a writer that died; there is none but us.
+            if name.to_str().is_some_and(layout::is_temp) {
+                let _ = io.remove(&self.dir.join(&name));
+            }
+        }
+        match io.stat(&self.path()) {
+            Ok(stat) => {
+                self.ino = stat.ino;
+                self.len = stat.len;
+                self.mend_tail()?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => self.adopt_temp()?,
+            Err(error) => return Err(self.error("read", error)),
+        }
+        if !self.head.sound {
+            self.write_header(true)?;
+        }
+        self.mended = true;
+        Ok(())
+    }
+
+    /// A last line without a newline gets one when it can be read; else it goes to salvage.
+    fn mend_tail(&mut self) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        let file = io.open(&self.path(), How::Append).map_err(|e| self.error("write", e))?;
+        let start = self.head.body.min(self.len);
+        let torn = if start == self.len && self.head.body == self.len {
+            // No rows: the header itself may lack its newline, or may be no header.
+            let last = tail::range(&*io, &file, self.len.saturating_sub(1), self.len);
+            let ended = last.map_err(|e| self.error("read", e))? == b"\n";
+            if self.len == 0 || ended {
+                None
+            } else if self.head.sound {
+                self.head.slot = 0;
+                Some((self.len, true))
+            } else {
+                Some((0, false))
+            }
+        } else {
+            let page = tail::before(&*io, &file, start, self.len, 1).map_err(|e| self.error("read", e))?;
+            page.lines.last().and_then(|line| {
+                let ended = line.at + (line.bytes.len() as u64) < self.len;
+                let read = row::read(&line.bytes, line.at, 0, &self.dir);
+                let whole = !matches!(read.odd, Some(Oddity::Unreadable));
+                (!ended).then_some((line.at, whole && !read.rows.is_empty()))
+            })
+        };
+        match torn {
+            Some((_, true)) => {
+                io.append(&file, b"\n").map_err(|e| self.error("write", e))?;
+                self.len += 1;
+                if self.head.body + 1 == self.len {
+                    self.head.body = self.len;
+                }
+            }
+            Some((at, false)) => {
+                let bytes = tail::range(&*io, &file, at, self.len).map_err(|e| self.error("read", e))?;
+                self.salvage(&bytes)?;
+                io.truncate(&file, at).map_err(|e| self.error("write", e))?;
+                self.len = at;
+                if self.head.body > at {
+                    self.head.body = at;
+                    self.head.displaced = false;
+                    self.head.hash = header::hash(b"");
+                }
+            }
+            None => {}
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Keeps bytes that leave the file.
+    pub(super) fn salvage(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.dir.join(layout::SALVAGE);
+        let io = &*self.store.inner.io;
+        let write = || -> std::io::Result<()> {
+            let file = io.open(&path, How::Append)?;
+            io.append(&file, bytes)?;
+            if !bytes.ends_with(b"\n") {
+                io.append(&file, b"\n")?;
+            }
+            io.fsync(&file)
+        };
+        write().map_err(|e| StoreError::io("write", &path, e))
+    }
+
+    /// The file is missing: what another program left whole under its temporary name becomes it.
+    fn adopt_temp(&mut self) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        let theirs = self.dir.join(layout::THEIR_TEMP);
+        self.len = 0;
+        self.head.sound = false;
+        self.head.slot = 0;
+        self.head.body = 0;
+        self.head.displaced = false;
+        self.head.hash = header::hash(b"");
+        let Ok(stat) = io.stat(&theirs) else { return Ok(()) };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
+        let young = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(stat.modified) < THEIR_TEMP_MS;
+        let bytes = session::whole(&*io, &theirs)?.unwrap_or_default();
+        let whole = bytes.ends_with(b"\n") && matches!(header::first(&bytes), header::First::Header { .. });
+        if young && whole {
+            let error = std::io::Error::new(
+                ErrorKind::WouldBlock,
+                "another program is writing session.jsonl.tmp at this moment; it is taken over after a minute",
+            );
+            return Err(self.error("write", error));
+        }
+        if !whole {
+            return Ok(());
+        }
+        self.salvage(&bytes)?;
+        session::replace(&*io, &self.path(), &bytes, true)?;
+        self.store.sync_dir(&self.dir)?;
+        let found = session::find(&*io, &self.dir)?;
+        self.ino = found.ino;
+        self.len = found.len;
+        self.head = found.head;
+        Ok(())
+    }
+
+    /// Writes the file anew with this line 1; every other byte stays. Nothing is ever missing: the new file is whole
+    /// before it takes the name.
+    pub(super) fn rewrite(&mut self, line: &str) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        let path = self.path();
+        let temp = layout::temp(&path);
+        let old = match io.open(&path, How::Read) {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(self.error("read", error)),
+        };
+        let (body, len) = (self.head.body, self.len);
+        if let Some(old) = old.as_ref().filter(|_| self.head.displaced && body > 0) {
+            let bytes = tail::range(&*io, old, 0, body).map_err(|e| self.error("read", e))?;
+            self.salvage(&bytes)?;
+            self.head.displaced = false;
+        }
+        let write = || -> std::io::Result<std::fs::File> {
+            let file = io.open(&temp, How::New)?;
+            io.append(&file, line.as_bytes())?;
+            io.append(&file, b"\n")?;
+            let mut at = body;
+            while let Some(old) = old.as_ref().filter(|_| at < len) {
+                let bytes = tail::range(&*io, old, at, (at + CHUNK).min(len))?;
+                if bytes.is_empty() {
+                    break;
+                }
+                io.append(&file, &bytes)?;
+                at += bytes.len() as u64;
+            }
+            if self.store.inner.fsync != super::Fsync::Off {
+                io.fsync(&file)?;
+            }
+            io.rename(&temp, &path)?;
+            Ok(file)
+        };
+        let file = write().map_err(|error| {
+            // Best effort; the next writer removes what stays.
+            let _ = io.remove(&temp);
+            self.error("write", error)
+        })?;
+        // From here on the new file counts, also when the next calls fail.
+        let slot = line.len() + 1;
+        self.head.hash = header::hash(line.as_bytes());
+        self.head.slot = slot;
+        self.head.sound = true;
+        self.head.body = slot as u64;
+        self.len = slot as u64 + len.saturating_sub(body);
+        self.unsynced = false;
+        self.file = Some(file);
+        self.ino = 0;
+        self.ino = io.stat(&path).map_err(|e| self.error("read", e))?.ino;
+        self.store.sync_dir(&self.dir)
+    }
+}

@@ -1,0 +1,111 @@
+//! The sessions on disk: one directory each, in files that Craft Agents can open too.
+//!
+//! | file | what |
+//! |---|---|
+//! | `open` | [`Store`]: opening, listing, loading, creating |
+//! | `list` | the list of sessions, from the first 8 KiB of each |
+//! | `session` | reading one session: header, pages, what is odd |
+//! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
+//! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
+//! | `header` `row` `live` `lock` | the formats, one each |
+//! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
+//! | `drafts` | unsent texts and the input history |
+//! | `io` | every file call, so that tests can put errors and deaths between them |
+//!
+//! What rows mean to a model or to the screen is none of its business.
+
+pub mod header;
+pub mod io;
+mod drafts;
+mod journal;
+mod json;
+mod layout;
+mod list;
+mod live;
+mod lock;
+mod mend;
+mod names;
+mod open;
+mod portable;
+pub mod row;
+mod session;
+mod tail;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use journal::{Durability, Journal};
+pub use list::Listing;
+pub use open::{Access, Fsync, Loaded, Options, Store};
+pub use session::Page;
+pub use writer::{Health, Urgency, Writer};
+
+use std::path::{Path, PathBuf};
+
+/// Why something could not be read or saved.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file call failed.
+    #[error("cannot {doing} {}: {source}{}", .path.display(), advice(.source))]
+    Io {
+        /// What was tried: `read`, `write` …
+        doing: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// There is no such session.
+    #[error("there is no session in {}: it has no session.jsonl. Choose another one from the list", .path.display())]
+    NoSession {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process took the session's lock first.
+    #[error("{} is being written by {holder}. Close it there, or choose another session", .path.display())]
+    Held {
+        /// The session's directory.
+        path: PathBuf,
+        /// Who holds it.
+        holder: String,
+    },
+    /// The header does not fit into what other programs read of it.
+    #[error("the header of {} would be {excess} bytes too long. Remove some labels or shorten the title", .path.display())]
+    HeaderTooLong {
+        /// The session's file.
+        path: PathBuf,
+        /// So many bytes too many.
+        excess: usize,
+    },
+    /// No id was free.
+    #[error("no free name for a session in {}. Remove some of today's sessions", .path.display())]
+    NoName {
+        /// The directory of all sessions.
+        path: PathBuf,
+    },
+    /// The session's writer has ended.
+    #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]
+    Closed {
+        /// The session's directory.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::Io { doing, path: path.to_owned(), source }
+    }
+}
+
+/// What to do about an error, as the end of a sentence.
+fn advice(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::StorageFull | Kind::QuotaExceeded => ". Free some space; what is unsaved is kept in memory and tried again",
+        Kind::ReadOnlyFilesystem => ". The file system is read-only; mount it writable, what is unsaved is kept in memory",
+        Kind::PermissionDenied => ". Check the owner and the rights of the file and of the directories above it",
+        Kind::NotFound => ". Was it moved or deleted?",
+        _ => ". Check the disk; what is unsaved is kept in memory and tried again",
+    }
+}

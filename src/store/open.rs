@@ -1,0 +1,385 @@
+//! The store of one workspace: opening it, loading and creating sessions.
+//!
+//! Blocking throughout; async callers use a blocking task. Nothing is written before the first session is created or
+//! opened for writing.
+
+use super::drafts::make_dirs;
+use super::header::{self, Counted};
+use super::io::{Disk, Io};
+use super::journal::Journal;
+use super::layout::{self, Layout};
+use super::live::Live;
+use super::lock::{self, Asked};
+use super::session::{self, Found, Page, Reader};
+use super::{StoreError, names};
+use crate::domain::contract::Queued;
+use crate::domain::message::{Body, InfoKind, Message};
+use crate::domain::session::SessionMeta;
+use crate::domain::{At, SessionId};
+use serde_json::Value;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// When writes are forced to the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fsync {
+    /// With every row.
+    Always,
+    /// With what must not be lost: user messages, calls that change something, ends of turns, headers.
+    #[default]
+    Normal,
+    /// Never: what the system has not written by itself is lost with the machine, not with lisle.
+    Off,
+}
+
+/// What a store is opened with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The workspace's directory.
+    pub workspace: PathBuf,
+    /// lisle's state directory, for drafts and history.
+    pub state: PathBuf,
+    /// The user's home directory: what `~` in headers means.
+    pub home: PathBuf,
+    /// When writes are forced to the disk.
+    pub fsync: Fsync,
+    /// The file calls.
+    pub io: Arc<dyn Io>,
+}
+
+impl Options {
+    /// The real disk, usual fsync, and the home directory of the environment.
+    pub fn new(workspace: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
+        let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_default();
+        Self { workspace: workspace.into(), state: state.into(), home, fsync: Fsync::Normal, io: Arc::new(Disk) }
+    }
+}
+
+/// The sessions of one workspace. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(super) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub layout: Layout,
+    pub home: PathBuf,
+    pub fsync: Fsync,
+    pub io: Arc<dyn Io>,
+    name: String,
+    foreign: bool,
+}
+
+/// Who may write a loaded session.
+#[derive(Debug)]
+pub enum Access {
+    /// We do.
+    Writer(Box<Journal>),
+    /// Another one does, or nobody can.
+    Reader {
+        /// Who or why, in words.
+        held_by: String,
+    },
+}
+
+/// A session as it was opened.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its properties.
+    pub meta: SessionMeta,
+    /// The engine's own data of it; `null` when there is none.
+    pub own: Value,
+    /// The last rows, oldest first: those of the file, then what a death left unfinished (interrupted calls, partial
+    /// texts). The journal writes the latter to the file by itself with its first write.
+    pub rows: Vec<Message>,
+    /// Where the page before ends.
+    pub earlier: Option<u64>,
+    /// What waited when the process died.
+    pub queue: Vec<Queued>,
+    /// A turn was running when the process died.
+    pub died_in_turn: bool,
+    /// Another program wrote it last.
+    pub foreign_last_write: bool,
+    /// Who may write it.
+    pub access: Access,
+}
+
+impl Store {
+    /// Opens the workspace; one that does not exist is made with its first session.
+    ///
+    /// # Errors
+    /// When the workspace's path names something that cannot be one.
+    pub fn open(options: Options) -> Result<Self, StoreError> {
+        let Options { workspace, state, home, fsync, io } = options;
+        let workspace = std::path::absolute(&workspace).unwrap_or(workspace);
+        match io.stat(&workspace) {
+            Ok(stat) if !stat.is_dir => {
+                let error = std::io::Error::from(ErrorKind::NotADirectory);
+                return Err(StoreError::io("open the workspace", &workspace, error));
+            }
+            // Missing or unreadable: the list and the first write say so in their own words.
+            _ => {}
+        }
+        let layout = Layout { workspace, state };
+        let config = session::whole(&*io, &layout.config()).ok().flatten();
+        let (name, marked) = config.as_deref().map(layout::read_marker).unwrap_or((None, false));
+        // Without config.json it is ours to make, unless somebody's sessions are in it already.
+        let foreign = if config.is_some() { !marked } else { io.stat(&layout.sessions()).is_ok() };
+        let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
+            layout.workspace.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+        });
+        Ok(Self { inner: Arc::new(Inner { layout, home, fsync, io, name, foreign }) })
+    }
+
+    /// The workspace's name.
+    pub fn workspace_name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Another program made the workspace.
+    pub fn is_foreign(&self) -> bool {
+        self.inner.foreign
+    }
+
+    /// The directory of a session, whether or not it exists.
+    pub fn session_dir(&self, id: &SessionId) -> PathBuf {
+        self.inner.layout.session(id)
+    }
+
+    pub(super) fn io(&self) -> &dyn Io {
+        &*self.inner.io
+    }
+
+    /// An id that is not taken now; it is claimed by [`Store::create`].
+    pub fn fresh_id(&self, at: At) -> SessionId {
+        let taken = |id: &SessionId| self.io().stat(&self.inner.layout.session(id)).is_ok();
+        let zone = jiff::tz::TimeZone::system();
+        // None free: whatever stands there is found out when it is claimed.
+        names::fresh(at, &zone, taken).or_else(|| names::fresh(at, &zone, |_| false)).unwrap_or_else(fallback_id)
+    }
+
+    fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
+        Reader { io: self.io(), id, dir: self.inner.layout.session(id), home: &self.inner.home }
+    }
+
+    /// The live file of a session.
+    fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
+        let bytes = session::whole(self.io(), &dir.join(layout::LIVE))?;
+        let there = bytes.as_ref().is_some_and(|bytes| !bytes.is_empty());
+        Ok((bytes.map(|bytes| Live::parse(&bytes, dir)).unwrap_or_default(), there))
+    }
+
+    fn folded(&self, reader: &Reader<'_>, found: &Found, live: &Live) -> Result<Vec<Message>, StoreError> {
+        match live.rows.iter().map(|entry| entry.from).min() {
+            Some(from) => Ok(live.folded(&reader.finals(found, from)?)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Opens a session with its last `rows` rows, and asks for its lock.
+    ///
+    /// # Errors
+    /// When there is no such session, or it cannot be read at all.
+    pub fn load(&self, id: &SessionId, rows: usize) -> Result<Loaded, StoreError> {
+        let reader = self.reader(id);
+        let dir = reader.dir.clone();
+        // Looked for first: asking for the lock of a session that does not exist would make a file.
+        session::find(self.io(), &dir)?;
+        let lock_path = dir.join(layout::LOCK);
+        // The lock comes before reading, so that what was read stays true for a writer.
+        let asked = match lock::ask(self.io(), &lock_path) {
+            Ok(asked) => asked,
+            Err(error) => Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))),
+        };
+        let found = session::find(self.io(), &dir)?;
+        let mut meta = reader.meta(&found);
+        let mut counted = counted_of(&meta, &found);
+        meta.odd.extend(reader.scan(&found, &mut counted)?);
+        let page = reader.page(&found, found.len, rows, meta.created)?;
+        let (live, live_there) = self.live(&dir)?;
+        let folded = self.folded(&reader, &found, &live)?;
+        let died = (live.turn || live.rows.iter().any(|e| folded.iter().any(|f| f.id == e.row.id)))
+            && matches!(asked, Asked::Granted(_));
+        let queue: Vec<Queued> = live.queue.iter().cloned().map(|q| Queued { redelivered: true, ..q }).collect();
+        let base = meta.clone();
+        meta.messages = counted.messages;
+        meta.last_message = counted.last_message;
+        meta.preview.clone_from(&counted.preview);
+        let own = found.head.own.clone();
+        let foreign_last_write = found.head.foreign;
+        let mut rows = page.rows;
+        rows.extend(folded.iter().cloned());
+        let access = match asked {
+            Asked::Held(held_by) => {
+                meta.held_by = Some(held_by.clone());
+                Access::Reader { held_by }
+            }
+            Asked::Granted(lock) => {
+                let live = Live { rows: Vec::new(), queue: queue.clone(), turn: false };
+                let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
+                journal.carry(folded, live, live_there, counted);
+                Access::Writer(Box::new(journal))
+            }
+        };
+        Ok(Loaded {
+            meta,
+            own,
+            rows,
+            earlier: page.earlier,
+            queue,
+            died_in_turn: died,
+            foreign_last_write,
+            access,
+        })
+    }
+
+    /// Rows before `cursor`, at most `rows` of them.
+    ///
+    /// # Errors
+    /// When the session cannot be read.
+    pub fn page(&self, id: &SessionId, cursor: u64, rows: usize) -> Result<Page, StoreError> {
+        let reader = self.reader(id);
+        let found = session::find(self.io(), &reader.dir)?;
+        let created = reader.meta(&found).created;
+        reader.page(&found, cursor, rows, created)
+    }
+
+    /// All rows back to the last compaction, its row included, and with what a death left unfinished: what a model is
+    /// to know. Meant for a session that was just loaded; rows that are live right now look interrupted here.
+    ///
+    /// # Errors
+    /// When the session cannot be read.
+    pub fn context(&self, id: &SessionId) -> Result<Vec<Message>, StoreError> {
+        let reader = self.reader(id);
+        let found = session::find(self.io(), &reader.dir)?;
+        let created = reader.meta(&found).created;
+        let (live, _) = self.live(&reader.dir)?;
+        let mut rows = self.folded(&reader, &found, &live)?;
+        let mut end = Some(found.len);
+        while let Some(to) = end {
+            let mut page = reader.page(&found, to, 200, created)?;
+            let compacted = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
+            end = page.earlier;
+            if let Some(at) = page.rows.iter().rposition(compacted) {
+                page.rows.drain(..at);
+                end = None;
+            }
+            rows.splice(0..0, page.rows);
+        }
+        Ok(rows)
+    }
+
+    /// Makes a session on disk: claims `meta.id`, or the next free one like it, which comes back.
+    ///
+    /// # Errors
+    /// When the directories or files cannot be made; then nothing of the session stays.
+    pub fn create(&self, meta: &SessionMeta) -> Result<(SessionId, Journal), StoreError> {
+        let io = self.io();
+        let layout = &self.inner.layout;
+        self.make_workspace(meta.created)?;
+        let id = self.claim(&meta.id, meta.created)?;
+        let dir = layout.session(&id);
+        let made = || -> Result<Journal, StoreError> {
+            let path = dir.join(layout::LOCK);
+            let lock = match lock::ask(io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
+                Asked::Granted(lock) => lock,
+                Asked::Held(holder) => return Err(StoreError::Held { path: dir.clone(), holder }),
+            };
+            let mut meta = meta.clone();
+            meta.id = id.clone();
+            let mut journal = Journal::new(self.clone(), meta, lock);
+            journal.make()?;
+            if self.inner.fsync != Fsync::Off {
+                io.fsync_dir(&layout.sessions()).map_err(|e| StoreError::io("save", &layout.sessions(), e))?;
+            }
+            Ok(journal)
+        };
+        match made() {
+            Ok(journal) => Ok((id, journal)),
+            Err(error) => {
+                // Ours alone since the mkdir, and without a row: what cannot be removed is an empty directory.
+                for name in io.list(&dir).unwrap_or_default() {
+                    let _ = io.remove(&dir.join(name));
+                }
+                let _ = io.remove(&dir);
+                Err(error)
+            }
+        }
+    }
+
+    fn make_workspace(&self, at: At) -> Result<(), StoreError> {
+        let layout = &self.inner.layout;
+        let io = self.io();
+        if io.stat(&layout.sessions()).is_err() {
+            make_dirs(io, &layout.sessions())?;
+            self.sync_dir(&layout.workspace)?;
+        }
+        if !self.inner.foreign && io.stat(&layout.config()).is_err() {
+            let text = layout::marker(&self.inner.name, at.0);
+            session::replace(io, &layout.config(), text.as_bytes(), self.inner.fsync != Fsync::Off)?;
+            self.sync_dir(&layout.workspace)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn sync_dir(&self, dir: &Path) -> Result<(), StoreError> {
+        if self.inner.fsync == Fsync::Off {
+            return Ok(());
+        }
+        self.io().fsync_dir(dir).map_err(|e| StoreError::io("save", dir, e))
+    }
+
+    fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
+        let others = (0..100).map(|_| self.fresh_id(at));
+        for id in std::iter::once(wanted.clone()).chain(names::siblings(wanted)).chain(others) {
+            let dir = self.inner.layout.session(&id);
+            match self.io().mkdir(&dir) {
+                Ok(()) => return Ok(id),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StoreError::io("make", &dir, error)),
+            }
+        }
+        Err(StoreError::NoName { path: self.inner.layout.sessions() })
+    }
+}
+
+/// What the header counted; missing figures are those of the properties.
+fn counted_of(meta: &SessionMeta, found: &Found) -> Counted {
+    let fields = &found.head.fields;
+    let roles = ["user", "assistant", "plan", "tool", "error"];
+    let role = fields.text("lastMessageRole");
+    Counted {
+        messages: meta.messages,
+        last_message: meta.last_message,
+        used: meta.used,
+        preview: meta.preview.clone(),
+        last_role: roles.into_iter().find(|known| role.as_deref() == Some(known)),
+        last_final: fields.text("lastFinalMessageId"),
+    }
+}
+
+/// Only reached when no date and no word can be had.
+fn fallback_id() -> SessionId {
+    match SessionId::parse(format!("session-{:08x}", fastrand::u32(..))) {
+        Ok(id) => id,
+        Err(_) => unreachable!("letters, digits and hyphens are an id"),
+    }
+}
+
+impl Journal {
+    /// The header as `header` writes it, for a session that is made.
+    pub(super) fn fresh_fields(meta: &SessionMeta, dir: &Path, store: &Store) -> super::json::Fields {
+        let mut fields = super::json::Fields::default();
+        let home = &store.inner.home;
+        let place = header::Home { dir, home };
+        let workspace = super::portable::homely(&store.inner.layout.workspace, home);
+        let cwd = super::portable::homely(&meta.cwd, home);
+        fields.set("id", serde_json::json!(meta.id).to_string());
+        fields.set("workspaceRootPath", super::portable::render_text(&workspace, dir));
+        fields.set("sdkCwd", super::portable::render_text(&cwd, dir));
+        header::encode(&mut fields, None, meta, place);
+        fields
+    }
+}

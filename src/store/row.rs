@@ -1,0 +1,428 @@
+//! Rows of the transcript to and from Craft Agents' message lines.
+//!
+//! Keys, types and tool names on disk are Craft's where one corresponds; what only lisle knows of a row stands in one
+//! object `lisle`. Reading loses nothing, because lines are never written back: what cannot be shown is [`Body::Odd`].
+
+use super::json::{Fields, value_of};
+use super::portable;
+use crate::domain::message::{
+    AssistantText, Body, Failure, FailureAction, Info, InfoKind, Message, Native, Odd, Plan, Thinking, UserText,
+};
+use crate::domain::notice::Level;
+use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::domain::{At, CallId, MessageId};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// lisle's tool names and Craft's.
+const TOOLS: [(&str, &str); 10] = [
+    ("read", "Read"),
+    ("write", "Write"),
+    ("edit", "Edit"),
+    ("bash", "Bash"),
+    ("grep", "Grep"),
+    ("glob", "Glob"),
+    ("list", "LS"),
+    ("todo", "TodoWrite"),
+    ("submit_plan", "mcp__session__SubmitPlan"),
+    ("ask_user", "AskUserQuestion"),
+];
+
+/// The name on disk of one of lisle's tools.
+pub fn craft_tool(name: &str) -> &str {
+    TOOLS.iter().find(|(own, _)| *own == name).map_or(name, |(_, craft)| craft)
+}
+
+/// lisle's name of a tool on disk.
+pub fn own_tool(name: &str) -> &str {
+    TOOLS.iter().find(|(_, craft)| *craft == name).map_or(name, |(own, _)| own)
+}
+
+/// The line of a row, without its newline. `None` for [`Body::Odd`], which is in the file already.
+pub fn write(row: &Message, dir: &Path) -> Option<String> {
+    value(row).map(|value| portable::render(&value, dir))
+}
+
+/// The JSON object of a row, paths not yet replaced.
+fn value(row: &Message) -> Option<Value> {
+    let mut own = Map::new();
+    own.insert("v".into(), json!(1));
+    let mut out = Map::new();
+    out.insert("id".into(), json!(row.id));
+    let mut put = |key: &str, value: Value| {
+        if !value.is_null() {
+            out.insert(key.to_owned(), value);
+        }
+    };
+    let kind = match &row.body {
+        Body::User(user) => {
+            put("content", json!(user.text));
+            if !user.attachments.is_empty() {
+                own.insert("attachments".into(), json!(user.attachments));
+            }
+            if user.steer {
+                own.insert("steer".into(), json!(true));
+            }
+            "user"
+        }
+        Body::Assistant(text) => {
+            put("content", json!(text.text));
+            if text.intermediate {
+                put("isIntermediate", json!(true));
+            }
+            if text.partial {
+                own.insert("partial".into(), json!(true));
+            }
+            if let Some(native) = &text.native {
+                own.insert("native".into(), json!(native));
+            }
+            "assistant"
+        }
+        Body::Thinking(thinking) => {
+            put("content", json!(thinking.text));
+            put("isIntermediate", json!(true));
+            own.insert("thinking".into(), json!(true));
+            if let Some(millis) = thinking.millis {
+                own.insert("millis".into(), json!(millis));
+            }
+            if let Some(native) = &thinking.native {
+                own.insert("native".into(), json!(native));
+            }
+            "assistant"
+        }
+        Body::Tool(call) => {
+            let name = craft_tool(&call.name);
+            put("content", json!(format!("Running {name}...")));
+            put("toolName", json!(name));
+            put("toolUseId", json!(call.id));
+            put("toolInput", call.input.clone());
+            put("toolStatus", json!(call.status));
+            put("toolResult", json!(call.result));
+            put("toolDuration", json!(call.millis));
+            if call.status.ended() {
+                put("isError", json!(call.status == ToolStatus::Error));
+            }
+            own.insert("subject".into(), json!(call.subject));
+            match json!(call.figures) {
+                Value::Object(figures) if figures.is_empty() => {}
+                figures => drop(own.insert("figures".into(), figures)),
+            }
+            if let Some(decision) = &call.decision {
+                own.insert("decision".into(), json!(decision));
+            }
+            "tool"
+        }
+        Body::Error(failure) => {
+            put("content", json!(failure.text));
+            put("errorCode", json!(failure.code));
+            put("errorTitle", json!(failure.title));
+            if !failure.detail.is_empty() {
+                put("errorOriginal", json!(failure.detail));
+            }
+            put("errorCanRetry", json!(failure.actions.contains(&FailureAction::Retry)));
+            let actions: Vec<Value> = failure
+                .actions
+                .iter()
+                .filter_map(|action| match action {
+                    FailureAction::Retry => Some(json!({"key": "r", "label": "Retry", "action": "retry"})),
+                    FailureAction::Settings => Some(json!({"key": "s", "label": "Settings", "action": "settings"})),
+                    FailureAction::Model | FailureAction::NewSession => None,
+                })
+                .collect();
+            if !actions.is_empty() {
+                put("errorActions", Value::Array(actions));
+            }
+            own.insert("actions".into(), json!(failure.actions));
+            "error"
+        }
+        Body::Info(info) => {
+            put("content", json!(info.text));
+            if info.kind == InfoKind::Compacted {
+                put("statusType", json!("compaction_complete"));
+            }
+            put("infoLevel", json!(info.level));
+            own.insert("kind".into(), json!(info.kind));
+            "info"
+        }
+        Body::Plan(plan) => {
+            put("content", json!(plan.markdown));
+            put("planPath", json!(plan.path));
+            "plan"
+        }
+        Body::Odd(_) => return None,
+    };
+    put("timestamp", json!(row.at));
+    put("turnId", json!(row.turn));
+    put("parentToolUseId", json!(row.parent));
+    put("lisle", Value::Object(own));
+    put("type", json!(kind));
+    Some(Value::Object(out))
+}
+
+/// What is odd about a line, for the sentence that counts such lines.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Oddity {
+    /// It does not parse.
+    Unreadable,
+    /// It holds bytes that are not UTF-8, shown as U+FFFD.
+    NotUtf8,
+    /// Several rows stand on it, or a row behind a torn one.
+    Glued,
+    /// It is valid JSON, but no message.
+    NoMessage,
+    /// A type that this version does not know.
+    UnknownType(String),
+}
+
+/// What a line holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its rows: one, except on lines that were glued together.
+    pub rows: Vec<Message>,
+    /// What is odd about it.
+    pub odd: Option<Oddity>,
+}
+
+/// Reads a line that stands at byte `at` as line `number` (0 where not known). Rows without a time have `At(0)`.
+pub fn read(line: &[u8], at: u64, number: u64, dir: &Path) -> Line {
+    let text = String::from_utf8_lossy(line);
+    let broken = matches!(text, std::borrow::Cow::Owned(_));
+    let text = text.trim();
+    let place = Place { at, number };
+    if let Ok(fields) = Fields::parse(&portable::expand(text, dir)) {
+        let (row, odd) = message(&fields, text, place);
+        return Line { rows: vec![row], odd: odd.or(broken.then_some(Oddity::NotUtf8)) };
+    }
+    if let Some(rows) = glued(text, place, dir) {
+        return Line { rows, odd: Some(Oddity::Glued) };
+    }
+    let (what, odd) = if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        ("valid JSON, but no message", Oddity::NoMessage)
+    } else {
+        ("a line that cannot be read", Oddity::Unreadable)
+    };
+    Line { rows: vec![place.odd(what.to_owned(), text)], odd: Some(odd) }
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    at: u64,
+    number: u64,
+}
+
+impl Place {
+    fn odd(self, what: String, raw: &str) -> Message {
+        let raw = raw.chars().take(2000).collect();
+        Message::new(self.id(), At(0), Body::Odd(Odd { what, line: self.number, raw }))
+    }
+
+    fn id(self) -> MessageId {
+        MessageId::new(format!("line-{}", self.at))
+    }
+}
+
+/// Rows that stand on one line because a newline was lost: whole ones, or a torn one with a whole one behind it.
+fn glued(text: &str, place: Place, dir: &Path) -> Option<Vec<Message>> {
+    let mut rows = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&serde_json::value::RawValue>();
+        let Some(Ok(one)) = values.next() else { break };
+        let length = values.byte_offset();
+        let fields = Fields::parse(&portable::expand(one.get(), dir)).ok().filter(is_message)?;
+        rows.push(message(&fields, one.get(), place).0);
+        rest = rest.get(length..)?.trim_start();
+    }
+    // What follows is torn; a whole row may stand behind it. Rows begin with one of their common keys.
+    for at in memchr::memmem::find_iter(rest.as_bytes(), b"{\"").filter(|at| *at > 0).take(64) {
+        let tail = &rest[at..];
+        if let Some(fields) = Fields::parse(&portable::expand(tail, dir)).ok().filter(is_message) {
+            rows.push(place.odd("the torn start of a line".to_owned(), &rest[..at]));
+            rows.push(message(&fields, tail, place).0);
+            return Some(rows);
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    if !rest.is_empty() {
+        rows.push(place.odd("the torn end of a line".to_owned(), rest));
+    }
+    Some(rows)
+}
+
+/// The object can be nothing but a message: a header has no `type`, an inner object no `timestamp` or `content`.
+pub fn is_message(fields: &Fields) -> bool {
+    fields.raw("id").is_some()
+        && fields.text("type").is_some()
+        && fields.raw("content").is_some()
+        && !fields.has("createdAt")
+}
+
+fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>) {
+    let odd = |what: String, oddity: Oddity| {
+        let mut row = place.odd(what, raw);
+        row.at = At(fields.number("timestamp").unwrap_or(0));
+        (row, Some(oddity))
+    };
+    let Some(kind) = fields.text("type") else {
+        return odd("a line without a type".to_owned(), Oddity::NoMessage);
+    };
+    let own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
+    let text = |key: &str| fields.text(key).unwrap_or_default();
+    let body = match kind.as_str() {
+        "user" => Body::User(UserText {
+            text: content(fields),
+            attachments: decoded(&own, "attachments").unwrap_or_else(|| attachment_names(fields)),
+            steer: own.flag("steer").unwrap_or(false),
+        }),
+        "assistant" if own.flag("thinking") == Some(true) => Body::Thinking(Thinking {
+            text: content(fields),
+            millis: own.number("millis").and_then(|n| u64::try_from(n).ok()),
+            native: decoded::<Native>(&own, "native"),
+        }),
+        "assistant" => Body::Assistant(AssistantText {
+            text: content(fields),
+            intermediate: fields.flag("isIntermediate").unwrap_or(false),
+            partial: own.flag("partial").unwrap_or(false),
+            native: decoded(&own, "native"),
+        }),
+        "tool" => Body::Tool(Box::new(tool(fields, &own))),
+        "error" => Body::Error(failure(fields, &own)),
+        "info" | "warning" | "status" => Body::Info(Info {
+            text: content(fields),
+            level: match fields.text("infoLevel").as_deref() {
+                Some("error") => Level::Error,
+                Some("warning") => Level::Warning,
+                None if kind == "warning" => Level::Warning,
+                _ => Level::Info,
+            },
+            kind: decoded(&own, "kind").unwrap_or_else(|| {
+                if fields.text("statusType").as_deref() == Some("compaction_complete") {
+                    InfoKind::Compacted
+                } else if text("content") == "Response interrupted" {
+                    InfoKind::Interrupted
+                } else {
+                    InfoKind::Remark
+                }
+            }),
+        }),
+        "plan" => Body::Plan(Plan { path: text("planPath"), markdown: content(fields) }),
+        _ => return odd(format!("a row of the type {kind:?}"), Oddity::UnknownType(kind)),
+    };
+    let row = Message {
+        id: fields.text("id").map_or_else(|| place.id(), MessageId::new),
+        at: At(fields.number("timestamp").unwrap_or(0)),
+        turn: fields.text("turnId"),
+        parent: fields.text("parentToolUseId").map(CallId::new),
+        body,
+    };
+    (row, None)
+}
+
+fn decoded<T: DeserializeOwned>(fields: &Fields, key: &str) -> Option<T> {
+    serde_json::from_value(fields.value(key)?).ok()
+}
+
+/// The text of a row; content that is no text is shown as its JSON.
+fn content(fields: &Fields) -> String {
+    match fields.value("content") {
+        None => String::new(),
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+    }
+}
+
+fn attachment_names(fields: &Fields) -> Vec<String> {
+    let Some(Value::Array(items)) = fields.value("attachments") else { return Vec::new() };
+    items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect()
+}
+
+fn tool(fields: &Fields, own: &Fields) -> ToolCall {
+    let name = fields.text("toolName").unwrap_or_default();
+    // A raw `{}` and a missing input are the same to a provider.
+    let input = fields.raw("toolInput").map_or_else(|| json!({}), value_of);
+    let result = match fields.value("toolResult") {
+        None => None,
+        Some(Value::String(text)) => Some(text),
+        Some(other) => Some(other.to_string()),
+    };
+    let failed = fields.flag("isError").unwrap_or(false);
+    let status = match fields.text("toolStatus").as_deref() {
+        Some("pending") => ToolStatus::Pending,
+        Some("executing") => ToolStatus::Executing,
+        Some("error") => ToolStatus::Error,
+        Some("backgrounded") => ToolStatus::Backgrounded,
+        Some("completed") if !failed => ToolStatus::Completed,
+        _ if failed => ToolStatus::Error,
+        _ if result.is_some() => ToolStatus::Completed,
+        _ => ToolStatus::Executing,
+    };
+    ToolCall {
+        id: CallId::new(fields.text("toolUseId").unwrap_or_default()),
+        name: own_tool(&name).to_owned(),
+        subject: own.text("subject").unwrap_or_else(|| subject(&input)),
+        input,
+        status,
+        result,
+        millis: fields.number("toolDuration").and_then(|n| u64::try_from(n).ok()),
+        figures: decoded(own, "figures").unwrap_or_default(),
+        decision: decoded(own, "decision"),
+    }
+}
+
+/// What identifies a call of another program: the first telling text of its input.
+fn subject(input: &Value) -> String {
+    const KEYS: [&str; 10] =
+        ["command", "file_path", "path", "notebook_path", "pattern", "planPath", "query", "url", "description", "title"];
+    KEYS.iter().find_map(|key| input.get(key)?.as_str()).unwrap_or_default().to_owned()
+}
+
+fn failure(fields: &Fields, own: &Fields) -> Failure {
+    let mut detail: Vec<String> = match fields.value("errorDetails") {
+        Some(Value::Array(items)) => items.iter().filter_map(|i| i.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    detail.extend(fields.text("errorOriginal"));
+    let craft_actions = || match fields.value("errorActions") {
+        Some(Value::Array(items)) => items
+            .iter()
+            .filter_map(|item| match item.get("action")?.as_str()? {
+                "retry" => Some(FailureAction::Retry),
+                "settings" | "reauth" => Some(FailureAction::Settings),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    Failure {
+        code: fields.text("errorCode").unwrap_or_default(),
+        title: fields.text("errorTitle").unwrap_or_else(|| "Error".to_owned()),
+        text: content(fields),
+        detail: detail.join("\n"),
+        actions: decoded(own, "actions").unwrap_or_else(craft_actions),
+    }
+}
+
+/// A row as it stands once nobody works on it any more: a call without a result is interrupted.
+pub fn settle(row: &mut Message) {
+    if let Body::Tool(call) = &mut row.body {
+        let open = match call.status {
+            ToolStatus::Pending | ToolStatus::Executing => true,
+            ToolStatus::Completed | ToolStatus::Error | ToolStatus::Backgrounded => call.result.is_none(),
+        };
+        if open {
+            if !call.status.ended() {
+                call.status = ToolStatus::Error;
+            }
+            call.result = Some(match call.result.take() {
+                Some(output) if !output.trim().is_empty() => format!("{output}\ninterrupted"),
+                _ => "interrupted".to_owned(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

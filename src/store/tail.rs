@@ -1,0 +1,127 @@
+//! Lines of a file from its end, without reading the whole.
+//!
+//! A cursor is the byte where a page begins; the page before ends there. What a line holds is left to `row`.
+
+use super::io::Io;
+use std::fs::File;
+use std::io;
+
+/// A line that is not blank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The byte where it begins.
+    pub at: u64,
+    /// Its bytes without the newline.
+    pub bytes: Vec<u8>,
+}
+
+/// Lines of a page, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// The lines.
+    pub lines: Vec<Line>,
+    /// Where the page before ends; `None` when there is none.
+    pub earlier: Option<u64>,
+}
+
+const BLOCK: u64 = 64 * 1024;
+
+/// The last `want` lines (at least one) between `floor`, where a line begins, and `end`.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io::Result<Lines> {
+    let want = want.max(1);
+    let mut span = BLOCK;
+    // The window grows by four each time, so that long lines cost at most a third more than their length.
+    loop {
+        let start = end.saturating_sub(span).max(floor);
+        let bytes = range(io, file, start, end)?;
+        let whole = start <= floor;
+        let mut lines = Vec::new();
+        let mut stop = bytes.len();
+        let mut more = false;
+        for newline in memchr::memrchr_iter(b'\n', &bytes).map(Some).chain(std::iter::once(None)) {
+            let begin = newline.map_or(0, |n| n + 1);
+            if newline.is_none() && !whole {
+                break;
+            }
+            let line = &bytes[begin..stop];
+            stop = newline.unwrap_or(0);
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            if lines.len() == want {
+                more = true;
+                break;
+            }
+            lines.push(Line { at: start + begin as u64, bytes: line.to_vec() });
+        }
+        if whole || more {
+            lines.reverse();
+            let earlier = if more { lines.first().map(|line| line.at) } else { None };
+            return Ok(Lines { lines, earlier });
+        }
+        span = span.saturating_mul(4);
+    }
+}
+
+/// The bytes from `start` to `end`, fewer when the file is shorter.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn range(io: &dyn Io, file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
+    let mut bytes = vec![0; length];
+    let got = io.read_at(file, start, &mut bytes)?;
+    bytes.truncate(got);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::io::{Disk, How};
+    use proptest::prelude::*;
+
+    fn pages(content: &[u8], floor: u64, rows: usize) -> Vec<Line> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, content).unwrap();
+        let file = Disk.open(&path, How::Read).unwrap();
+        let mut all = Vec::new();
+        let mut end = Some(content.len() as u64);
+        while let Some(to) = end {
+            let page = before(&Disk, &file, floor, to, rows).unwrap();
+            assert!(page.lines.len() <= rows);
+            all.splice(0..0, page.lines);
+            end = page.earlier;
+        }
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn pages_together_are_the_whole(
+            lengths in prop::collection::vec(prop_oneof![0usize..40, 60_000usize..70_000, Just(200_000)], 0..12),
+            rows in 1usize..6, last in any::<bool>(), floor in any::<bool>(),
+        ) {
+            let mut content: Vec<u8> = Vec::new();
+            let mut whole = Vec::new();
+            for (i, length) in lengths.iter().enumerate() {
+                let bytes = vec![b'a' + u8::try_from(i).unwrap(); *length];
+                if *length > 0 && !(floor && i == 0) {
+                    whole.push(Line { at: content.len() as u64, bytes: bytes.clone() });
+                }
+                content.extend(&bytes);
+                content.push(b'\n');
+            }
+            let from = if floor { lengths.first().map_or(0, |n| *n as u64 + 1) } else { 0 };
+            if !last && content.len() as u64 > from {
+                content.pop();
+            }
+            prop_assert_eq!(pages(&content, from, rows), whole);
+        }
+    }
+}
