@@ -3,7 +3,12 @@
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
 //! keys and no vendors. Retrying is the agent's business: an error says whether it may be tried again and when.
 
+pub mod fault;
+pub mod figures;
+pub mod http;
 pub mod rehearsal;
+pub mod retry;
+pub mod sse;
 
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;

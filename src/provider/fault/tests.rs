@@ -1,0 +1,254 @@
+//! What servers really say, and what it becomes.
+
+use super::*;
+use reqwest::header::{HeaderName, HeaderValue};
+
+fn peer() -> Peer {
+    Peer { name: "work".into(), host: "api.test".into(), loopback: false, secrets: vec!["topsecret-1".into()] }
+}
+
+fn status(status: u16, body: &str) -> ProviderError {
+    peer().status(status, &HeaderMap::new(), body, 0)
+}
+
+#[test]
+fn statuses_and_words_become_codes() {
+    let table: &[(u16, &str, &str, bool)] = &[
+        (
+            401,
+            r#"{"error":{"message":"Incorrect API key provided: sk-abc***xyz.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}"#,
+            "invalid_api_key",
+            false,
+        ),
+        (401, r#"{"message":"Unauthorized","request_id":"5"}"#, "invalid_api_key", false),
+        (
+            403,
+            r#"{"error":{"message":"Country, region, or territory not supported","type":"request_forbidden","code":"unsupported_country_region_territory"}}"#,
+            "invalid_api_key",
+            false,
+        ),
+        (
+            404,
+            r#"{"error":{"message":"The model `gpt-9` does not exist or you do not have access to it.","type":"invalid_request_error","code":"model_not_found"}}"#,
+            "invalid_model",
+            false,
+        ),
+        (
+            404,
+            r#"{"error":{"message":"model \"llama9\" not found, try pulling it first","type":"api_error","param":null,"code":null}}"#,
+            "invalid_model",
+            false,
+        ),
+        (
+            404,
+            r#"{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError","param":null,"code":404}"#,
+            "invalid_model",
+            false,
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"Invalid model: foo","type":"invalid_model","param":null,"code":"1500"}"#,
+            "invalid_model",
+            false,
+        ),
+        (400, r#"{"error":{"message":"Model Not Exist","type":"invalid_request_error"}}"#, "invalid_model", false),
+        (400, r#"{"error":{"message":"foo/bar is not a valid model ID","code":400}}"#, "invalid_model", false),
+        (404, "404 page not found", "invalid_request", false),
+        (404, "<html>nothing</html>", "invalid_request", false),
+        (
+            402,
+            r#"{"error":{"message":"Insufficient Balance","type":"unknown_error","code":"invalid_request_error"}}"#,
+            "billing_error",
+            false,
+        ),
+        (
+            429,
+            r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","code":"insufficient_quota"}}"#,
+            "billing_error",
+            false,
+        ),
+        (
+            429,
+            r#"{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}"#,
+            "rate_limited",
+            true,
+        ),
+        (
+            413,
+            r#"{"error":{"message":"Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000","type":"tokens","code":"rate_limit_exceeded"}}"#,
+            "invalid_request",
+            false,
+        ),
+        (408, "", "service_unavailable", true),
+        (409, "", "service_unavailable", true),
+        (500, r#"{"error":{"message":"The server had an error","type":"server_error"}}"#, "service_error", true),
+        (502, "<html>Bad Gateway</html>", "service_unavailable", true),
+        (
+            503,
+            r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#,
+            "service_unavailable",
+            true,
+        ),
+        (
+            529,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            "service_unavailable",
+            true,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+            "context_overflow",
+            false,
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}"#,
+            "context_overflow",
+            false,
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","type":"BadRequestError","code":400}"#,
+            "context_overflow",
+            false,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}"#,
+            "model_no_tool_support",
+            false,
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}"#,
+            "model_no_tool_support",
+            false,
+        ),
+        (
+            404,
+            r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#,
+            "model_no_tool_support",
+            false,
+        ),
+        (
+            500,
+            r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#,
+            "model_no_tool_support",
+            false,
+        ),
+        (
+            422,
+            r#"{"detail":[{"type":"extra_forbidden","loc":["body","x"],"msg":"Extra inputs are not permitted"}]}"#,
+            "invalid_request",
+            false,
+        ),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"Invalid value","status":"INVALID_ARGUMENT"}}]"#,
+            "invalid_request",
+            false,
+        ),
+        (407, "", "proxy_error", false),
+        (418, "", "invalid_request", false),
+        (600, "", "unknown_error", false),
+    ];
+    for (number, body, code, retry) in table {
+        let error = status(*number, body);
+        assert_eq!((error.code, error.retry), (*code, *retry), "{number} {body}");
+        assert!(error.text.contains("api.test") && error.text.contains("connection work"), "{}", error.text);
+        assert!(error.text.ends_with('.') && !error.text.contains("{host}"), "{}", error.text);
+    }
+}
+
+#[test]
+fn errors_inside_of_a_stream() {
+    let table = [
+        (r#"{"error":{"message":"The server had an error","type":"server_error","code":null}}"#, "service_error", true),
+        (r#"{"error":{"message":"Provider returned error","code":502}}"#, "service_unavailable", true),
+        (r#"{"error":{"message":"Rate limit exceeded","code":429}}"#, "rate_limited", true),
+        (r#"{"error":{"message":"Overloaded","type":"overloaded_error"}}"#, "service_unavailable", true),
+        (
+            r#"{"error":{"message":"Failed to call a function. Please adjust your prompt.","type":"invalid_request_error","code":"tool_use_failed"}}"#,
+            "service_error",
+            true,
+        ),
+        (r#"{"error":{"message":"Bad thing","type":"invalid_request_error"}}"#, "invalid_request", false),
+        (r#"{"error":"context length exceeded"}"#, "context_overflow", false),
+        (r#"{"error":"something"}"#, "provider_error", false),
+    ];
+    for (text, code, retry) in table {
+        let error = peer().in_stream(&serde_json::from_str(text).unwrap());
+        assert_eq!((error.code, error.retry), (code, retry), "{text}");
+    }
+}
+
+#[test]
+fn the_time_to_wait() {
+    let table: [(&str, &str, Option<u64>); 11] = [
+        ("retry-after", "7", Some(7_000)),
+        ("retry-after", " 1.5 ", Some(1_500)),
+        ("retry-after", "0", Some(0)),
+        ("retry-after", "-1", None),
+        ("retry-after", "soon", None),
+        ("retry-after", "1e400", None),
+        ("retry-after-ms", "250", Some(250)),
+        ("retry-after", "Thu, 01 Jan 1970 00:02:00 GMT", Some(20_000)),
+        ("retry-after", "Thu, 01 Jan 1970 00:01:00 GMT", Some(0)),
+        ("x-nothing", "5", None),
+        ("retry-after", "", None),
+    ];
+    for (name, value, ms) in table {
+        let mut headers = HeaderMap::new();
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        let error = peer().status(429, &headers, "", 100);
+        assert_eq!(error.after, ms.map(Duration::from_millis), "{name}: {value}");
+    }
+    let words = [
+        ("Please try again in 20s. Visit", Some(20_000)),
+        ("Please try again in 6m1.5s.", Some(361_500)),
+        ("try again in 350ms", Some(350)),
+        ("Try again in 2 minutes", Some(120_000)),
+        ("try again in a while", None),
+        ("try again in 5", None),
+        ("nothing", None),
+    ];
+    for (text, ms) in words {
+        assert_eq!(wait_in_words(text), ms.map(Duration::from_millis), "{text}");
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert("x-should-retry", HeaderValue::from_static("false"));
+    headers.insert("retry-after", HeaderValue::from_static("5"));
+    let error = peer().status(500, &headers, "", 0);
+    assert_eq!((error.retry, error.after), (false, None));
+}
+
+#[test]
+fn no_key_gets_through() {
+    let body = "you sent topsecret-1 and sk-abcdef123456, Bearer abcdefghijk. gsk_1234567 tasks-and-asks sk-a";
+    for error in [status(400, body), status(401, body), peer().no_api("text/plain", body), peer().broke_off(body)] {
+        let all = format!("{error} {error:?} {}", error.detail);
+        for key in ["topsecret-1", "abcdef123456", "abcdefghijk", "1234567"] {
+            assert!(!all.contains(key), "{all}");
+        }
+        assert!(error.detail.contains("tasks-and-asks sk-a"), "{}", error.detail);
+    }
+}
+
+#[test]
+fn long_words_are_cut() {
+    let error = status(400, &"ä".repeat(5_000));
+    assert_eq!(error.detail.chars().count(), 2_000);
+    assert!(error.text.chars().count() < 500);
+    assert_eq!(cut("abc", 3), "abc");
+    assert_eq!(cut("abcd", 3), "ab…");
+}
+
+#[test]
+fn a_redirect_names_where_it_goes_without_its_query() {
+    let mut headers = HeaderMap::new();
+    headers.insert("location", HeaderValue::from_static("https://elsewhere.test/x?token=abc"));
+    let error = peer().status(302, &headers, "", 0);
+    assert!(error.text.contains("elsewhere.test") && !error.text.contains("abc"), "{}", error.text);
+    assert!(!error.retry);
+}

@@ -1,0 +1,559 @@
+//! Talks HTTP with a server of models: one client, the key and who gets it, and a response as events or as JSON.
+//!
+//! Knows status codes and keys and no vendors. What went wrong is put into words by `fault`.
+
+use super::ProviderError;
+use super::fault::Peer;
+use super::figures::{Figures, built_in};
+use super::sse::{Event, Reader};
+use crate::domain::usage::RequestUsage;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Proxy, Response, Url, redirect};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(20);
+/// How long the words of an error may take.
+const ERROR_BODY: Duration = Duration::from_secs(10);
+/// The most bytes of an error's words.
+const ERROR_BYTES: usize = 64 * 1024;
+/// The most bytes of one response.
+const MOST_BYTES: usize = 256 * 1024 * 1024;
+/// The most redirects, all at the same host.
+const REDIRECTS: usize = 5;
+
+/// A secret. It shows in no output.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// A key without the white space around it; `None` when nothing is left.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty()).then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(***)")
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Where a server is and how it is talked to.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// Name of the connection, for errors.
+    pub name: String,
+    /// Address up to the version: `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// The key, sent as `Authorization: Bearer`.
+    pub key: Option<Key>,
+    /// Further headers. Their values are treated as secrets.
+    pub headers: Vec<(String, String)>,
+    /// Address of a proxy; `none` for no proxy at all; `None` for that of the environment. Loopback takes none.
+    pub proxy: Option<String>,
+    /// Fields that are laid over each request's body; `null` takes a field out.
+    pub extra_body: Option<Value>,
+    /// How long a response may take to begin; `None` for as long as it likes.
+    pub first_byte: Option<Duration>,
+    /// How long a response that has begun may be silent. Pings count.
+    pub stall: Duration,
+    /// Models that the configuration names.
+    pub models: Vec<String>,
+    /// The model when none was chosen.
+    pub default_model: String,
+    /// What the configuration says of models, before the built-in table.
+    pub figures: BTreeMap<String, Figures>,
+}
+
+impl Endpoint {
+    /// An endpoint with the usual limits: 600 s to the first byte (none on loopback), 60 s of silence.
+    #[must_use]
+    pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
+        let base_url = base_url.into();
+        let first_byte = if is_loopback(&base_url) { None } else { Some(Duration::from_secs(600)) };
+        Self {
+            name: name.into(),
+            base_url,
+            key: None,
+            headers: Vec::new(),
+            proxy: None,
+            extra_body: None,
+            first_byte,
+            stall: Duration::from_secs(60),
+            models: Vec::new(),
+            default_model: String::new(),
+            figures: BTreeMap::new(),
+        }
+    }
+
+    /// The context window of a model and the price of a request: the configuration's word first, then the built-in
+    /// table, then nothing and 0.
+    #[must_use]
+    pub fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
+        let own = self.figures.get(model).copied().unwrap_or_default();
+        let known = built_in(model);
+        (own.window.or(known.window), own.prices.or(known.prices).map_or(0.0, |prices| prices.of(usage)))
+    }
+
+    /// The name of the server alone: no port, no path, nothing secret.
+    #[must_use]
+    pub fn host(&self) -> String {
+        Url::parse(&self.base_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    fn peer(&self) -> Peer {
+        let url = Url::parse(&self.base_url).ok();
+        let host = url.as_ref().and_then(|url| {
+            let host = url.host_str()?;
+            Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+        });
+        let password = url.as_ref().and_then(Url::password).map(str::to_owned);
+        let proxy = self.proxy.as_deref().and_then(|proxy| Url::parse(proxy).ok()?.password().map(str::to_owned));
+        let secrets = self.key.iter().map(|key| key.0.clone());
+        let secrets = secrets.chain(self.headers.iter().map(|(_, value)| value.clone())).chain(password).chain(proxy);
+        Peer {
+            name: self.name.clone(),
+            host: host.unwrap_or_else(|| "the server".to_owned()),
+            loopback: is_loopback(&self.base_url),
+            // Short header values ("1", "true") are no secrets, and masking them would garble every sentence.
+            secrets: secrets.filter(|secret| secret.len() >= 6).collect(),
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Endpoint")
+            .field("name", &self.name)
+            .field("host", &self.host())
+            .field("key", &self.key)
+            .field("headers", &headers)
+            .field("proxy", &self.proxy.is_some())
+            .field("first_byte", &self.first_byte)
+            .field("stall", &self.stall)
+            .field("models", &self.models)
+            .field("default_model", &self.default_model)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The address is one of this machine.
+#[must_use]
+pub fn is_loopback(base_url: &str) -> bool {
+    let Some(url) = Url::parse(base_url).ok() else { return false };
+    let Some(host) = url.host_str() else { return false };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost"
+        || bare.ends_with(".localhost")
+        || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
+}
+
+/// A server that can be asked. Cheap to clone.
+#[derive(Clone)]
+pub struct Http {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    endpoint: Endpoint,
+    client: Client,
+    peer: Peer,
+    base: String,
+    headers: HeaderMap,
+}
+
+/// A successful response.
+pub enum Answer {
+    /// A stream of events.
+    Events(Events),
+    /// One JSON value.
+    Json(Value),
+}
+
+impl Http {
+    /// Makes the client. Nothing is sent.
+    ///
+    /// # Errors
+    /// When the address, a header, the key or the proxy cannot be used, or the system's certificates cannot be read.
+    pub fn new(endpoint: Endpoint) -> Result<Self, ProviderError> {
+        let peer = endpoint.peer();
+        let url = Url::parse(&endpoint.base_url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let Some(url) = url else {
+            return Err(peer.misconfigured(
+                &format!("\"{}\" is no address of a server", peer.masked(&endpoint.base_url)),
+                "Set base_url to something like https://api.openai.com/v1.",
+            ));
+        };
+        let headers = headers(&endpoint, &peer)?;
+        let mut builder = Client::builder()
+            .user_agent(concat!("lisle/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            .tcp_keepalive(Duration::from_secs(30))
+            // A compressed event stream is often held back until a block is full.
+            .gzip(false)
+            .referer(false)
+            .redirect(same_host_only());
+        match endpoint.proxy.as_deref().map(str::trim) {
+            _ if peer.loopback => builder = builder.no_proxy(),
+            Some("none") => builder = builder.no_proxy(),
+            Some(proxy) if !proxy.is_empty() => {
+                let proxy = Proxy::all(proxy).map_err(|_| {
+                    peer.misconfigured("The proxy's address cannot be used", "Write it as http://HOST:PORT.")
+                })?;
+                builder = builder.proxy(proxy);
+            }
+            _ => {}
+        }
+        if url.scheme() == "http" {
+            // No certificates are needed, and a machine without any must still reach its own server.
+            builder = builder.tls_certs_only([]);
+        }
+        let client = builder.build().map_err(|error| peer.transport(&error))?;
+        let base = endpoint.base_url.trim().trim_end_matches('/');
+        let base = base.strip_suffix("/chat/completions").unwrap_or(base).to_owned();
+        Ok(Self { inner: Arc::new(Inner { endpoint, client, peer, base, headers }) })
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.inner.endpoint
+    }
+
+    /// The server as errors name it.
+    #[must_use]
+    pub fn peer(&self) -> &Peer {
+        &self.inner.peer
+    }
+
+    /// Sends `body` to `path` below the base address, and waits until the response has begun.
+    ///
+    /// # Errors
+    /// When there is no connection, no success, no beginning in time, or neither events nor JSON.
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Answer, ProviderError> {
+        let me = &self.inner;
+        let request = me.client.post(self.address(path)).headers(me.headers.clone());
+        let request = request.header(ACCEPT, "text/event-stream, application/json").json(body);
+        let response = self.send(request).await?;
+        let html = content_type(&response).contains("html");
+        let mut events = Events::new(response, self.clone());
+        let start = events.peek().await?;
+        match start {
+            Some(b'<') => Err(events.no_api().await),
+            _ if html => Err(events.no_api().await),
+            Some(b'{' | b'[') => events.json().await.map(Answer::Json),
+            _ => Ok(Answer::Events(events)),
+        }
+    }
+
+    /// Asks for `path` below the base address.
+    ///
+    /// # Errors
+    /// As [`Http::post`].
+    pub async fn fetch(&self, path: &str) -> Result<Value, ProviderError> {
+        let me = &self.inner;
+        let request = me.client.get(self.address(path)).headers(me.headers.clone()).header(ACCEPT, "application/json");
+        let response = self.send(request).await?;
+        let mut events = Events::new(response, self.clone());
+        match events.peek().await? {
+            Some(b'{' | b'[') => events.json().await,
+            _ => Err(events.no_api().await),
+        }
+    }
+
+    fn address(&self, path: &str) -> String {
+        match self.inner.base.split_once('?') {
+            Some((base, query)) => format!("{}{path}?{query}", base.trim_end_matches('/')),
+            None => format!("{}{path}", self.inner.base),
+        }
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, ProviderError> {
+        let me = &self.inner;
+        let sent = within(me.endpoint.first_byte, request.send()).await;
+        let response = match sent {
+            Some(Ok(response)) => response,
+            Some(Err(error)) => return Err(me.peer.transport(&error)),
+            None => return Err(me.peer.never_began(me.endpoint.first_byte.unwrap_or_default())),
+        };
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let body = words_of(response).await;
+        let now = jiff::Timestamp::now().as_second();
+        Err(me.peer.status(status, &headers, &body, now))
+    }
+}
+
+/// Waits for a future, for ever where no limit is set.
+async fn within<F: Future>(limit: Option<Duration>, future: F) -> Option<F::Output> {
+    match limit {
+        Some(limit) => timeout(limit, future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+/// What an unsuccessful response says, as far as it comes in time.
+async fn words_of(mut response: Response) -> String {
+    let mut bytes = Vec::new();
+    let end = Instant::now() + ERROR_BODY;
+    while bytes.len() < ERROR_BYTES
+        && let Ok(Ok(Some(chunk))) = timeout_at(end, response.chunk()).await
+    {
+        bytes.extend_from_slice(&chunk);
+    }
+    bytes.truncate(ERROR_BYTES);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    value.unwrap_or("").to_ascii_lowercase()
+}
+
+fn headers(endpoint: &Endpoint, peer: &Peer) -> Result<HeaderMap, ProviderError> {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = &endpoint.key {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.0)).map_err(|_| {
+            peer.misconfigured("The key holds characters that cannot be sent", "Set it anew, without line breaks.")
+        })?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    for (name, value) in &endpoint.headers {
+        let bad =
+            || peer.misconfigured(&format!("The header \"{name}\" cannot be sent"), "Correct it in the configuration.");
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+/// Follows a redirect that keeps the method and stays at the same place. Any other one ends as an error that names the new
+/// address: neither a key nor a conversation goes to a server that the user has not named.
+fn same_host_only() -> redirect::Policy {
+    redirect::Policy::custom(|attempt| {
+        let same = attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
+        let keeps_method = matches!(attempt.status().as_u16(), 307 | 308);
+        if same && keeps_method && attempt.previous().len() <= REDIRECTS { attempt.follow() } else { attempt.stop() }
+    })
+}
+
+/// The events of a response, as they come.
+pub struct Events {
+    response: Response,
+    http: Http,
+    reader: Reader,
+    ready: VecDeque<Event>,
+    /// Bytes that were looked at before it was clear what they are.
+    seen: Vec<u8>,
+    total: usize,
+    ended: bool,
+}
+
+impl Events {
+    fn new(response: Response, http: Http) -> Self {
+        let (reader, ready, seen) = (Reader::default(), VecDeque::new(), Vec::new());
+        Self { response, http, reader, ready, seen, total: 0, ended: false }
+    }
+
+    /// The next event; `None` at the end of the response. `patience` is the longest silence, pings counted as sound.
+    ///
+    /// # Errors
+    /// When the connection breaks, is silent for too long, or an event is too long.
+    pub async fn next(&mut self, patience: Duration) -> Result<Option<Event>, ProviderError> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let bytes = if self.seen.is_empty() {
+                match self.read(Some(patience)).await? {
+                    Some(bytes) => bytes,
+                    None => {
+                        self.ended = true;
+                        self.ready.extend(self.reader.finish());
+                        continue;
+                    }
+                }
+            } else {
+                std::mem::take(&mut self.seen)
+            };
+            if let Err(error) = self.reader.push(&bytes, &mut self.ready) {
+                return Err(self.http.peer().too_large(&error.to_string()));
+            }
+        }
+    }
+
+    /// The silence that the endpoint allows.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.http.endpoint().stall
+    }
+
+    async fn read(&mut self, patience: Option<Duration>) -> Result<Option<Vec<u8>>, ProviderError> {
+        let peer = self.http.peer();
+        let bytes = match within(patience, self.response.chunk()).await {
+            Some(Ok(bytes)) => bytes,
+            Some(Err(error)) => {
+                let transport = peer.transport(&error);
+                return Err(peer.broke_off(&transport.detail));
+            }
+            None => return Err(peer.stalled(patience.unwrap_or_default())),
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        self.total += bytes.len();
+        if self.total > MOST_BYTES {
+            return Err(peer.too_large(&format!("more than {} MB", MOST_BYTES / 1024 / 1024)));
+        }
+        Ok(Some(bytes.to_vec()))
+    }
+
+    /// The first byte that is no white space; it stays to be read. Waits as long as a response may take to begin.
+    async fn peek(&mut self) -> Result<Option<u8>, ProviderError> {
+        let first_byte = self.http.endpoint().first_byte;
+        loop {
+            let text = self.seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.seen);
+            if let Some(byte) = text.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                return Ok(Some(*byte));
+            }
+            match within(first_byte, self.read(None)).await {
+                Some(bytes) => match bytes? {
+                    Some(bytes) => self.seen.extend_from_slice(&bytes),
+                    None => return Ok(None),
+                },
+                None => return Err(self.http.peer().never_began(first_byte.unwrap_or_default())),
+            }
+        }
+    }
+
+    /// The whole response as one JSON value.
+    async fn json(mut self) -> Result<Value, ProviderError> {
+        let patience = self.patience();
+        while let Some(bytes) = self.read(Some(patience)).await? {
+            self.seen.extend_from_slice(&bytes);
+        }
+        let bytes = self.seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.seen);
+        serde_json::from_slice(bytes).map_err(|error| {
+            let start = String::from_utf8_lossy(bytes.get(..bytes.len().min(4_000)).unwrap_or(bytes)).into_owned();
+            if error.is_eof() {
+                self.http.peer().broke_off(&start)
+            } else {
+                self.http.peer().no_api(&content_type(&self.response), &start)
+            }
+        })
+    }
+
+    /// The error for a response that is neither events nor JSON, with its beginning.
+    async fn no_api(mut self) -> ProviderError {
+        let kind = content_type(&self.response);
+        while self.seen.len() < 4_000
+            && let Ok(Some(bytes)) = self.read(Some(ERROR_BODY)).await
+        {
+            self.seen.extend_from_slice(&bytes);
+        }
+        self.http.peer().no_api(&kind, &String::from_utf8_lossy(&self.seen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_shows_nowhere() {
+        let key = Key::new(" topsecret-1\n").unwrap();
+        assert_eq!(format!("{key} {key:?}"), "*** Key(***)");
+        assert_eq!(Key::new(" \n"), None);
+        let mut endpoint = Endpoint::new("work", "https://user:password1@api.test/v1?key=hidden");
+        endpoint.key = Some(key);
+        endpoint.headers = vec![("x-api-key".into(), "topsecret-2".into())];
+        endpoint.proxy = Some("http://me:topsecret-3@proxy.test".into());
+        let shown = format!("{endpoint:?}");
+        for secret in ["topsecret", "password1", "hidden"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+        let secrets = endpoint.peer().secrets;
+        assert_eq!(secrets, ["topsecret-1", "topsecret-2", "password1", "topsecret-3"]);
+    }
+
+    #[test]
+    fn loopback_has_no_limit_to_the_first_byte() {
+        for url in [
+            "http://localhost:1234/v1",
+            "http://127.0.0.1/v1",
+            "http://[::1]:80",
+            "http://127.9.9.9",
+            "http://0.0.0.0:1",
+        ] {
+            assert!(is_loopback(url), "{url}");
+            assert_eq!(Endpoint::new("x", url).first_byte, None);
+        }
+        for url in ["https://api.openai.com/v1", "http://192.168.1.5", "http://localhost.evil.test", "nonsense", ""] {
+            assert!(!is_loopback(url), "{url}");
+            assert_eq!(Endpoint::new("x", url).first_byte, Some(Duration::from_secs(600)));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        for url in ["", "nonsense", "ftp://a.test", "api.test/v1"] {
+            let error = Http::new(Endpoint::new("work", url)).err().unwrap();
+            assert!(error.text.contains("base_url"), "{error}");
+        }
+        let mut endpoint = Endpoint::new("work", "http://127.0.0.1:1/v1");
+        endpoint.key = Key::new("a\nb");
+        assert!(Http::new(endpoint.clone()).err().unwrap().text.contains("key holds characters"));
+        endpoint.key = None;
+        endpoint.headers = vec![("bad header".into(), "x".into())];
+        assert!(Http::new(endpoint.clone()).err().unwrap().text.contains("\"bad header\""));
+    }
+
+    #[test]
+    fn addresses() {
+        let table = [
+            ("http://127.0.0.1/v1", "http://127.0.0.1/v1/models"),
+            ("http://127.0.0.1/v1/", "http://127.0.0.1/v1/models"),
+            ("http://127.0.0.1/v1/chat/completions", "http://127.0.0.1/v1/models"),
+            ("http://127.0.0.1/v1?api-version=1", "http://127.0.0.1/v1/models?api-version=1"),
+        ];
+        for (base, address) in table {
+            assert_eq!(Http::new(Endpoint::new("x", base)).ok().unwrap().address("/models"), address);
+        }
+    }
+
+    #[test]
+    fn the_configurations_figures_come_first() {
+        let mut endpoint = Endpoint::new("x", "http://127.0.0.1/v1");
+        let usage = RequestUsage { input: 1_000_000, output: 0, ..Default::default() };
+        assert_eq!(endpoint.figures("gpt-4o", usage), (Some(128_000), 2.5));
+        assert_eq!(endpoint.figures("llama", usage), (None, 0.0));
+        endpoint.figures.insert("llama".into(), Figures { window: Some(8_192), prices: None });
+        endpoint.figures.insert("gpt-4o".into(), Figures { window: Some(1_000), prices: None });
+        assert_eq!(endpoint.figures("llama", usage), (Some(8_192), 0.0));
+        assert_eq!(endpoint.figures("gpt-4o", usage), (Some(1_000), 2.5));
+    }
+}
