@@ -4,6 +4,7 @@ pub mod app;
 pub mod domain;
 pub mod permit;
 pub mod provider;
+pub mod sandbox;
 pub mod theme;
 pub mod tools;
 pub mod ui;
