@@ -79,7 +79,7 @@ pub(crate) fn directory(path: Option<&str>, tool: &str, place: &Place) -> Result
 
 /// One entry, as far as it is shown.
 enum Kind {
-    Folder(Vec<(OsString, Kind)>),
+    Folder,
     File(u64),
     Link(Option<PathBuf>),
     Special,
@@ -104,7 +104,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
         };
         let Some(parent) = entry.path().parent().filter(|_| entry.depth() > 0) else { continue };
         let kind = match entry.file_type() {
-            Some(kind) if kind.is_dir() => Kind::Folder(Vec::new()),
+            Some(kind) if kind.is_dir() => Kind::Folder,
             Some(kind) if kind.is_symlink() => Kind::Link(std::fs::read_link(entry.path()).ok()),
             Some(kind) if kind.is_file() => Kind::File(entry.metadata().map_or(0, |meta| meta.len())),
             _ => Kind::Special,
@@ -177,7 +177,7 @@ impl Page {
     ) {
         let mut entries = all.remove(dir).unwrap_or_default();
         entries.sort_by(|a, b| {
-            let folder = |kind: &Kind| !matches!(kind, Kind::Folder(_));
+            let folder = |kind: &Kind| !matches!(kind, Kind::Folder);
             (folder(&a.1), &a.0).cmp(&(folder(&b.1), &b.0))
         });
         for (name, kind) in entries {
@@ -190,7 +190,7 @@ impl Page {
             let shown = name.to_string_lossy();
             let path = dir.join(&name);
             let line = match kind {
-                Kind::Folder(_) => {
+                Kind::Folder => {
                     let count = all.get(&path).map_or(0, Vec::len);
                     format!("{indent}{shown}/  {count} {}", if count == 1 { "entry" } else { "entries" })
                 }
