@@ -1,1 +1,12 @@
-fn main() {}
+//! The program `lisle`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    if args.first().is_some_and(|word| word == lisle::sandbox::WORD) {
+        let status = lisle::sandbox::run::parent_main(args.get(1..).unwrap_or_default());
+        return ExitCode::from(u8::try_from(status).unwrap_or(125));
+    }
+    ExitCode::SUCCESS
+}

@@ -3,7 +3,8 @@
 //! A tool never asks the user and never knows the permission mode. `inspect` gathers facts without changing anything;
 //! `run` does the work and gathers the facts that matter once more. Results are cut to their limit here, once.
 
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
+use crate::domain::ids::CallId;
+use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ pub struct Run {
     pub seen: Arc<seen::Seen>,
     /// Cancelled when the turn is stopped: processes get SIGTERM, after 2 s SIGKILL, with all descendants.
     pub stop: CancellationToken,
+    /// The provider's id of this call; a question carries it.
+    pub call: CallId,
     /// Takes the output of a running command, for the screen: the last lines, whole, at most a few times a second.
     pub progress: tokio::sync::mpsc::Sender<String>,
 }
@@ -73,4 +76,71 @@ pub trait Tool: Send + Sync {
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>>;
 }
 
+/// What ends a tool's work early: a sentence for the model, or something for the engine.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The call failed; the sentence is its result.
+    Says(String),
+    /// The engine has to act.
+    Run(RunError),
+}
+
+impl From<String> for Halt {
+    fn from(sentence: String) -> Self {
+        Halt::Says(sentence)
+    }
+}
+
+impl From<RunError> for Halt {
+    fn from(error: RunError) -> Self {
+        Halt::Run(error)
+    }
+}
+
+/// Turns a halt into what [`Tool::run`] gives back.
+pub(crate) fn settled(result: Result<Outcome, Halt>) -> Result<Outcome, RunError> {
+    match result {
+        Ok(outcome) => Ok(outcome),
+        Err(Halt::Says(sentence)) => Ok(Outcome::error(sentence)),
+        Err(Halt::Run(error)) => Err(error),
+    }
+}
+
+/// Runs work that touches the disk off the async threads.
+pub(crate) fn blocking(
+    work: impl FnOnce() -> Result<Outcome, Halt> + Send + 'static,
+) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    Box::pin(async move {
+        match tokio::task::spawn_blocking(work).await {
+            Ok(result) => settled(result),
+            Err(e) => Ok(Outcome::error(format!("The tool broke off: {e}. Nothing more is known; try another way."))),
+        }
+    })
+}
+
+/// Facts of a call of `tool` that have no preview.
+pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
+    CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain }
+}
+
+pub mod ask_user;
+pub mod bash;
+pub mod edit;
+pub mod files;
+pub mod glob;
+pub mod grep;
+pub mod input;
+pub mod limits;
+pub mod list;
+pub mod paths;
+pub mod read;
+pub mod registry;
 pub mod seen;
+pub mod submit_plan;
+pub mod text;
+pub mod todo;
+pub mod walk;
+pub mod write;
+
+#[cfg(test)]
+pub(crate) mod bench;

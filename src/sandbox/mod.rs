@@ -1,0 +1,183 @@
+//! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
+//!
+//! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
+//! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! Whether a command may run is not decided here.
+//!
+//! # Protocol
+//! lisle starts `RUNNER __run --timeout-ms N --output-limit N -- PROGRAM ARG…` in the command's directory, with
+//! - descriptor 0: the control pipe. A byte on it, or its end, ends the command with everything it started. lisle's
+//!   death closes it, so nothing outlives lisle, not even after `kill -9`;
+//! - descriptor 1: the command's standard output and error, in the order in which they came;
+//! - descriptor 2: one line of JSON at the end, a [`Report`]. No such line means that the parent itself was killed.
+//!
+//! The exit status is the command's, 128 + N after signal N.
+
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+
+pub mod environment;
+pub mod process;
+pub mod run;
+
+/// The first argument that makes lisle the parent of a command.
+pub const WORD: &str = "__run";
+
+/// Between asking a command's processes to end (SIGTERM) and ending them (SIGKILL).
+pub const GRACE: Duration = Duration::from_secs(2);
+
+/// What holds commands back beside the permission modes, in words.
+#[must_use]
+pub fn describe() -> String {
+    "no sandbox".to_owned()
+}
+
+/// What the parent is told to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    /// The command and everything it started is ended after this time.
+    pub timeout: Duration,
+    /// It is ended after so many bytes of output.
+    pub output_limit: u64,
+    /// The program (an absolute path) and its arguments.
+    pub command: Vec<OsString>,
+}
+
+impl Invocation {
+    /// The arguments after the program's own name, [`WORD`] first.
+    #[must_use]
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut out: Vec<OsString> = vec![
+            WORD.into(),
+            "--timeout-ms".into(),
+            self.timeout.as_millis().to_string().into(),
+            "--output-limit".into(),
+            self.output_limit.to_string().into(),
+            "--".into(),
+        ];
+        out.extend(self.command.iter().cloned());
+        out
+    }
+
+    /// Reads what [`Invocation::arguments`] wrote; `args` begins after [`WORD`].
+    ///
+    /// # Errors
+    /// A sentence that says what is missing or not understood.
+    pub fn parse(args: &[OsString]) -> Result<Self, String> {
+        let mut timeout = None;
+        let mut output_limit = None;
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            let number = |value: Option<&OsString>| -> Result<u64, String> {
+                value
+                    .and_then(|text| text.to_str())
+                    .and_then(|text| text.parse().ok())
+                    .ok_or_else(|| format!("{WORD}: {} needs a number", arg.display()))
+            };
+            if arg == OsStr::new("--timeout-ms") {
+                timeout = Some(Duration::from_millis(number(rest.next())?));
+            } else if arg == OsStr::new("--output-limit") {
+                output_limit = Some(number(rest.next())?);
+            } else if arg == OsStr::new("--") {
+                let command: Vec<OsString> = rest.cloned().collect();
+                return match (timeout, output_limit, command.is_empty()) {
+                    (Some(timeout), Some(output_limit), false) => Ok(Self { timeout, output_limit, command }),
+                    _ => Err(format!("{WORD} needs --timeout-ms N --output-limit N -- PROGRAM ARG…")),
+                };
+            } else {
+                return Err(format!("{WORD} does not know {}", arg.display()));
+            }
+        }
+        Err(format!("{WORD} needs -- PROGRAM ARG…"))
+    }
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// By itself.
+    Itself,
+    /// Its time was over.
+    Timeout,
+    /// It wrote more than it may.
+    Output,
+    /// lisle asked for it, or is gone.
+    Asked,
+    /// It could not be started.
+    NotStarted,
+}
+
+/// What the parent says when everything is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Why it ended.
+    pub ended: Ended,
+    /// The command's exit status, when it has one.
+    #[serde(default)]
+    pub exit: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default)]
+    pub signal: Option<i32>,
+    /// Processes that it had left running and that were ended after it.
+    #[serde(default)]
+    pub left: u32,
+    /// Processes that could not be ended.
+    #[serde(default)]
+    pub stuck: u32,
+    /// Why it could not be started.
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
+impl Report {
+    /// The exit status as a shell gives it: the command's, or 128 + the signal.
+    #[must_use]
+    pub fn code(&self) -> Option<i32> {
+        self.exit.or_else(|| self.signal.map(|signal| 128 + signal))
+    }
+
+    /// Finds the report in what came on descriptor 2: its last line.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text.lines().rev().find(|line| !line.trim().is_empty())?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_come_back() {
+        let call = Invocation {
+            timeout: Duration::from_millis(1_500),
+            output_limit: 7,
+            command: vec!["/bin/bash".into(), "-c".into(), "-- echo".into()],
+        };
+        assert_eq!(Invocation::parse(&call.arguments()[1..]), Ok(call));
+        for bad in [
+            &[][..],
+            &["--"],
+            &["--timeout-ms", "1", "--", "x"],
+            &["--timeout-ms", "x", "--output-limit", "1", "--", "x"],
+            &["--timeout-ms", "1", "--output-limit", "1", "--"],
+            &["--timeout-ms", "1", "--output-limit", "1", "x"],
+            &["--timeout-ms"],
+        ] {
+            let args: Vec<OsString> = bad.iter().map(OsString::from).collect();
+            assert!(Invocation::parse(&args).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_report_is_the_last_line() {
+        let report = Report { ended: Ended::Timeout, exit: None, signal: Some(15), left: 0, stuck: 0, error: None };
+        let text = format!("some noise\n{}\n", serde_json::to_string(&report).unwrap());
+        assert_eq!(Report::parse(&text), Some(report.clone()));
+        assert_eq!(report.code(), Some(143));
+        assert_eq!(Report::parse("thread panicked"), None);
+        assert_eq!(Report::parse(""), None);
+    }
+}

@@ -1,0 +1,351 @@
+//! The parent of one command (`lisle __run`): starts it in a session of its own, passes its output on, holds it to its
+//! limits, and ends everything that it started. The protocol is described in the module above.
+//!
+//! It is a subreaper: whatever the command starts, also behind a double fork and `setsid`, ends up as its descendant, and
+//! as long as it has a child of any kind it is not done.
+
+use super::{Ended, GRACE, Invocation, Report, environment, process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What a command leaves running may end by itself for so long: a `tee` behind it still has to write.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
+/// After SIGKILL this long is waited; what is still there then hangs in the kernel or belongs to somebody else.
+const KILL_PATIENCE: Duration = Duration::from_secs(3);
+/// Bytes that wait here for lisle to take them; the command waits when there are more.
+const MOST_WAITING: usize = 256 * 1024;
+/// A pipe that is ready takes at least this many bytes without blocking (PIPE_BUF).
+const PORTION: usize = 4096;
+/// How often is looked while processes are ending, or where there is no descriptor for a process's end.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Runs `lisle __run`: `args` are those after [`super::WORD`]. What comes back is the exit status for the process.
+///
+/// It must be called before any thread is started and before anything is read from descriptor 0.
+#[must_use]
+pub fn parent_main(args: &[OsString]) -> i32 {
+    let report = match Invocation::parse(args).and_then(|call| start(&call)) {
+        Ok(parent) => parent.see_it_through(),
+        Err(error) => Report {
+            ended: Ended::NotStarted,
+            exit: Some(127),
+            signal: None,
+            left: 0,
+            stuck: 0,
+            error: Some(error),
+        },
+    };
+    let line = serde_json::to_string(&report).unwrap_or_default();
+    // lisle may be gone; there is nobody else to tell.
+    let _ = writeln!(std::io::stderr(), "{line}");
+    report.code().unwrap_or(125)
+}
+
+/// Makes this process a fit parent and starts the command.
+fn start(call: &Invocation) -> Result<Parent, String> {
+    // EPERM: the leader of a process group cannot leave it; then it must at least lead its session.
+    if let Err(e) = rustix::process::setsid()
+        && rustix::process::getsid(None) != Ok(rustix::process::getpid())
+    {
+        return Err(format!("no new session could be started ({e}); it must not lead a process group"));
+    }
+    hold()?;
+    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .map_err(|e| format!("no pipe for the output: {e}"))?;
+    rustix::io::ioctl_fionbio(&read, true).map_err(|e| format!("no pipe for the output: {e}"))?;
+    let second = write.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
+    let (program, arguments) = call.command.split_first().ok_or("there is no command")?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(environment::cleaned(std::env::vars_os()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(write))
+        .stderr(Stdio::from(second))
+        // A group of its own, so that `kill 0` in a script does not end its parent.
+        .process_group(0);
+    let child = command.spawn().map_err(|e| format!("{} could not be started: {e}", program.display()))?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("the command has no process number")?;
+    Ok(Parent {
+        main: pid,
+        main_fd: end_of(pid),
+        output: Some(read),
+        waiting: Vec::new(),
+        passed: 0,
+        limit: call.output_limit,
+        deadline: Instant::now() + call.timeout,
+        control_open: true,
+        lisle_reads: true,
+        status: None,
+        phase: Phase::Running,
+        left: 0,
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn hold() -> Result<(), String> {
+    let me = rustix::process::getpid();
+    rustix::process::set_child_subreaper(Some(me)).map_err(|e| format!("this process cannot adopt orphans: {e}"))?;
+    // What it runs shall not look into it. Not essential, the environment holds no keys.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn hold() -> Result<(), String> {
+    Ok(())
+}
+
+/// A descriptor that becomes readable when the process ends; `None` where there is none.
+#[cfg(target_os = "linux")]
+fn end_of(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(_: Pid) -> Option<OwnedFd> {
+    None
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The command runs.
+    Running,
+    /// It ended by itself, and something that it started goes on.
+    Leftovers { since: Instant },
+    /// Everything was asked to end.
+    Asked { why: Ended, since: Instant },
+    /// Everything is being killed.
+    Killing { why: Ended, since: Instant },
+}
+
+struct Parent {
+    main: Pid,
+    main_fd: Option<OwnedFd>,
+    output: Option<OwnedFd>,
+    waiting: Vec<u8>,
+    passed: u64,
+    limit: u64,
+    deadline: Instant,
+    control_open: bool,
+    lisle_reads: bool,
+    status: Option<(Option<i32>, Option<i32>)>,
+    phase: Phase,
+    left: u32,
+}
+
+impl Parent {
+    fn see_it_through(mut self) -> Report {
+        loop {
+            let alone = self.reap();
+            let now = Instant::now();
+            let over = self.step(alone, now);
+            if over {
+                break;
+            }
+            self.wait(now);
+        }
+        self.flush();
+        let (ended, stuck) = match self.phase {
+            Phase::Running | Phase::Leftovers { .. } => (Ended::Itself, 0),
+            Phase::Asked { why, .. } | Phase::Killing { why, .. } => (why, own_descendants().len()),
+        };
+        let (exit, signal) = self.status.unwrap_or((None, None));
+        let stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
+        Report { ended, exit, signal, left: self.left, stuck, error: None }
+    }
+
+    /// Takes in what ended. True when there is no child of any kind any more.
+    fn reap(&mut self) -> bool {
+        loop {
+            match waitpid(None, WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    if pid == self.main {
+                        self.status = Some((status.exit_status(), status.terminating_signal()));
+                        self.main_fd = None;
+                    }
+                }
+                Ok(None) => return false,
+                Err(Errno::INTR) => {}
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Goes to the next phase where it is time. True when all is over.
+    fn step(&mut self, alone: bool, now: Instant) -> bool {
+        if alone {
+            return true;
+        }
+        match self.phase {
+            Phase::Running => {
+                if !self.control_open {
+                    self.ask(Ended::Asked, now);
+                } else if now >= self.deadline {
+                    self.ask(Ended::Timeout, now);
+                } else if self.passed > self.limit {
+                    self.ask(Ended::Output, now);
+                } else if self.status.is_some() {
+                    self.phase = Phase::Leftovers { since: now };
+                }
+            }
+            Phase::Leftovers { since } => {
+                if !self.control_open || now >= since + LEFTOVER_GRACE {
+                    self.left = u32::try_from(own_descendants().len()).unwrap_or(u32::MAX);
+                    self.ask(Ended::Itself, now);
+                }
+            }
+            Phase::Asked { why, since } => {
+                if now >= since + GRACE {
+                    self.phase = Phase::Killing { why, since: now };
+                    process::signal(&own_descendants(), Signal::KILL);
+                }
+            }
+            Phase::Killing { since, .. } => {
+                // Again each time: what was forked meanwhile is met, too.
+                process::signal(&own_descendants(), Signal::KILL);
+                return now >= since + KILL_PATIENCE;
+            }
+        }
+        false
+    }
+
+    fn ask(&mut self, why: Ended, now: Instant) {
+        self.phase = Phase::Asked { why, since: now };
+        let all = own_descendants();
+        process::signal(&all, Signal::TERM);
+        // A stopped process takes its signal only when it goes on.
+        process::signal(&all, Signal::CONT);
+    }
+
+    /// Waits until something happens and moves output along.
+    fn wait(&mut self, now: Instant) {
+        let quick = !matches!(self.phase, Phase::Running) || self.main_fd.is_none();
+        let most = if quick { TICK } else { self.deadline.saturating_duration_since(now) };
+        let stdin = std::io::stdin();
+        let stdout = std::io::stdout();
+        let mut fds = Vec::with_capacity(4);
+        let mut who = Vec::with_capacity(4);
+        if self.control_open {
+            fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+            who.push(Ready::Control);
+        }
+        if let Some(output) = self.output.as_ref().filter(|_| self.waiting.len() < MOST_WAITING) {
+            fds.push(PollFd::from_borrowed_fd(output.as_fd(), PollFlags::IN));
+            who.push(Ready::Output);
+        }
+        if !self.waiting.is_empty() {
+            fds.push(PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::OUT));
+            who.push(Ready::Lisle);
+        }
+        if let Some(main) = &self.main_fd {
+            fds.push(PollFd::from_borrowed_fd(main.as_fd(), PollFlags::IN));
+            who.push(Ready::Main);
+        }
+        let ready: Vec<Ready> = match poll(&mut fds, timespec(most).as_ref()) {
+            Ok(_) => fds.iter().zip(who).filter(|(fd, _)| !fd.revents().is_empty()).map(|(_, who)| who).collect(),
+            Err(_) => Vec::new(),
+        };
+        drop(fds);
+        for who in ready {
+            match who {
+                // A byte and the end mean the same.
+                Ready::Control => self.control_open = false,
+                Ready::Output => self.take(),
+                Ready::Lisle => self.give(),
+                Ready::Main => {}
+            }
+        }
+    }
+
+    /// Takes output from the command.
+    fn take(&mut self) {
+        let mut buffer = [0; 16 * 1024];
+        let Some(output) = &self.output else { return };
+        match rustix::io::read(output, &mut buffer) {
+            Ok(0) => self.output = None,
+            Ok(count) => {
+                let room = usize::try_from(self.limit.saturating_sub(self.passed)).unwrap_or(usize::MAX);
+                self.passed += count as u64;
+                if self.lisle_reads {
+                    self.waiting.extend(buffer.iter().take(count.min(room)));
+                }
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => self.output = None,
+        }
+    }
+
+    /// Gives output to lisle.
+    fn give(&mut self) {
+        let portion = self.waiting.get(..PORTION.min(self.waiting.len())).unwrap_or_default();
+        match rustix::io::write(std::io::stdout(), portion) {
+            Ok(count) => {
+                self.waiting.drain(..count.min(self.waiting.len()));
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => {
+                self.waiting.clear();
+                self.lisle_reads = false;
+            }
+        }
+    }
+
+    /// Passes on what is still in the pipe. Everything has ended, so this ends too; lisle's death ends it at once.
+    fn flush(&mut self) {
+        let until = Instant::now() + KILL_PATIENCE;
+        loop {
+            while self.output.is_some() && self.waiting.len() < MOST_WAITING {
+                let before = self.passed;
+                self.take();
+                if self.passed == before {
+                    self.output = None;
+                }
+            }
+            if self.waiting.is_empty() || !self.lisle_reads {
+                return;
+            }
+            let stdout = std::io::stdout();
+            let mut fds = [PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::OUT)];
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            match poll(&mut fds, timespec(left).as_ref()) {
+                Ok(0) => return,
+                Ok(_) => self.give(),
+                Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Ready {
+    Control,
+    Output,
+    Lisle,
+    Main,
+}
+
+fn own_descendants() -> Vec<i32> {
+    process::descendants(rustix::process::getpid().as_raw_nonzero().get())
+}
+
+/// `None` would be for ever; too long a time is a day.
+fn timespec(time: Duration) -> Option<Timespec> {
+    // Rounded up, so that a deadline is over when poll comes back.
+    let time = time.min(Duration::from_secs(86_400)) + Duration::from_millis(1);
+    Timespec::try_from(time).ok()
+}

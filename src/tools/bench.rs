@@ -1,0 +1,95 @@
+//! For tests: a working directory, a session directory and a way to run calls as the engine does.
+
+use super::registry::Registry;
+use super::{Place, Run, RunError, seen::Seen};
+use crate::domain::ids::CallId;
+use crate::domain::tool::{CallFacts, Outcome};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Temp directories and what a call needs.
+pub(crate) struct Bench {
+    _dir: tempfile::TempDir,
+    /// Where the calls run.
+    pub place: Place,
+    /// What was read.
+    pub seen: Arc<Seen>,
+    /// Stops the calls.
+    pub stop: CancellationToken,
+}
+
+impl Bench {
+    /// Empty directories.
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("work")).unwrap();
+        let place = Place {
+            cwd: root.join("work"),
+            session_dir: root.join("own/sessions/s1"),
+            own_dirs: vec![root.join("own")],
+            runner: PathBuf::from("/bin/false"),
+            window: 200_000,
+        };
+        Self { _dir: dir, place, seen: Arc::new(Seen::default()), stop: CancellationToken::new() }
+    }
+
+    /// The path below the working directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.place.cwd.join(name)
+    }
+
+    /// Writes a file below the working directory, with its folders.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// Its content.
+    pub fn content(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// The facts of a call.
+    pub fn inspect(&self, tool: &str, input: &Value) -> Result<CallFacts, String> {
+        Registry::standard().find(tool).unwrap().inspect(input, &self.place, &self.seen)
+    }
+
+    /// Runs a call that was decided on `facts`.
+    pub fn run_with(&self, tool: &str, input: Value, facts: CallFacts) -> Result<Outcome, RunError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (progress, _shown) = tokio::sync::mpsc::channel(8);
+        let with = Run {
+            place: self.place.clone(),
+            facts,
+            seen: Arc::clone(&self.seen),
+            stop: self.stop.clone(),
+            call: CallId::new("call-1"),
+            progress,
+        };
+        runtime.block_on(Registry::standard().find(tool).unwrap().run(input, with))
+    }
+
+    /// Inspects and runs a call that must go well.
+    pub fn ok(&self, tool: &str, input: Value) -> Outcome {
+        let facts = self.inspect(tool, &input).unwrap();
+        let outcome = self.run_with(tool, input, facts).unwrap();
+        assert!(!outcome.failed, "{}", outcome.text);
+        outcome
+    }
+
+    /// Inspects and runs a call that must fail, at either step: the sentence.
+    pub fn error(&self, tool: &str, input: Value) -> String {
+        match self.inspect(tool, &input) {
+            Err(sentence) => sentence,
+            Ok(facts) => {
+                let outcome = self.run_with(tool, input, facts).unwrap();
+                assert!(outcome.failed, "{}", outcome.text);
+                outcome.text
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Results that are too long for the model: the whole text goes to a file, the model gets its head and tail.
+//!
+//! Done once, by the registry, for every tool alike.
+
+use super::{Place, files};
+use std::path::PathBuf;
+
+/// A result as it goes to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fitted {
+    /// The text for the model.
+    pub text: String,
+    /// Where the whole text lies, when `text` is not all of it.
+    pub full: Option<PathBuf>,
+}
+
+/// Tokens that a result may have: a tenth of the window, at least 2,000 and at most 12,000.
+#[must_use]
+pub fn most_tokens(window: u64) -> u64 {
+    (window / 10).clamp(2_000, 12_000)
+}
+
+/// Characters that make two tokens, by guess: 8 for text, 3 for what is mostly base64.
+fn chars_in_two_tokens(text: &str, chars: u64) -> u64 {
+    if chars >= 20_000 && base64_chars(text) * 10 >= chars * 7 { 3 } else { 8 }
+}
+
+/// A guess at the tokens of a text: characters / 4, or characters / 1.5 when at least 70 % of a text of 20,000
+/// characters or more is unbroken base64.
+#[must_use]
+pub fn tokens(text: &str) -> u64 {
+    let chars = text.chars().count() as u64;
+    (chars * 2).div_ceil(chars_in_two_tokens(text, chars))
+}
+
+/// Characters in runs of 60 and more of the base64 alphabet.
+fn base64_chars(text: &str) -> u64 {
+    let mut sum = 0;
+    let mut run = 0;
+    for b in text.bytes().chain([b' ']) {
+        if b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_') {
+            run += 1;
+        } else {
+            if run >= 60 {
+                sum += run;
+            }
+            run = 0;
+        }
+    }
+    sum
+}
+
+/// Cuts a result of `tool` to what the model may get. A longer one is kept whole below the session's `long_responses/`.
+#[must_use]
+pub fn fit(text: String, tool: &str, place: &Place) -> Fitted {
+    let most = most_tokens(place.window);
+    let has = tokens(&text);
+    if has <= most {
+        return Fitted { text, full: None };
+    }
+    let chars = text.chars().count() as u64;
+    // Half of what is allowed is enough to see what it is; the rest can be read from the file.
+    let keep = most / 2 * chars_in_two_tokens(&text, chars) / 2;
+    let head = head(&text, keep * 2 / 3);
+    let tail = tail(&text, keep / 3);
+    let (note, full) = match save(&text, tool, place) {
+        Ok(path) => (
+            format!(
+                "[The result is too long: about {has} tokens, {} lines. All of it is in {} — read parts of it with \
+                 `read` (offset, limit) or search it with `grep`. Here are its beginning and its end.]",
+                text.lines().count(),
+                path.display()
+            ),
+            Some(path),
+        ),
+        Err(why) => (
+            format!(
+                "[The result is too long: about {has} tokens. It could not be kept ({why}). Here are its beginning and \
+                 its end; ask for less of it to see more.]"
+            ),
+            None,
+        ),
+    };
+    Fitted { text: format!("{note}\n\n{head}\n\n[… cut …]\n\n{tail}"), full }
+}
+
+fn save(text: &str, tool: &str, place: &Place) -> Result<PathBuf, String> {
+    let folder = super::paths::follow(&place.session_dir)?.join("long_responses");
+    let time = jiff::Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
+    for number in 1..1_000 {
+        let name = if number == 1 { format!("{time}_{tool}.txt") } else { format!("{time}_{tool}-{number}.txt") };
+        match files::create_private(&folder.join(name.as_str()), text.as_bytes()) {
+            Ok(()) => return Ok(folder.join(name)),
+            Err(files::FileError::Changed(_)) => {}
+            Err(e) => return Err(e.to_string()),
+        }
+    }
+    Err(format!("{} is full of results of this second", folder.display()))
+}
+
+/// About the first `chars` characters, up to a line end where one is near.
+fn head(text: &str, chars: u64) -> &str {
+    let end = nth(text, chars);
+    let cut = text.get(..end).unwrap_or(text);
+    match cut.rfind('\n') {
+        Some(line) if line * 10 >= end * 9 => cut.get(..line).unwrap_or(cut),
+        _ => cut,
+    }
+}
+
+/// About the last `chars` characters, from a line start where one is near.
+fn tail(text: &str, chars: u64) -> &str {
+    let count = text.chars().count() as u64;
+    let cut = text.get(nth(text, count.saturating_sub(chars))..).unwrap_or(text);
+    match cut.find('\n') {
+        Some(line) if line * 10 <= cut.len() => cut.get(line + 1..).unwrap_or(cut),
+        _ => cut,
+    }
+}
+
+/// The byte at which the n-th character begins.
+fn nth(text: &str, n: u64) -> usize {
+    text.char_indices().nth(usize::try_from(n).unwrap_or(usize::MAX)).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn the_budget_follows_the_window() {
+        for (window, most) in [(0, 2_000), (8_192, 2_000), (64_000, 6_400), (200_000, 12_000), (1_000_000, 12_000)] {
+            assert_eq!(most_tokens(window), most);
+        }
+    }
+
+    #[test]
+    fn base64_counts_more() {
+        assert_eq!(tokens(""), 0);
+        assert_eq!(tokens("abcd"), 1);
+        assert_eq!(tokens("äöüßx"), 2);
+        let long = "QUJD".repeat(5_000);
+        assert_eq!(tokens(&long), 13_334);
+        assert_eq!(tokens(&long[..19_999]), 5_000, "short ones count as text");
+        let words = "word ".repeat(4_000);
+        assert_eq!(tokens(&words), 5_000);
+        assert_eq!(tokens(&format!("{}{}", &long[..14_000], &words[..6_000])), 13_334, "70 % is enough");
+        assert_eq!(tokens(&format!("{}{}", &long[..13_900], &words[..6_100])), 5_000);
+    }
+
+    #[test]
+    fn a_long_result_is_kept_whole_and_private() {
+        let bench = Bench::new();
+        let text: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
+        let fitted = fit(text.clone(), "bash", &bench.place);
+        let full = fitted.full.unwrap();
+        assert_eq!(std::fs::read_to_string(&full).unwrap(), text);
+        assert_eq!(std::fs::metadata(&full).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::metadata(full.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+        assert!(full.parent().unwrap().ends_with("long_responses"));
+        assert!(full.to_str().unwrap().ends_with("_bash.txt"));
+        assert!(fitted.text.contains(full.to_str().unwrap()));
+        assert!(fitted.text.contains("\n\nline 0\n") && fitted.text.ends_with("line 19999\n"));
+        assert!(tokens(&fitted.text) <= most_tokens(bench.place.window));
+        let second = fit(text, "bash", &bench.place).full.unwrap();
+        assert_ne!(second, full);
+    }
+
+    #[test]
+    fn a_result_that_fits_stays_and_one_that_cannot_be_kept_says_so() {
+        let mut bench = Bench::new();
+        assert_eq!(fit("short".into(), "bash", &bench.place), Fitted { text: "short".into(), full: None });
+        bench.write("file", "x");
+        bench.place.session_dir = bench.place.cwd.join("file");
+        let fitted = fit("word ".repeat(20_000), "bash", &bench.place);
+        assert!(fitted.full.is_none() && fitted.text.contains("could not be kept"), "{}", fitted.text);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+        #[test]
+        fn whatever_comes_it_fits_afterwards(seed in "[a-zä\n ]{1,40}", times in 1usize..3_000) {
+            let bench = Bench::new();
+            let fitted = fit(seed.repeat(times), "x", &bench.place);
+            prop_assert!(tokens(&fitted.text) <= most_tokens(bench.place.window));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `read`: the lines of a text file, numbered.
+//!
+//! What it has read is noted, so that the file may be written afterwards. It never blocks on what is no file.
+
+use super::files::{self, FileError};
+use super::input::{self, Fields};
+use super::{Halt, Place, Run, RunError, Tool, blocking, paths, plain, seen::Seen, text};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Lines that come back when no limit is given.
+const LINES: u64 = 2_000;
+/// The most lines that can be asked for.
+const MOST_LINES: u64 = 20_000;
+/// Characters of a line that come back.
+const LONGEST_LINE: usize = 2_000;
+
+/// The tool.
+pub struct Read;
+
+impl Tool for Read {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "read".to_owned(),
+            description: "Reads a text file and gives its lines back as `number<TAB>line`, from line 1 or from `offset`, \
+                2000 lines unless `limit` says otherwise. Lines over 2000 characters are cut, which is told. UTF-8, \
+                UTF-16 with a byte order mark and Latin-1 are read; unusual encodings and line endings are told. Binary \
+                files, directories, devices and pipes are refused (use `list` for a directory). A file must be read \
+                before `edit` or `write` may change it. Files over 50 MB are refused: use `grep`."
+                .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The file: absolute, below ~, or relative to the working directory."},
+                    "offset": {"type": "integer", "minimum": 1, "description": "First line to read, counted from 1."},
+                    "limit": {"type": "integer", "minimum": 1, "maximum": MOST_LINES, "description": "How many lines to read at the most; 2000 when left out."}
+                },
+                "required": ["path"]
+            }),
+        }
+    }
+
+    fn reads_only(&self) -> bool {
+        true
+    }
+
+    fn subject(&self, input: &Value) -> String {
+        input::subject(input, "path")
+    }
+
+    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+        let call = Call::of(input)?;
+        let path = paths::resolve(call.path, place)?;
+        check(&path, place)?;
+        let secret = paths::is_secret(&path, place);
+        Ok(plain("read", self.subject(input), Touch::Read { path, secret }))
+    }
+
+    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+        blocking(move || work(&input, &with))
+    }
+}
+
+struct Call<'a> {
+    path: &'a str,
+    offset: u64,
+    limit: u64,
+}
+
+impl<'a> Call<'a> {
+    fn of(input: &'a Value) -> Result<Self, String> {
+        let fields = Fields::of("read", input)?;
+        Ok(Self {
+            path: fields.text("path")?,
+            offset: fields.number("offset", 1..=u64::MAX)?.unwrap_or(1),
+            limit: fields.number("limit", 1..=MOST_LINES)?.unwrap_or(LINES),
+        })
+    }
+}
+
+/// Whether there is something that can be read.
+fn check(path: &Path, place: &Place) -> Result<(), String> {
+    match files::look(path) {
+        Ok(meta) if meta.is_dir() => Err(explain(FileError::Directory(path.to_owned()), path, place)),
+        Ok(_) => Ok(()),
+        Err(e) => Err(explain(e, path, place)),
+    }
+}
+
+/// The sentence for the model when a file cannot be read, with what can be done instead.
+pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
+    let shown = paths::shown(path, place);
+    match error {
+        FileError::Missing(_) | FileError::NoFolder(_) => {
+            let near = paths::neighbours(path, place);
+            if near.is_empty() {
+                format!("{shown} does not exist. Use `list` or `glob` to find the file.")
+            } else {
+                format!("{shown} does not exist. Near it: {}.", near.join(", "))
+            }
+        }
+        FileError::Directory(_) => format!("{shown} is a directory. Use `list` to see what is in it."),
+        FileError::TooLarge(_, size) => format!(
+            "{shown} has {}, more than the {} that are read at once. Use `grep` to search it, or a command to see a part.",
+            text::size(size),
+            text::size(files::LARGEST)
+        ),
+        FileError::Special(_, what) => format!("{shown} is {what}, not a file with text."),
+        FileError::Changed(_) => format!("{shown} was changed just now, while it was opened. Try again."),
+        FileError::Io { source, .. } => format!("{shown} cannot be read: {source}."),
+    }
+}
+
+fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
+    let call = Call::of(input)?;
+    let path = paths::resolve(call.path, &with.place)?;
+    let shown = paths::shown(&path, &with.place);
+    let loaded = files::load(&path).map_err(|e| explain(e, &path, &with.place))?;
+    let (content, form) = text::decode(&loaded.bytes)
+        .map_err(|kind| format!("{shown} is {kind} ({}), not text.", text::size(loaded.bytes.len() as u64)))?;
+    with.seen.note(&path, loaded.hash);
+    let form = form.told();
+    if content.is_empty() {
+        return Ok(Outcome::ok(format!("({shown} is empty)")));
+    }
+    let total = content.lines().count() as u64;
+    if call.offset > total {
+        return Err(Halt::Says(format!("{shown} has {total} lines, so there is no line {}.", call.offset)));
+    }
+    let mut out = String::new();
+    let mut last = call.offset;
+    let skip = usize::try_from(call.offset - 1).unwrap_or(usize::MAX);
+    for (number, line) in (call.offset..).zip(content.lines().skip(skip)).take(usize::try_from(call.limit).unwrap_or(0))
+    {
+        out.push_str(&format!("{number}\t{}\n", cut_line(line, LONGEST_LINE)));
+        last = number;
+    }
+    let mut notes = Vec::new();
+    if last < total {
+        notes.push(format!("lines {}-{last} of {total}; go on with offset {}", call.offset, last + 1));
+    } else if !content.ends_with('\n') {
+        notes.push("no line ending at the end".to_owned());
+    }
+    notes.extend(form);
+    if !notes.is_empty() {
+        out.push_str(&format!("({})\n", notes.join("; ")));
+    }
+    let mut outcome = Outcome::ok(out);
+    outcome.figures.lines = Some(last - call.offset + 1);
+    Ok(outcome)
+}
+
+/// The line, cut to `most` characters with a note of its length.
+pub(crate) fn cut_line(line: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    match line.char_indices().nth(most) {
+        None => line.into(),
+        Some((at, _)) => {
+            format!("{}… [line cut: {} characters]", line.get(..at).unwrap_or(""), line.chars().count()).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+
+    #[test]
+    fn lines_are_numbered_and_ranges_told() {
+        let bench = Bench::new();
+        bench.write("f", "a\nb\nc\n");
+        bench.write("open", "a\nb");
+        bench.write("crlf", "\u{feff}a\r\nb\r\n");
+        bench.write("latin", b"caf\xe9\n");
+        bench.write("wide", b"\xff\xfea\0\n\0");
+        bench.write("empty", "");
+        for (input, text) in [
+            (json!({"path": "f"}), "1\ta\n2\tb\n3\tc\n"),
+            (json!({"path": "f", "offset": 2}), "2\tb\n3\tc\n"),
+            (json!({"path": "f", "offset": 2, "limit": 1}), "2\tb\n(lines 2-2 of 3; go on with offset 3)\n"),
+            (json!({"path": "open"}), "1\ta\n2\tb\n(no line ending at the end)\n"),
+            (json!({"path": "crlf"}), "1\ta\n2\tb\n(UTF-8 with a byte order mark, CRLF line endings)\n"),
+            (json!({"path": "latin"}), "1\tcafé\n(not UTF-8, read as Latin-1)\n"),
+            (json!({"path": "wide"}), "1\ta\n(UTF-16 LE)\n"),
+            (json!({"path": "empty"}), "(empty is empty)"),
+        ] {
+            assert_eq!(bench.ok("read", input.clone()).text, text, "{input}");
+        }
+        assert_eq!(bench.ok("read", json!({"path": "f"})).figures.lines, Some(3));
+        assert_eq!(bench.seen.hash(&bench.path("f")), Some(files::hash(b"a\nb\nc\n")));
+    }
+
+    #[test]
+    fn long_files_and_lines_are_cut() {
+        let bench = Bench::new();
+        bench.write("many", "x\n".repeat(2_500));
+        bench.write("wide", format!("{}\n", "ä".repeat(2_001)));
+        let text = bench.ok("read", json!({"path": "many"})).text;
+        assert!(text.ends_with("2000\tx\n(lines 1-2000 of 2500; go on with offset 2001)\n"));
+        let text = bench.ok("read", json!({"path": "wide"})).text;
+        assert_eq!(text, format!("1\t{}… [line cut: 2001 characters]\n", "ä".repeat(2_000)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_explained() {
+        let bench = Bench::new();
+        bench.write("src/main.rs", "x");
+        bench.write("pic", b"\x89PNG\r\n\x1a\n\0\0\0\0");
+        bench.write("f", "a\n");
+        rustix::fs::mkfifoat(rustix::fs::CWD, bench.path("pipe"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        for (input, says) in [
+            (json!({"path": "src/man.rs"}), "src/man.rs does not exist. Near it: src/main.rs."),
+            (json!({"path": "zzz"}), "Use `list` or `glob`"),
+            (json!({"path": "f/x"}), "does not exist"),
+            (json!({"path": "src"}), "src is a directory. Use `list`"),
+            (json!({"path": "pic"}), "pic is a PNG image (12 bytes), not text."),
+            (json!({"path": "pipe"}), "pipe is a named pipe"),
+            (json!({"path": "/dev/zero"}), "is a device"),
+            (json!({"path": "f", "offset": 9}), "f has 1 lines, so there is no line 9."),
+            (json!({"path": "f", "offset": 0}), "`offset` of read"),
+            (json!({"path": "f", "limit": 99_999_999}), "`limit` of read"),
+            (json!({}), "needs the field `path`"),
+        ] {
+            let error = bench.error("read", input.clone());
+            assert!(error.contains(says), "{input}: {error}");
+        }
+        assert_eq!(bench.seen.hash(&bench.path("pic")), None);
+    }
+
+    #[test]
+    fn secrets_are_told_to_the_decision() {
+        let bench = Bench::new();
+        bench.write(".env", "K=1");
+        std::os::unix::fs::symlink(".env", bench.path("harmless.txt")).unwrap();
+        let facts = bench.inspect("read", &json!({"path": "harmless.txt"})).unwrap();
+        assert_eq!(facts.touches, [Touch::Read { path: bench.path(".env"), secret: true }]);
+        assert_eq!(facts.subject, "harmless.txt");
+    }
+}

@@ -1,0 +1,191 @@
+//! All tools by name, each behind the two checks that hold for every tool: the facts are gathered again right before
+//! it runs, and its result is cut to what the model may get.
+
+use super::{Place, Run, RunError, Tool, limits, seen::Seen};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The tools that are offered to a model.
+#[derive(Clone)]
+pub struct Registry(Vec<Arc<dyn Tool>>);
+
+impl Registry {
+    /// The tools that lisle brings along.
+    #[must_use]
+    pub fn standard() -> Self {
+        let tools: [Arc<dyn Tool>; 10] = [
+            Arc::new(super::read::Read),
+            Arc::new(super::list::List),
+            Arc::new(super::glob::Glob),
+            Arc::new(super::grep::Grep),
+            Arc::new(super::write::Write),
+            Arc::new(super::edit::Edit),
+            Arc::new(super::bash::Bash),
+            Arc::new(super::todo::Todo),
+            Arc::new(super::submit_plan::SubmitPlan),
+            Arc::new(super::ask_user::AskUser),
+        ];
+        Self(tools.into_iter().map(|tool| Arc::new(Guarded(tool)) as Arc<dyn Tool>).collect())
+    }
+
+    /// How all of them are offered to a model, always in the same order (prompt caches depend on it).
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.0.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// The tool of that name.
+    ///
+    /// # Errors
+    /// A sentence for the model that names the tools there are.
+    pub fn find(&self, name: &str) -> Result<Arc<dyn Tool>, String> {
+        self.0.iter().find(|tool| tool.spec().name == name).cloned().ok_or_else(|| {
+            let names: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
+            format!("There is no tool `{}`. The tools are: {}.", super::input::one_line(name, 60), names.join(", "))
+        })
+    }
+}
+
+/// A tool with the checks that hold for all.
+struct Guarded(Arc<dyn Tool>);
+
+impl Tool for Guarded {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn reads_only(&self) -> bool {
+        self.0.reads_only()
+    }
+
+    fn subject(&self, input: &Value) -> String {
+        self.0.subject(input)
+    }
+
+    fn inspect(&self, input: &Value, place: &Place, seen: &Seen) -> Result<CallFacts, String> {
+        self.0.inspect(input, place, seen)
+    }
+
+    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+        let tool = Arc::clone(&self.0);
+        Box::pin(async move {
+            if with.stop.is_cancelled() {
+                return Err(RunError::Stopped(String::new()));
+            }
+            let checked = {
+                let (tool, input, with) = (Arc::clone(&tool), input.clone(), with.clone());
+                tokio::task::spawn_blocking(move || tool.inspect(&input, &with.place, &with.seen)).await
+            };
+            match checked {
+                Ok(Ok(facts)) if facts == with.facts => {}
+                Ok(Ok(facts)) => return Err(RunError::FactsChanged(Box::new(facts))),
+                Ok(Err(sentence)) => return Ok(Outcome::error(sentence)),
+                Err(e) => return Ok(Outcome::error(format!("The call could not be checked: {e}."))),
+            }
+            let (name, place) = (tool.spec().name, with.place.clone());
+            match tool.run(input, with).await {
+                Ok(mut outcome) => {
+                    let fitted = fitted(outcome.text, name, place).await;
+                    outcome.text = fitted.text;
+                    outcome.figures.full_result = fitted.full.or(outcome.figures.full_result);
+                    Ok(outcome)
+                }
+                Err(RunError::Stopped(text)) => Err(RunError::Stopped(fitted(text, name, place).await.text)),
+                Err(changed) => Err(changed),
+            }
+        })
+    }
+}
+
+async fn fitted(text: String, tool: String, place: Place) -> limits::Fitted {
+    tokio::task::spawn_blocking(move || limits::fit(text, &tool, &place)).await.unwrap_or_else(|e| limits::Fitted {
+        text: format!("The result could not be prepared: {e}. Ask for less of it."),
+        full: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_tool_describes_itself() {
+        let specs = Registry::standard().specs();
+        let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "ask_user"]
+        );
+        for spec in &specs {
+            assert!(spec.description.len() > 100, "{}", spec.name);
+            assert_eq!(spec.schema["type"], "object", "{}", spec.name);
+            let properties = spec.schema["properties"].as_object().unwrap();
+            for required in spec.schema["required"].as_array().unwrap() {
+                assert!(properties.contains_key(required.as_str().unwrap()), "{}", spec.name);
+            }
+            for (name, property) in properties {
+                assert!(property["description"].is_string() && property["type"].is_string(), "{} {name}", spec.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_known_ones() {
+        let error = Registry::standard().find("Read\nFile").err().unwrap();
+        assert!(error.contains("`Read File`") && error.contains("read, list, glob"), "{error}");
+    }
+
+    #[test]
+    fn every_tool_refuses_what_is_no_object_and_has_a_subject_for_it() {
+        let bench = Bench::new();
+        let registry = Registry::standard();
+        for spec in registry.specs() {
+            let tool = registry.find(&spec.name).unwrap();
+            for input in [json!(null), json!([]), json!("x"), json!({"_raw": "{\"pa"}), json!({"path": 1, "pattern": 1})]
+            {
+                tool.subject(&input);
+                let error = tool.inspect(&input, &bench.place, &bench.seen);
+                if spec.name != "list" || !input.is_object() || input.get("_raw").is_some() {
+                    assert!(error.as_ref().is_err_and(|e| e.ends_with('.')), "{} {input}: {error:?}", spec.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn facts_that_changed_end_the_call() {
+        let bench = Bench::new();
+        bench.write("a", "x");
+        bench.write(".env", "SECRET=1");
+        let facts = bench.inspect("read", &json!({"path": "a"})).unwrap();
+        std::fs::remove_file(bench.place.cwd.join("a")).unwrap();
+        std::os::unix::fs::symlink(".env", bench.place.cwd.join("a")).unwrap();
+        match bench.run_with("read", json!({"path": "a"}), facts) {
+            Err(RunError::FactsChanged(now)) => assert!(format!("{now:?}").contains("secret: true"), "{now:?}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn long_results_are_spilled_and_told() {
+        let bench = Bench::new();
+        bench.write("long", &"some words of text\n".repeat(2_000).repeat(2));
+        let outcome = bench.ok("read", json!({"path": "long", "limit": 4000}));
+        let full = outcome.figures.full_result.unwrap();
+        assert!(std::fs::read_to_string(full).unwrap().contains("4000\tsome words"));
+        assert!(outcome.text.len() < 50_000);
+    }
+
+    #[test]
+    fn a_stopped_turn_starts_nothing() {
+        let bench = Bench::new();
+        bench.write("a", "x");
+        bench.stop.cancel();
+        let facts = bench.inspect("read", &json!({"path": "a"})).unwrap();
+        assert_eq!(bench.run_with("read", json!({"path": "a"}), facts), Err(RunError::Stopped(String::new())));
+    }
+}

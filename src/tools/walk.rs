@@ -1,0 +1,57 @@
+//! The walk that list, glob and grep share: ignore rules obeyed, links never followed, `.git` left out.
+
+use ignore::WalkBuilder;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// So long a walk may take before it comes back with what it has.
+pub const LONGEST: Duration = Duration::from_secs(30);
+
+/// A walk below `root`, sorted by name. Hidden files are in it, what `.gitignore` and `.ignore` name is not.
+#[must_use]
+pub fn below(root: &Path) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(root);
+    walk.hidden(false)
+        .require_git(false)
+        .follow_links(false)
+        .sort_by_file_name(std::ffi::OsStr::cmp)
+        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    walk
+}
+
+/// Why a walk should end before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The turn was stopped.
+    Stopped,
+    /// It took longer than [`LONGEST`].
+    TookTooLong,
+}
+
+/// Watches over the length of a walk.
+#[derive(Debug)]
+pub struct Patience {
+    stop: CancellationToken,
+    until: Instant,
+}
+
+impl Patience {
+    /// Begins now.
+    #[must_use]
+    pub fn new(stop: CancellationToken) -> Self {
+        Self { stop, until: Instant::now() + LONGEST }
+    }
+
+    /// Whether it has to end, and why.
+    #[must_use]
+    pub fn cut(&self) -> Option<Cut> {
+        if self.stop.is_cancelled() {
+            Some(Cut::Stopped)
+        } else if Instant::now() > self.until {
+            Some(Cut::TookTooLong)
+        } else {
+            None
+        }
+    }
+}
