@@ -1,6 +1,7 @@
 //! lisle: a full-screen terminal home for agent conversations.
 
 pub mod app;
+pub mod config;
 pub mod domain;
 pub mod permit;
 pub mod provider;
