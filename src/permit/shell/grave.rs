@@ -26,7 +26,7 @@ fn in_line(line: &str, depth: usize) -> Option<String> {
     let all: Vec<&str> = pieces.commands.iter().flat_map(|c| &c.words).map(String::as_str).collect();
     // `… | xargs rm -rf`: the targets come from the rest of the line.
     let feeds = all.iter().any(|word| matches!(base_name(word), "xargs" | "parallel"));
-    let fed: &[&str] = if feeds { &all[..all.len().min(1_000)] } else { &[] };
+    let fed = if feeds { all.iter().copied().find(|word| is_grave_target(word)) } else { None };
     let mut runs_text = false;
     for command in &pieces.commands {
         for (operator, target) in &command.redirects {
@@ -173,12 +173,12 @@ fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
 }
 
-/// Whether a program with these arguments destroys. `fed` are words that may reach it through `xargs`.
-fn destroys(program: &str, arguments: &[&str], fed: &[&str]) -> Option<String> {
+/// Whether a program with these arguments destroys. `fed` is a grave target that may reach it through `xargs`.
+fn destroys(program: &str, arguments: &[&str], fed: Option<&str>) -> Option<String> {
     let has = |option: &str| arguments.contains(&option);
     let letter = |c: char| arguments.iter().any(|a| a.starts_with('-') && !a.starts_with("--") && a.contains(c));
     let device = || arguments.iter().find(|a| a.starts_with("/dev/")).map(|a| (*a).to_owned());
-    let grave = || arguments.iter().chain(fed).find(|word| is_grave_target(word)).copied();
+    let grave = || arguments.iter().copied().find(|word| is_grave_target(word)).or(fed);
     match program {
         "rm" | "grm" => {
             let recursive = letter('r') || letter('R') || arguments.iter().any(|a| a.starts_with("--r"));

@@ -1,0 +1,474 @@
+//! What can be asked: the connections of config.toml, those that keys in the environment and local servers offer, and
+//! rehearsal, with the key of each and why one cannot be used.
+//!
+//! Nothing is sent from here. What was found and not chosen is only offered.
+
+use super::credentials::write_private;
+use super::probe::Found;
+use super::settings::{Api, Connection, ProviderKind};
+use super::{Credentials, Key, Paths, Problem, Settings};
+use crate::domain::contract::ConnectionInfo;
+use crate::domain::ids::ConnectionName;
+use std::io;
+use std::path::Path;
+
+/// The name of the built-in, rule-based agent.
+pub const REHEARSAL: &str = "rehearsal";
+
+/// Where a connection comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// config.toml.
+    Settings,
+    /// A key in this variable of the environment.
+    Environment(&'static str),
+    /// A server that was found on this machine, now or earlier.
+    Loopback,
+    /// The program itself.
+    BuiltIn,
+}
+
+/// A connection with all that is needed to use it, or why it cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usable {
+    /// Its name.
+    pub name: ConnectionName,
+    /// What it is. `base_url` is filled in except where there is none.
+    pub connection: Connection,
+    /// Its key, already checked to go to this host.
+    pub key: Option<Key>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Why it cannot be used now, and what to do; `None` when it can.
+    pub missing: Option<String>,
+    /// It was found, not chosen: nothing is sent to it before the user chooses it.
+    pub offered: bool,
+}
+
+impl Usable {
+    /// As the picker shows it.
+    #[must_use]
+    pub fn info(&self) -> ConnectionInfo {
+        ConnectionInfo {
+            name: self.name.clone(),
+            provider: self.connection.provider.word().to_owned(),
+            default_model: self.connection.default_model.clone().unwrap_or_default(),
+            models: self.connection.models.clone(),
+            missing: self.missing.clone(),
+            offered: self.offered,
+        }
+    }
+}
+
+/// A provider with a host and a variable of its own.
+struct Vendor {
+    name: &'static str,
+    provider: ProviderKind,
+    variable: &'static str,
+    host: &'static str,
+    base_url: &'static str,
+    /// Used when none is chosen; empty when the server has to be asked.
+    default_model: &'static str,
+}
+
+const VENDORS: &[Vendor] = &[
+    Vendor {
+        name: "anthropic",
+        provider: ProviderKind::Anthropic,
+        variable: "ANTHROPIC_API_KEY",
+        host: "api.anthropic.com",
+        base_url: "https://api.anthropic.com",
+        default_model: "",
+    },
+    Vendor {
+        name: "openai",
+        provider: ProviderKind::Openai,
+        variable: "OPENAI_API_KEY",
+        host: "api.openai.com",
+        base_url: "https://api.openai.com/v1",
+        default_model: "gpt-5-mini",
+    },
+    Vendor {
+        name: "gemini",
+        provider: ProviderKind::Gemini,
+        variable: "GEMINI_API_KEY",
+        host: "generativelanguage.googleapis.com",
+        base_url: "https://generativelanguage.googleapis.com",
+        default_model: "",
+    },
+    Vendor {
+        name: "openrouter",
+        provider: ProviderKind::OpenaiCompatible,
+        variable: "OPENROUTER_API_KEY",
+        host: "openrouter.ai",
+        base_url: "https://openrouter.ai/api/v1",
+        default_model: "openrouter/auto",
+    },
+];
+
+/// All connections, and the one that is used when none is named.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connections {
+    /// Those that can be chosen; rehearsal is always the last.
+    pub all: Vec<Usable>,
+    /// The one that was chosen: by config.toml, by being the only one there, or in the app. `None`: rehearsal in the
+    /// app, and nothing without it.
+    pub default: Option<ConnectionName>,
+}
+
+impl Connections {
+    /// Puts together what can be asked. `chosen` is what was chosen in the app earlier; `file` is config.toml, for messages.
+    pub fn gather(
+        settings: &Settings,
+        keys: &Credentials,
+        env: &dyn Fn(&str) -> Option<String>,
+        chosen: Option<&ConnectionName>,
+        file: &Path,
+    ) -> (Self, Vec<Problem>) {
+        let mut all: Vec<Usable> =
+            settings.connections.iter().map(|(name, connection)| configured(name, connection, keys, env)).collect();
+        let taken = |all: &[Usable], name: &str| all.iter().any(|one| one.name.as_str() == name);
+        for vendor in VENDORS.iter().filter(|vendor| !taken(&all, vendor.name)).collect::<Vec<_>>() {
+            all.extend(from_environment(vendor, keys, env));
+        }
+        // A local server that was chosen once is known without looking for it.
+        for (name, base_url) in super::probe::USUAL {
+            let name = ConnectionName::new(*name);
+            if (chosen == Some(&name) || settings.default_connection.as_ref() == Some(&name))
+                && !taken(&all, name.as_str())
+            {
+                all.push(local(name, base_url, Vec::new()));
+            }
+        }
+        if !taken(&all, REHEARSAL) {
+            all.push(rehearsal());
+        }
+        let mut out = Self { all, default: None };
+        let mut problems = Vec::new();
+        let configured: Vec<&ConnectionName> = settings.connections.keys().collect();
+        let default = match (&settings.default_connection, chosen, configured.as_slice()) {
+            (Some(name), _, _) if out.find(name).is_some() => Some(name.clone()),
+            (Some(name), _, _) => {
+                let names: Vec<&str> = out.all.iter().map(|one| one.name.as_str()).collect();
+                problems.push(Problem {
+                    path: file.to_owned(),
+                    line: settings.default_connection_line,
+                    text: format!("There is no connection {:?} to be the default.", name.as_str()),
+                    fix: format!("Add [connections.{name}], or name one of these: {}.", names.join(", ")),
+                });
+                None
+            }
+            (None, Some(name), _) if out.find(name).is_some() => Some(name.clone()),
+            (None, _, [only]) => Some((*only).clone()),
+            _ => None,
+        };
+        if let Some(name) = default {
+            out.choose(&name);
+        }
+        (out, problems)
+    }
+
+    /// The connection of that name.
+    #[must_use]
+    pub fn find(&self, name: &ConnectionName) -> Option<&Usable> {
+        self.all.iter().find(|one| one.name == *name)
+    }
+
+    /// Makes it the default; it is no longer only offered.
+    pub fn choose(&mut self, name: &ConnectionName) {
+        if let Some(one) = self.all.iter_mut().find(|one| one.name == *name) {
+            one.offered = false;
+            self.default = Some(name.clone());
+        }
+    }
+
+    /// Adds servers that were found on this machine, as offers.
+    pub fn add_found(&mut self, found: Vec<Found>) {
+        for one in found {
+            if self.find(&one.name).is_none() {
+                let mut usable = local(one.name, &one.base_url, one.models);
+                usable.offered = true;
+                let at = self.all.len().saturating_sub(1);
+                self.all.insert(at, usable);
+            }
+        }
+    }
+
+    /// As the picker shows them: the default first, then what can be used, then what cannot, rehearsal last.
+    #[must_use]
+    pub fn infos(&self) -> Vec<ConnectionInfo> {
+        let mut order: Vec<&Usable> = self.all.iter().collect();
+        order.sort_by_key(|one| {
+            let default = Some(&one.name) == self.default.as_ref();
+            (!default, one.origin == Origin::BuiltIn, one.missing.is_some())
+        });
+        order.into_iter().map(Usable::info).collect()
+    }
+}
+
+fn rehearsal() -> Usable {
+    let connection = Connection {
+        provider: ProviderKind::Rehearsal,
+        default_model: Some("rehearsal".to_owned()),
+        models: vec!["rehearsal".to_owned()],
+        ..Connection::default()
+    };
+    let name = ConnectionName::new(REHEARSAL);
+    Usable { name, connection, key: None, origin: Origin::BuiltIn, missing: None, offered: false }
+}
+
+fn local(name: ConnectionName, base_url: &str, models: Vec<String>) -> Usable {
+    let connection = Connection {
+        provider: ProviderKind::OpenaiCompatible,
+        base_url: Some(base_url.to_owned()),
+        default_model: models.first().cloned(),
+        models,
+        ..Connection::default()
+    };
+    Usable { name, connection, key: None, origin: Origin::Loopback, missing: None, offered: false }
+}
+
+fn from_environment(
+    vendor: &'static Vendor,
+    keys: &Credentials,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Option<Usable> {
+    let name = ConnectionName::new(vendor.name);
+    let key = keys.key(&name).cloned().or_else(|| Key::new(&env(vendor.variable)?))?;
+    let model = Some(vendor.default_model).filter(|model| !model.is_empty());
+    let connection = Connection {
+        provider: vendor.provider,
+        base_url: Some(vendor.base_url.to_owned()),
+        default_model: model.map(str::to_owned),
+        models: model.into_iter().map(str::to_owned).collect(),
+        ..Connection::default()
+    };
+    let missing = no_wire(&connection);
+    let origin = Origin::Environment(vendor.variable);
+    Some(Usable { name, connection, key: Some(key), origin, missing, offered: true })
+}
+
+/// A connection of config.toml with its key, or why it has none.
+fn configured(
+    name: &ConnectionName,
+    connection: &Connection,
+    keys: &Credentials,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Usable {
+    let mut connection = connection.clone();
+    let vendor = VENDORS.iter().find(|vendor| vendor.provider == connection.provider);
+    if connection.base_url.is_none() {
+        connection.base_url = vendor.map(|vendor| vendor.base_url.to_owned());
+    }
+    let (key, no_key) = match keys.key(name) {
+        Some(key) => (Some(key.clone()), None),
+        None => key_of_environment(name, &connection, env),
+    };
+    let missing = no_wire(&connection).or(no_key);
+    Usable { name: name.clone(), connection, key, origin: Origin::Settings, missing, offered: false }
+}
+
+/// The key that the environment has for a connection, or why it cannot be had.
+///
+/// A vendor's standard variable goes to that vendor's own host, by https, and to no other, also when `key_env` names it.
+fn key_of_environment(
+    name: &ConnectionName,
+    connection: &Connection,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> (Option<Key>, Option<String>) {
+    let base_url = connection.base_url.as_deref().unwrap_or_default();
+    let own = VENDORS.iter().find(|vendor| is_own_host(vendor, base_url));
+    let variable = match (&connection.key_env, own) {
+        (Some(variable), _) => variable.as_str(),
+        (None, Some(vendor)) => vendor.variable,
+        // A server without a key of its own: local ones mostly. It says so itself if it wants one.
+        (None, None) => return (None, None),
+    };
+    if let Some(vendor) = VENDORS.iter().find(|vendor| vendor.variable == variable)
+        && !is_own_host(vendor, base_url)
+    {
+        let text = format!(
+            "{variable} goes to https://{} and nowhere else: put the key for {base_url} into another variable and name \
+             it in key_env",
+            vendor.host
+        );
+        return (None, Some(text));
+    }
+    match env(variable).as_deref().map(Key::new) {
+        Some(Some(key)) => (Some(key), None),
+        Some(None) => (None, Some(format!("{variable} holds no key: it is empty or has blanks in it"))),
+        None => (None, Some(format!("no key: run `lisle auth add {name}`, or set {variable}"))),
+    }
+}
+
+fn is_own_host(vendor: &Vendor, base_url: &str) -> bool {
+    reqwest::Url::parse(base_url).is_ok_and(|url| {
+        url.scheme() == "https" && url.host_str() == Some(vendor.host) && url.port_or_known_default() == Some(443)
+    })
+}
+
+/// Why this version cannot speak to it.
+fn no_wire(connection: &Connection) -> Option<String> {
+    match (connection.provider, connection.api) {
+        (ProviderKind::Rehearsal, _) | (ProviderKind::Openai | ProviderKind::OpenaiCompatible, Api::Chat) => None,
+        (ProviderKind::Openai | ProviderKind::OpenaiCompatible, Api::Responses) => {
+            Some("this version of lisle speaks chat completions only: set api = \"chat\"".to_owned())
+        }
+        (other, _) => Some(format!("this version of lisle does not speak {}'s interface yet", other.word())),
+    }
+}
+
+fn chosen_file(paths: &Paths) -> std::path::PathBuf {
+    paths.state.join("chosen-connection")
+}
+
+/// The connection that was chosen in the app earlier.
+#[must_use]
+pub fn chosen(paths: &Paths) -> Option<ConnectionName> {
+    let text = std::fs::read_to_string(chosen_file(paths)).ok()?;
+    Some(text.trim()).filter(|name| !name.is_empty()).map(ConnectionName::new)
+}
+
+/// Remembers the choice for the next start.
+///
+/// # Errors
+/// What the system said when the state folder could not be written.
+pub fn remember_chosen(paths: &Paths, name: &ConnectionName) -> io::Result<()> {
+    write_private(&chosen_file(paths), format!("{name}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    fn gather(toml: &str, env: &[(&str, &str)], chosen: Option<&str>) -> (Connections, Vec<Problem>) {
+        let (settings, problems) = Settings::parse(Path::new("/c"), toml);
+        assert_eq!(problems, vec![]);
+        let env = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        let chosen = chosen.map(ConnectionName::new);
+        Connections::gather(&settings, &Credentials::default(), &env, chosen.as_ref(), Path::new("/c"))
+    }
+
+    fn one<'a>(all: &'a Connections, name: &str) -> &'a Usable {
+        all.find(&ConnectionName::new(name)).unwrap()
+    }
+
+    fn key(usable: &Usable) -> Option<&str> {
+        usable.key.as_ref().map(Key::reveal)
+    }
+
+    #[test]
+    fn with_nothing_there_is_rehearsal_and_no_default() {
+        let (all, problems) = gather("", &[], None);
+        assert_eq!((all.all.len(), &all.default, problems), (1, &None, vec![]));
+        assert_eq!(one(&all, "rehearsal").missing, None);
+        assert!(!one(&all, "rehearsal").offered);
+    }
+
+    #[test]
+    fn keys_in_the_environment_are_offers() {
+        let keys = [
+            ("OPENAI_API_KEY", "k1"),
+            ("OPENROUTER_API_KEY", "k2"),
+            ("ANTHROPIC_API_KEY", "k3"),
+            ("GEMINI_API_KEY", " "),
+        ];
+        let (all, _) = gather("", &keys, None);
+        assert_eq!(all.default, None);
+        assert!(one(&all, "openai").offered && one(&all, "openai").missing.is_none());
+        assert_eq!(key(one(&all, "openrouter")), Some("k2"));
+        assert!(one(&all, "anthropic").missing.as_ref().unwrap().contains("does not speak anthropic's"));
+        assert!(all.find(&ConnectionName::new("gemini")).is_none());
+        let names: Vec<String> = all.infos().iter().map(|info| info.name.to_string()).collect();
+        assert_eq!(names, ["openai", "openrouter", "anthropic", "rehearsal"]);
+        let (all, _) = gather("", &keys, Some("openrouter"));
+        assert_eq!(all.default, Some(ConnectionName::new("openrouter")));
+        assert!(!one(&all, "openrouter").offered && one(&all, "openai").offered);
+        assert_eq!(all.infos()[0].name.as_str(), "openrouter");
+    }
+
+    #[test]
+    fn a_vendors_variable_goes_to_its_own_host_alone() {
+        let env = [("OPENAI_API_KEY", "k1"), ("OPENROUTER_API_KEY", "k2"), ("MINE", "k3")];
+        let of = |rest: &str| {
+            let (all, _) = gather(&format!("[connections.x]\n{rest}"), &env, None);
+            let x = one(&all, "x");
+            (key(x).map(str::to_owned), x.missing.is_some())
+        };
+        let yes = |key: &str| (Some(key.to_owned()), false);
+        assert_eq!(of("provider = 'openai'"), yes("k1"));
+        assert_eq!(of("provider = 'openai'\nbase_url = 'https://api.openai.com/v1'"), yes("k1"));
+        assert_eq!(of("provider = 'openai-compatible'\nbase_url = 'https://openrouter.ai/api/v1'"), yes("k2"));
+        assert_eq!(of("provider = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1'"), (None, false));
+        assert_eq!(of("provider = 'openai'\nbase_url = 'https://evil.example/v1'\nkey_env = 'MINE'"), yes("k3"));
+        for url in [
+            "https://evil.example/v1",
+            "http://api.openai.com/v1",
+            "https://api.openai.com:8443/v1",
+            "https://api.openai.com@evil.example/v1",
+            "https://api.openai.com.evil.example/v1",
+            "https://evil.example/api.openai.com",
+            "https://openrouter.ai/api/v1",
+        ] {
+            let named = of(&format!("provider = 'openai'\nbase_url = '{url}'\nkey_env = 'OPENAI_API_KEY'"));
+            assert_eq!(named, (None, true), "{url}");
+        }
+        let (unnamed, _) = of("provider = 'openai'\nbase_url = 'https://evil.example/v1'");
+        assert_eq!(unnamed, None);
+    }
+
+    #[test]
+    fn a_missing_key_or_wire_is_told() {
+        let missing = |toml: &str| one(&gather(&format!("[connections.x]\n{toml}"), &[], None).0, "x").missing.clone();
+        assert!(missing("provider = 'openai'").unwrap().contains("lisle auth add x"));
+        assert!(missing("provider = 'openai'\nkey_env = 'MINE'").unwrap().contains("MINE"));
+        assert!(missing("provider = 'openai'\napi = 'responses'").unwrap().contains("chat completions only"));
+        assert!(missing("provider = 'gemini'").unwrap().contains("gemini"));
+        assert_eq!(missing("provider = 'rehearsal'"), None);
+    }
+
+    #[test]
+    fn the_default_is_the_named_the_chosen_or_the_only_one() {
+        let two = "[connections.a]\nprovider='openai'\n[connections.b]\nprovider='openai'\n";
+        let default = |toml: &str, chosen| gather(toml, &[], chosen).0.default.map(|name| name.to_string());
+        assert_eq!(default(two, None), None);
+        assert_eq!(default(two, Some("b")).as_deref(), Some("b"));
+        assert_eq!(default(two, Some("gone")), None);
+        assert_eq!(default(&format!("default_connection = 'a'\n{two}"), Some("b")).as_deref(), Some("a"));
+        assert_eq!(default("[connections.a]\nprovider='openai'", None).as_deref(), Some("a"));
+        assert_eq!(default("[connections.a]\nprovider='openai'", Some("rehearsal")).as_deref(), Some("rehearsal"));
+        assert_eq!(default("default_connection = 'rehearsal'", None).as_deref(), Some("rehearsal"));
+        let (all, problems) = gather(&format!("\ndefault_connection = 'zz'\n{two}"), &[], None);
+        assert_eq!((all.default, problems.len(), problems[0].line), (None, 1, Some(2)));
+        assert!(problems[0].fix.contains("a, b, rehearsal"), "{problems:?}");
+    }
+
+    #[test]
+    fn local_servers_are_offered_and_once_chosen_known_without_looking() {
+        let (mut all, _) = gather("", &[], None);
+        let found = Found {
+            name: ConnectionName::new("ollama"),
+            base_url: "http://127.0.0.1:11434/v1".to_owned(),
+            models: vec!["m".to_owned()],
+        };
+        all.add_found(vec![found.clone(), found]);
+        assert_eq!(all.all.len(), 2);
+        assert!(one(&all, "ollama").offered && all.default.is_none());
+        assert_eq!(one(&all, "ollama").info().default_model, "m");
+        assert_eq!(all.all.last().unwrap().name.as_str(), "rehearsal");
+        let (all, _) = gather("", &[], Some("ollama"));
+        assert_eq!(all.default, Some(ConnectionName::new("ollama")));
+        assert!(!one(&all, "ollama").offered && one(&all, "ollama").connection.base_url.is_some());
+    }
+
+    #[test]
+    fn the_choice_is_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths::find(Some(OsStr::new(dir.path()))).unwrap();
+        assert_eq!(chosen(&paths), None);
+        let name = ConnectionName::new("openai");
+        remember_chosen(&paths, &name).unwrap();
+        assert_eq!(chosen(&paths), Some(name));
+    }
+}

@@ -1,0 +1,242 @@
+//! The stored keys: `credentials`, a TOML file of `connection = "key"`, readable by its owner alone.
+
+use super::Problem;
+use crate::domain::ids::ConnectionName;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A key of a provider. It shows itself to nobody but who asks for it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Wraps a key, without the blanks and line ends that copying leaves around it. `None` for nothing, and for what
+    /// cannot stand in a header.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())).then(|| Self(text.to_owned()))
+    }
+
+    /// The key itself, for the header of a request.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+/// The stored keys by connection.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials {
+    keys: BTreeMap<ConnectionName, Key>,
+}
+
+/// Why a key could not be stored.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file that is there could not be understood, and is not overwritten.
+    #[error("{0} The key was not stored, so that nothing in that file is lost.")]
+    Unreadable(Problem),
+    /// The key has characters that no key has.
+    #[error("this is not a key: it is empty or has blanks or characters outside ASCII in it")]
+    NoKey,
+    /// Writing failed.
+    #[error("the key could not be stored in {path}: {source}; check the rights of the folder")]
+    Write {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Credentials {
+    /// Reads the file; no file is no keys. A file that others can read is used, and told of.
+    #[must_use]
+    pub fn read(path: &Path) -> (Self, Vec<Problem>) {
+        let (out, mut problems) = Self::read_text(path);
+        problems.extend(open_to_others(path));
+        (out, problems)
+    }
+
+    /// The same without a look at the rights: every problem is something that could not be read.
+    fn read_text(path: &Path) -> (Self, Vec<Problem>) {
+        match super::read_text(path) {
+            Ok(text) => Self::parse(path, text.as_deref().unwrap_or("")),
+            Err(problem) => (Self::default(), vec![problem]),
+        }
+    }
+
+    fn parse(path: &Path, text: &str) -> (Self, Vec<Problem>) {
+        let line = |at: usize| Some(1 + text.bytes().take(at).filter(|b| *b == b'\n').count());
+        // The text of the file never gets into a message: it is keys.
+        let table = match toml::de::DeTable::parse(text) {
+            Ok(table) => table,
+            Err(error) => {
+                let problem = Problem {
+                    path: path.to_owned(),
+                    line: error.span().and_then(|span| line(span.start)),
+                    text: "This is not TOML, so no key was read.".to_owned(),
+                    fix: "Each line has to be `connection = \"key\"`.".to_owned(),
+                };
+                return (Self::default(), vec![problem]);
+            }
+        };
+        let (mut out, mut problems) = (Self::default(), Vec::new());
+        for (name, value) in table.get_ref() {
+            match value.get_ref().as_str().and_then(Key::new) {
+                Some(key) => drop(out.keys.insert(ConnectionName::new(name.get_ref().as_ref()), key)),
+                None => problems.push(Problem {
+                    path: path.to_owned(),
+                    line: line(value.span().start),
+                    text: format!("What stands for `{}` is not a key.", name.get_ref()),
+                    fix: "Write the key in quotes, without blanks.".to_owned(),
+                }),
+            }
+        }
+        (out, problems)
+    }
+
+    /// The key of a connection.
+    #[must_use]
+    pub fn key(&self, connection: &ConnectionName) -> Option<&Key> {
+        self.keys.get(connection)
+    }
+
+    /// The connections that have a key.
+    pub fn names(&self) -> impl Iterator<Item = &ConnectionName> {
+        self.keys.keys()
+    }
+}
+
+/// Stores a key, or takes it out with `None`. The file is replaced as a whole and is the owner's alone.
+///
+/// # Errors
+/// [`StoreError`]; the file is as it was then.
+pub fn store(path: &Path, connection: &ConnectionName, key: Option<&str>) -> Result<(), StoreError> {
+    let (mut all, problems) = Credentials::read_text(path);
+    // Whatever could not be read would be lost by writing.
+    if let Some(problem) = problems.into_iter().next() {
+        return Err(StoreError::Unreadable(problem));
+    }
+    match key {
+        Some(key) => drop(all.keys.insert(connection.clone(), Key::new(key).ok_or(StoreError::NoKey)?)),
+        None => drop(all.keys.remove(connection)),
+    }
+    let text: String =
+        all.keys.iter().map(|(name, key)| format!("{} = {}\n", quoted(name.as_str()), quoted(key.reveal()))).collect();
+    write_private(path, text.as_bytes()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// Writes a file that nobody else can read, by way of a new one beside it.
+pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&temp).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&temp, path)
+    });
+    if written.is_err() {
+        // The error that counts is the first one.
+        let _ = std::fs::remove_file(&temp);
+    }
+    written
+}
+
+#[cfg(unix)]
+fn open_to_others(path: &Path) -> Option<Problem> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(path).ok()?.permissions().mode();
+    (mode & 0o077 != 0).then(|| {
+        Problem::whole(
+            path,
+            "Other users of this machine can read the keys in this file.",
+            format!("Run `chmod 600 {}`, and replace the keys if others may have read them.", path.display()),
+        )
+    })
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_: &Path) -> Option<Problem> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn name(text: &str) -> ConnectionName {
+        ConnectionName::new(text)
+    }
+
+    #[test]
+    fn keys_are_stored_found_and_taken_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config/credentials");
+        store(&path, &name("a \"b\""), Some(" sk-1\n")).unwrap();
+        store(&path, &name("c"), Some("sk-2")).unwrap();
+        store(&path, &name("c"), Some("sk-3")).unwrap();
+        let (keys, problems) = Credentials::read(&path);
+        assert_eq!(problems, vec![]);
+        assert_eq!(keys.key(&name("a \"b\"")).unwrap().reveal(), "sk-1");
+        assert_eq!(keys.key(&name("c")).unwrap().reveal(), "sk-3");
+        store(&path, &name("c"), None).unwrap();
+        let (keys, _) = Credentials::read(&path);
+        assert_eq!(keys.names().collect::<Vec<_>>(), [&name("a \"b\"")]);
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(left.len(), 1);
+        assert!(matches!(store(&path, &name("d"), Some("two words")), Err(StoreError::NoKey)));
+    }
+
+    #[test]
+    fn a_broken_file_is_told_without_its_text_and_never_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("credentials");
+        std::fs::write(&path, "a = \"sk-1\"\nb = sk-2\n").unwrap();
+        let (keys, problems) = Credentials::read(&path);
+        assert_eq!(keys.names().count(), 0);
+        assert_eq!(problems[0].line, Some(2));
+        assert!(problems.iter().all(|p| !p.to_string().contains("sk-")), "{problems:?}");
+        assert!(matches!(store(&path, &name("c"), Some("sk-3")), Err(StoreError::Unreadable(_))));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a = \"sk-1\"\nb = sk-2\n");
+    }
+
+    #[test]
+    fn open_rights_are_told_and_mended_by_writing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("credentials");
+        std::fs::write(&path, "a = \"sk-1\"\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let (keys, problems) = Credentials::read(&path);
+        assert!(keys.key(&name("a")).is_some());
+        assert!(problems.len() == 1 && problems[0].fix.contains("chmod 600"), "{problems:?}");
+        store(&path, &name("b"), Some("sk-2")).unwrap();
+        assert_eq!(Credentials::read(&path).1, vec![]);
+    }
+
+    #[test]
+    fn a_key_does_not_show_itself() {
+        assert_eq!(format!("{:?}", Key::new("sk-secret")), "Some(Key(…))");
+        assert_eq!(Key::new("a\nb"), None);
+    }
+}

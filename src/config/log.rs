@@ -1,0 +1,166 @@
+//! The log: `state/log/lisle.log`, for its owner alone, never on the screen. Without a place to write there is none.
+//!
+//! A file is begun anew past a fifth of what all may take; the four before it stay.
+
+use super::{Paths, Problem};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// How many files there are, with the current one.
+const FILES: usize = 5;
+
+/// How long a file gets: all together take 5 MB.
+const LONGEST: u64 = 1 << 20;
+
+/// Begins to log. `filter` is the value of `LISLE_LOG`, in the form of `tracing`'s directives; by default lisle's own
+/// news and what others warn of.
+///
+/// # Errors
+/// Why there is no log: the program goes on without it.
+pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
+    let folder = paths.log_dir();
+    let path = folder.join("lisle.log");
+    let log = Log::open(&folder, LONGEST).map_err(|error| {
+        Problem::whole(&path, format!("There is no log: {error}."), "Check the rights of the folder.")
+    })?;
+    let usual = "warn,lisle=info";
+    let (filter, wrong) = match filter.filter(|filter| !filter.trim().is_empty()).map(EnvFilter::try_new) {
+        Some(Ok(filter)) => (filter, None),
+        Some(Err(error)) => (EnvFilter::new(usual), Some(error.to_string())),
+        None => (EnvFilter::new(usual), None),
+    };
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).with_writer(log).finish();
+    tracing::subscriber::set_global_default(subscriber)
+        .map_err(|error| Problem::whole(&path, format!("There is no log: {error}."), "Begin it once only."))?;
+    match wrong {
+        Some(error) => Err(Problem::whole(
+            &path,
+            format!("LISLE_LOG is not understood ({error}), so the usual is logged."),
+            format!("Set it to something like {usual:?}."),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The current file; shared by all that log.
+#[derive(Clone)]
+struct Log(Arc<Mutex<Current>>);
+
+struct Current {
+    folder: PathBuf,
+    file: File,
+    /// Bytes in it.
+    length: u64,
+    longest: u64,
+}
+
+impl Log {
+    fn open(folder: &Path, longest: u64) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let (file, length) = append(folder)?;
+        let mut current = Current { folder: folder.to_owned(), file, length, longest };
+        if length > longest {
+            current.turn()?;
+        }
+        Ok(Self(Arc::new(Mutex::new(current))))
+    }
+}
+
+fn append(folder: &Path) -> io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(folder.join("lisle.log"))?;
+    let length = file.metadata()?.len();
+    Ok((file, length))
+}
+
+impl Current {
+    /// Moves every file one on, the last one out, and begins anew.
+    fn turn(&mut self) -> io::Result<()> {
+        let numbered = |n: usize| match n {
+            0 => self.folder.join("lisle.log"),
+            n => self.folder.join(format!("lisle.log.{n}")),
+        };
+        for n in (0..FILES - 1).rev() {
+            match std::fs::rename(numbered(n), numbered(n + 1)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        (self.file, self.length) = append(&self.folder)?;
+        Ok(())
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.length > current.longest {
+            current.turn()?;
+        }
+        current.file.write_all(bytes)?;
+        current.length += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).file.flush()
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Log;
+
+    fn make_writer(&self) -> Log {
+        self.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn files_turn_over_and_the_oldest_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("log");
+        let mut log = Log::open(&folder, 10).unwrap();
+        for n in 0..20 {
+            writeln!(log, "line number {n:02}").unwrap();
+        }
+        let mut names: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["lisle.log", "lisle.log.1", "lisle.log.2", "lisle.log.3", "lisle.log.4"]);
+        assert_eq!(std::fs::read_to_string(folder.join("lisle.log")).unwrap(), "line number 19\n");
+        assert_eq!(std::fs::read_to_string(folder.join("lisle.log.4")).unwrap(), "line number 15\n");
+        assert_eq!(std::fs::metadata(folder.join("lisle.log")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_second_program_adds_to_the_same_file() {
+        let dir = tempfile::tempdir().unwrap();
+        for n in 0..2 {
+            writeln!(Log::open(dir.path(), 1_000).unwrap(), "from {n}").unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(dir.path().join("lisle.log")).unwrap(), "from 0\nfrom 1\n");
+    }
+
+    #[test]
+    fn without_a_place_there_is_a_problem_and_no_log() {
+        let dir = tempfile::tempdir().unwrap();
+        // A file stands where the folder would be.
+        std::fs::write(dir.path().join("state"), "x").unwrap();
+        let paths = Paths::find(Some(OsStr::new(dir.path()))).unwrap();
+        let problem = begin(&paths, None).unwrap_err();
+        assert!(problem.text.starts_with("There is no log"), "{problem}");
+    }
+}

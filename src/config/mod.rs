@@ -1,0 +1,119 @@
+//! What the user wrote, and what the program needs of it.
+//!
+//! `paths` says where files lie, `settings` reads config.toml, `credentials` the keys, `connections` puts together what
+//! can be asked, `probe` looks for local servers, `builtin` hands out embedded themes and keymaps, `log` opens the log.
+//! Nothing here fails: what is wrong becomes a [`Problem`] with its file, line and fix, and the default stands.
+
+pub mod builtin;
+pub mod connections;
+pub mod credentials;
+pub mod log;
+pub mod paths;
+pub mod probe;
+pub mod settings;
+
+pub use connections::Connections;
+pub use credentials::{Credentials, Key};
+pub use paths::Paths;
+pub use settings::Settings;
+
+use crate::domain::notice::{Level, Notice};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Something wrong in a file of the user's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1; `None` when it is about the whole file.
+    pub line: Option<usize>,
+    /// What is wrong, one sentence.
+    pub text: String,
+    /// What to do about it.
+    pub fix: String,
+}
+
+impl Problem {
+    /// The problem as a warning to the user.
+    #[must_use]
+    pub fn notice(&self) -> Notice {
+        Notice::new(Level::Warning, format!("{}: {}", self.place(), self.text)).hint(self.fix.clone())
+    }
+
+    fn place(&self) -> String {
+        match self.line {
+            Some(line) => format!("{}:{line}", self.path.display()),
+            None => self.path.display().to_string(),
+        }
+    }
+
+    fn whole(path: &Path, text: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line: None, text: text.into(), fix: fix.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {}", self.place(), self.text, self.fix)
+    }
+}
+
+/// Everything that was read at start.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// config.toml, with defaults where it says nothing or something wrong.
+    pub settings: Settings,
+    /// What can be asked.
+    pub connections: Connections,
+    /// What was wrong, in no order.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads the configuration. `env` looks up a variable of the environment.
+#[must_use]
+pub fn load(paths: &Paths, env: &dyn Fn(&str) -> Option<String>) -> Loaded {
+    let mut problems = Vec::new();
+    let file = paths.config_file();
+    let mut settings = match read_text(&file) {
+        Ok(text) => {
+            let (settings, found) = Settings::parse(&file, text.as_deref().unwrap_or(""));
+            problems.extend(found);
+            settings
+        }
+        Err(problem) => {
+            problems.push(problem);
+            Settings::default()
+        }
+    };
+    if let (Some(workspace), Some(home)) = (&mut settings.workspace, env("HOME"))
+        && let Ok(below) = workspace.strip_prefix("~")
+    {
+        *workspace = Path::new(&home).join(below);
+    }
+    let (keys, found) = Credentials::read(&paths.credentials_file());
+    problems.extend(found);
+    let chosen = connections::chosen(paths);
+    let (connections, found) = Connections::gather(&settings, &keys, env, chosen.as_ref(), &file);
+    problems.extend(found);
+    Loaded { settings, connections, problems }
+}
+
+/// A file's text; `None` when there is no such file. A byte order mark is taken off.
+fn read_text(path: &Path) -> Result<Option<String>, Problem> {
+    match std::fs::read(path) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))),
+            Err(_) => {
+                Err(Problem::whole(path, "The file is not UTF-8, so nothing of it was read.", "Save it as UTF-8."))
+            }
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            Err(Problem::whole(path, format!("The file could not be read: {error}."), "Check its owner and rights."))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

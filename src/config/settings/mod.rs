@@ -1,0 +1,405 @@
+//! config.toml: every key, its default, and how it is read. What is wrong keeps its default and is reported.
+//!
+//! `read` walks the TOML and reports; here stands what the keys are and mean.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+use super::Problem;
+use crate::domain::ids::ConnectionName;
+use crate::domain::permission::Mode;
+use read::{Report, Section};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What config.toml says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// `[permissions]`
+    pub permissions: Permissions,
+    /// `[explore]` `bash`: what commands may do in Explore.
+    pub explore_bash: ExploreBash,
+    /// `[ask]` `edits`: what becomes of edits in Ask to Edit.
+    pub ask_edits: AskEdits,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[input]` `while_running`: what Enter does while a turn runs.
+    pub while_running: WhileRunning,
+    /// `[ui]`
+    pub ui: Ui,
+    /// `[store]` `fsync`
+    pub fsync: Fsync,
+    /// `default_connection`
+    pub default_connection: Option<ConnectionName>,
+    /// The line of `default_connection`, for messages about it.
+    pub default_connection_line: Option<usize>,
+    /// `[connections.NAME]`
+    pub connections: BTreeMap<ConnectionName, Connection>,
+    /// `workspace`: a name below `data/workspaces`, or a folder. A leading `~` stands for the home directory.
+    pub workspace: Option<PathBuf>,
+}
+
+/// The permission modes of new sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    /// The mode of a new session.
+    pub mode: Mode,
+    /// What Shift+Tab goes through, in order; never empty.
+    pub cycle: Vec<Mode>,
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self { mode: Mode::Ask, cycle: Mode::ALL.to_vec() }
+    }
+}
+
+/// Limits of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Requests to the model in one turn.
+    pub requests_per_turn: u32,
+    /// Silence after the first byte of a response after which it is tried again.
+    pub stall: Duration,
+    /// Silence before the first byte after which the user is told.
+    pub first_byte: Duration,
+    /// US dollars from which the cost of the next request is shown.
+    pub warn_cost: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            requests_per_turn: 200,
+            stall: Duration::from_secs(60),
+            first_byte: Duration::from_secs(600),
+            warn_cost: 0.5,
+        }
+    }
+}
+
+/// How the screen looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ui {
+    /// The theme's name; `auto` chooses lisle's dark or light one.
+    pub theme: String,
+    /// The keymap's name.
+    pub keymap: String,
+    /// Which glyphs are drawn.
+    pub glyphs: Glyphs,
+    /// Frames a second at most, for what the engine sends.
+    pub fps: u32,
+    /// Whether the mouse is asked for.
+    pub mouse: Mouse,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self { theme: "auto".to_owned(), keymap: "default".to_owned(), glyphs: Glyphs::Auto, fps: 60, mouse: Mouse::On }
+    }
+}
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+
+        impl $name {
+            const CHOICES: &'static [(&'static str, $name)] = &[$(($word, $name::$variant)),+];
+
+            /// The word in config.toml.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+        }
+    };
+}
+
+choice! {
+    /// What commands may do in Explore.
+    ExploreBash {
+        /// Commands that are proved to read only run.
+        #[default]
+        ReadOnly = "read-only",
+        /// No command runs.
+        Block = "block",
+    }
+}
+choice! {
+    /// What becomes of edits in Ask to Edit.
+    AskEdits {
+        /// They are asked for.
+        #[default]
+        Prompt = "prompt",
+        /// They are allowed below the working directory.
+        Allow = "allow",
+    }
+}
+choice! {
+    /// What Enter does while a turn runs.
+    WhileRunning {
+        /// The message waits for the next turn.
+        #[default]
+        Queue = "queue",
+        /// The message goes in with the next tool results.
+        Steer = "steer",
+    }
+}
+choice! {
+    /// Which glyphs are drawn.
+    Glyphs {
+        /// As the terminal and the locale allow.
+        #[default]
+        Auto = "auto",
+        /// All of them.
+        Unicode = "unicode",
+        /// ASCII alone.
+        Ascii = "ascii",
+    }
+}
+choice! {
+    /// Whether the mouse is asked for.
+    Mouse {
+        /// It is.
+        #[default]
+        On = "on",
+        /// The terminal keeps it.
+        Off = "off",
+    }
+}
+choice! {
+    /// How often what was written is forced onto the disk.
+    Fsync {
+        /// At every write of the transcript.
+        Always = "always",
+        /// Where the transcript promises it: user messages, changing calls, ends of turns.
+        #[default]
+        Normal = "normal",
+        /// Never.
+        Off = "off",
+    }
+}
+choice! {
+    /// Whose interface a connection speaks.
+    ProviderKind {
+        /// Anthropic's messages.
+        Anthropic = "anthropic",
+        /// OpenAI's own.
+        Openai = "openai",
+        /// Any server that speaks OpenAI's chat completions.
+        #[default]
+        OpenaiCompatible = "openai-compatible",
+        /// Google's.
+        Gemini = "gemini",
+        /// OpenAI's at Azure.
+        AzureOpenai = "azure-openai",
+        /// The built-in, rule-based agent.
+        Rehearsal = "rehearsal",
+    }
+}
+choice! {
+    /// Which of OpenAI's interfaces.
+    Api {
+        /// Chat completions.
+        #[default]
+        Chat = "chat",
+        /// Responses.
+        Responses = "responses",
+    }
+}
+
+/// A configured provider account.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connection {
+    /// Whose interface it speaks.
+    pub provider: ProviderKind,
+    /// The server up to its version (`https://api.example/v1`); `None` for the vendor's own.
+    pub base_url: Option<String>,
+    /// Which of OpenAI's interfaces.
+    pub api: Api,
+    /// The variable of the environment that holds its key.
+    pub key_env: Option<String>,
+    /// Models known without asking the server.
+    pub models: Vec<String>,
+    /// The model used when none is chosen.
+    pub default_model: Option<String>,
+    /// The model for titles and summaries.
+    pub small_model: Option<String>,
+    /// Headers that are sent with every request.
+    pub headers: BTreeMap<String, String>,
+    /// The proxy, as a URL.
+    pub proxy: Option<String>,
+    /// Merged into the body of every request.
+    pub extra_body: Map<String, Value>,
+    /// What is known of models beside what the program knows: `[connections.NAME.figures."MODEL"]`.
+    pub figures: BTreeMap<String, Figures>,
+}
+
+/// What is known of a model. Prices are US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// The context window in tokens.
+    pub window: Option<u64>,
+    /// The most tokens of one answer.
+    pub max_output: Option<u64>,
+    /// Price of input.
+    pub input: Option<f64>,
+    /// Price of output.
+    pub output: Option<f64>,
+    /// Price of input that was read from the cache.
+    pub cache_read: Option<f64>,
+    /// Price of input that was written to the cache.
+    pub cache_write: Option<f64>,
+}
+
+impl Settings {
+    /// Reads the text of config.toml. Whatever is wrong is reported and keeps its default.
+    #[must_use]
+    pub fn parse(path: &Path, text: &str) -> (Self, Vec<Problem>) {
+        let (document, errors) = toml::de::DeTable::parse_recoverable(text);
+        let report = Report::new(path, text);
+        for error in &errors {
+            report.syntax(error);
+        }
+        let mut out = Self::default();
+        root(&Section::new(&report, String::new(), document.get_ref()), &mut out);
+        (out, report.into_problems())
+    }
+}
+
+fn root(section: &Section<'_>, out: &mut Settings) {
+    if let Some(section) = section.table("permissions") {
+        let mode = |text: &str| Mode::parse(text);
+        section.parsed("mode", "explore, ask or execute", mode, &mut out.permissions.mode);
+        if let Some(mut cycle) = section.list("cycle", "explore, ask or execute", mode) {
+            let mut seen = Vec::new();
+            cycle.retain(|mode| {
+                !seen.contains(mode) && {
+                    seen.push(*mode);
+                    true
+                }
+            });
+            if !cycle.is_empty() {
+                out.permissions.cycle = cycle;
+            }
+        }
+        section.finish();
+    }
+    if let Some(section) = section.table("explore") {
+        section.choice("bash", ExploreBash::CHOICES, &mut out.explore_bash);
+        section.finish();
+    }
+    if let Some(section) = section.table("ask") {
+        section.choice("edits", AskEdits::CHOICES, &mut out.ask_edits);
+        section.finish();
+    }
+    if let Some(section) = section.table("limits") {
+        let limits = &mut out.limits;
+        if let Some(n) = section.whole("requests_per_turn", 1..=100_000) {
+            limits.requests_per_turn = u32::try_from(n).unwrap_or(u32::MAX);
+        }
+        if let Some(n) = section.whole("stall_seconds", 1..=86_400) {
+            limits.stall = Duration::from_secs(n);
+        }
+        if let Some(n) = section.whole("first_byte_seconds", 1..=86_400) {
+            limits.first_byte = Duration::from_secs(n);
+        }
+        if let Some(n) = section.amount("warn_cost") {
+            limits.warn_cost = n;
+        }
+        section.finish();
+    }
+    if let Some(section) = section.table("input") {
+        section.choice("while_running", WhileRunning::CHOICES, &mut out.while_running);
+        section.finish();
+    }
+    if let Some(section) = section.table("ui") {
+        let ui = &mut out.ui;
+        section.set_text("theme", &mut ui.theme);
+        section.set_text("keymap", &mut ui.keymap);
+        section.choice("glyphs", Glyphs::CHOICES, &mut ui.glyphs);
+        section.choice("mouse", Mouse::CHOICES, &mut ui.mouse);
+        if let Some(n) = section.whole("fps", 1..=240) {
+            ui.fps = u32::try_from(n).unwrap_or(60);
+        }
+        section.finish();
+    }
+    if let Some(section) = section.table("store") {
+        section.choice("fsync", Fsync::CHOICES, &mut out.fsync);
+        section.finish();
+    }
+    if let Some((name, line)) = section.text("default_connection") {
+        out.default_connection = Some(ConnectionName::new(name));
+        out.default_connection_line = Some(line);
+    }
+    if let Some((workspace, _)) = section.text("workspace") {
+        out.workspace = Some(PathBuf::from(workspace));
+    }
+    if let Some(connections) = section.table("connections") {
+        for (name, section) in connections.tables() {
+            if let Some(connection) = connection(&section) {
+                out.connections.insert(ConnectionName::new(name), connection);
+            }
+        }
+    }
+    section.finish();
+}
+
+/// A connection; `None` when it is not known whose interface it speaks, or where its server is.
+fn connection(section: &Section<'_>) -> Option<Connection> {
+    let mut out = Connection::default();
+    let provider = section.choice_of("provider", ProviderKind::CHOICES);
+    let owned = |key| section.text(key).map(|(text, _)| text);
+    out.base_url = section.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
+    section.choice("api", Api::CHOICES, &mut out.api);
+    out.key_env = owned("key_env");
+    out.models = section.list("models", "a name", |text| Some(text.to_owned())).unwrap_or_default();
+    out.default_model = owned("default_model").or_else(|| out.models.first().cloned());
+    out.small_model = owned("small_model");
+    out.headers = section.texts("headers");
+    out.proxy = section.url("proxy");
+    out.extra_body = section.json("extra_body");
+    if let Some(models) = section.table("figures") {
+        for (name, section) in models.tables() {
+            let figures = Figures {
+                window: section.whole("window", 1..=1_000_000_000),
+                max_output: section.whole("max_output", 1..=1_000_000_000),
+                input: section.amount("input"),
+                output: section.amount("output"),
+                cache_read: section.amount("cache_read"),
+                cache_write: section.amount("cache_write"),
+            };
+            section.finish();
+            out.figures.insert(name, figures);
+        }
+    }
+    if section.has("key") || section.has("api_key") {
+        section.misplaced_key();
+    }
+    section.finish();
+    out.provider = match provider {
+        Some(Some(kind)) => kind,
+        Some(None) => return None,
+        None => {
+            section.missing("provider", "openai-compatible");
+            return None;
+        }
+    };
+    let needs_url = matches!(out.provider, ProviderKind::OpenaiCompatible | ProviderKind::AzureOpenai);
+    if needs_url && out.base_url.is_none() {
+        if !section.has("base_url") {
+            section.missing("base_url", "https://host/v1");
+        }
+        return None;
+    }
+    // A wrong address must not turn into the vendor's own: what was meant for one server would go to another.
+    if section.has("base_url") && out.base_url.is_none() {
+        return None;
+    }
+    Some(out)
+}

@@ -1,0 +1,365 @@
+//! Walks a TOML document and reports what is wrong with it: the line, the sentence and the fix.
+
+use crate::config::Problem;
+use serde_json::{Map, Value};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Collects what is wrong with one file.
+pub(super) struct Report<'a> {
+    path: &'a Path,
+    text: &'a str,
+    problems: RefCell<Vec<Problem>>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(path: &'a Path, text: &'a str) -> Self {
+        Self { path, text, problems: RefCell::default() }
+    }
+
+    /// What was found, in the order of the lines.
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        let mut problems = self.problems.into_inner();
+        problems.sort_by_key(|problem| problem.line);
+        problems
+    }
+
+    pub(super) fn syntax(&self, error: &toml::de::Error) {
+        let line = error.span().map(|span| self.line(&span));
+        let text = format!("This is not TOML: {}.", error.message().trim().replace('\n', " "));
+        self.add(line, text, "Correct the line; what could be read of the rest counts.".to_owned());
+    }
+
+    fn add(&self, line: Option<usize>, text: String, fix: String) {
+        self.problems.borrow_mut().push(Problem { path: self.path.to_owned(), line, text, fix });
+    }
+
+    fn line(&self, span: &Range<usize>) -> usize {
+        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
+        1 + memchr::memchr_iter(b'\n', before).count()
+    }
+}
+
+/// A table of the document. Every key that is asked for counts as known; [`Section::finish`] reports the others.
+pub(super) struct Section<'a> {
+    report: &'a Report<'a>,
+    /// Dotted, empty for the document itself.
+    name: String,
+    table: &'a DeTable<'a>,
+    known: RefCell<Vec<&'static str>>,
+    line: Option<usize>,
+}
+
+type Entry<'a> = (&'a Spanned<std::borrow::Cow<'a, str>>, &'a Spanned<DeValue<'a>>);
+
+impl<'a> Section<'a> {
+    pub(super) fn new(report: &'a Report<'a>, name: String, table: &'a DeTable<'a>) -> Self {
+        Self { report, name, table, known: RefCell::default(), line: None }
+    }
+
+    fn entry(&self, key: &'static str) -> Option<Entry<'a>> {
+        if !self.known.borrow().contains(&key) {
+            self.known.borrow_mut().push(key);
+        }
+        self.table.iter().find(|(name, _)| snake(name.get_ref()) == key)
+    }
+
+    /// The full name of a key.
+    fn full(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+    }
+
+    fn wrong(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str, example: &str) {
+        let found = match value.get_ref() {
+            DeValue::String(text) => format!("{text:?}"),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.as_str().to_owned(),
+            other => format!("of type {}", other.type_str()),
+        };
+        self.report.add(
+            Some(self.report.line(&value.span())),
+            format!("`{}` is {found}, but it has to be {wanted}.", self.full(key)),
+            format!("Write `{key} = {example}`; until then the default counts."),
+        );
+    }
+
+    /// Whether the key is there. It counts as known from now on.
+    pub(super) fn has(&self, key: &'static str) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// Reports that a key is not there.
+    pub(super) fn missing(&self, key: &str, example: &str) {
+        self.report.add(
+            self.line,
+            format!("[{}] has no `{key}`, so it cannot be used.", self.name),
+            format!("Add `{key} = \"{example}\"`."),
+        );
+    }
+
+    /// Reports a key of a provider that stands in the settings.
+    pub(super) fn misplaced_key(&self) {
+        let name = self.name.rsplit('.').next().unwrap_or_default();
+        self.report.add(
+            self.line,
+            format!("[{}] holds a key; keys do not belong into config.toml, and it was not read.", self.name),
+            format!("Put `{name} = \"…\"` into the file `credentials` beside it, or name a variable in `key_env`."),
+        );
+    }
+
+    /// A table in this one.
+    pub(super) fn table(&self, key: &'static str) -> Option<Section<'a>> {
+        let (name, value) = self.entry(key)?;
+        self.inner(name, value)
+    }
+
+    /// All tables in this one, by their names as written.
+    pub(super) fn tables(&self) -> Vec<(String, Section<'a>)> {
+        let inner = |(name, value)| self.inner(name, value).map(|section| (name.get_ref().to_string(), section));
+        self.table.iter().filter_map(inner).collect()
+    }
+
+    fn inner(
+        &self,
+        name: &'a Spanned<std::borrow::Cow<'a, str>>,
+        value: &'a Spanned<DeValue<'a>>,
+    ) -> Option<Section<'a>> {
+        let line = self.report.line(&name.span());
+        let Some(table) = value.get_ref().as_table() else {
+            let full = self.full(name.get_ref());
+            self.report.add(
+                Some(line),
+                format!("`{full}` has to be a table."),
+                format!("Write `[{full}]` on a line of its own and its keys below."),
+            );
+            return None;
+        };
+        let mut section = Section::new(self.report, self.full(name.get_ref()), table);
+        section.line = Some(line);
+        Some(section)
+    }
+
+    /// A text that is not empty, with its line.
+    pub(super) fn text(&self, key: &'static str) -> Option<(String, usize)> {
+        let (_, value) = self.entry(key)?;
+        match value.get_ref().as_str() {
+            Some(text) if !text.trim().is_empty() => Some((text.to_owned(), self.report.line(&value.span()))),
+            _ => {
+                self.wrong(key, value, "a text", "\"…\"");
+                None
+            }
+        }
+    }
+
+    /// Puts a text into `slot` when there is one.
+    pub(super) fn set_text(&self, key: &'static str, slot: &mut String) {
+        if let Some((text, _)) = self.text(key) {
+            *slot = text;
+        }
+    }
+
+    /// An http address.
+    pub(super) fn url(&self, key: &'static str) -> Option<String> {
+        let (text, _) = self.text(key)?;
+        let (_, value) = self.entry(key)?;
+        let url = reqwest::Url::parse(&text).ok().filter(|url| url.has_host());
+        if url.as_ref().is_some_and(|url| ["http", "https", "socks5", "socks5h"].contains(&url.scheme())) {
+            return Some(text);
+        }
+        self.wrong(key, value, "an address that begins with http:// or https://", "\"https://host/v1\"");
+        None
+    }
+
+    /// A whole number in a range.
+    pub(super) fn whole(&self, key: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
+        let (_, value) = self.entry(key)?;
+        let number = integer(value.get_ref()).and_then(|n| u64::try_from(n).ok()).filter(|n| range.contains(n));
+        if number.is_none() {
+            let wanted = format!("a whole number from {} to {}", range.start(), range.end());
+            self.wrong(key, value, &wanted, &range.start().max(&10).to_string());
+        }
+        number
+    }
+
+    /// An amount of 0 or more.
+    pub(super) fn amount(&self, key: &'static str) -> Option<f64> {
+        let (_, value) = self.entry(key)?;
+        let number = match value.get_ref() {
+            DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
+            // Whole amounts are small; f64 is exact far beyond them.
+            other => integer(other).and_then(|n| i32::try_from(n).ok()).map(f64::from),
+        };
+        let number = number.filter(|n| n.is_finite() && *n >= 0.0);
+        if number.is_none() {
+            self.wrong(key, value, "a number of 0 or more", "0.5");
+        }
+        number
+    }
+
+    /// One word of a few; `Some(None)` when the key is there with another.
+    pub(super) fn choice_of<T: Copy>(&self, key: &'static str, choices: &[(&'static str, T)]) -> Option<Option<T>> {
+        let (_, value) = self.entry(key)?;
+        let text = value.get_ref().as_str().unwrap_or_default();
+        let choice = choices.iter().find(|(word, _)| *word == text).map(|(_, choice)| *choice);
+        if choice.is_none() {
+            let words: Vec<String> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
+            let near = nearest(text, choices.iter().map(|(word, _)| *word)).unwrap_or(choices.first()?.0);
+            self.wrong(key, value, &or(&words), &format!("{near:?}"));
+        }
+        Some(choice)
+    }
+
+    /// Puts one word of a few into `slot`.
+    pub(super) fn choice<T: Copy>(&self, key: &'static str, choices: &[(&'static str, T)], slot: &mut T) {
+        if let Some(Some(choice)) = self.choice_of(key, choices) {
+            *slot = choice;
+        }
+    }
+
+    /// Puts what `parse` makes of a text into `slot`.
+    pub(super) fn parsed<T>(&self, key: &'static str, wanted: &str, parse: impl Fn(&str) -> Option<T>, slot: &mut T) {
+        let Some((_, value)) = self.entry(key) else { return };
+        match value.get_ref().as_str().and_then(parse) {
+            Some(parsed) => *slot = parsed,
+            None => self.wrong(key, value, wanted, "\"ask\""),
+        }
+    }
+
+    /// A list of texts that `parse` understands; wrong ones are left out.
+    pub(super) fn list<T>(&self, key: &'static str, wanted: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+        let (_, value) = self.entry(key)?;
+        let Some(items) = value.get_ref().as_array() else {
+            self.wrong(key, value, "a list of texts", "[\"…\"]");
+            return None;
+        };
+        let mut out = Vec::new();
+        for item in items.iter() {
+            match item.get_ref().as_str().and_then(&parse) {
+                Some(parsed) => out.push(parsed),
+                None => self.wrong(key, item, &format!("a list of texts, each {wanted}"), "[\"…\"]"),
+            }
+        }
+        Some(out)
+    }
+
+    /// A table of texts under free names.
+    pub(super) fn texts(&self, key: &'static str) -> BTreeMap<String, String> {
+        let Some(section) = self.table(key) else { return BTreeMap::new() };
+        let mut out = BTreeMap::new();
+        for (name, value) in section.table {
+            match value.get_ref().as_str() {
+                Some(text) => drop(out.insert(name.get_ref().to_string(), text.to_owned())),
+                None => section.wrong(name.get_ref(), value, "a text", "\"…\""),
+            }
+        }
+        out
+    }
+
+    /// A table as JSON.
+    pub(super) fn json(&self, key: &'static str) -> Map<String, Value> {
+        let Some(section) = self.table(key) else { return Map::new() };
+        section.table.iter().map(|(name, value)| (name.get_ref().to_string(), json(value.get_ref()))).collect()
+    }
+
+    /// Reports the keys that nobody asked for, with the nearest one that there is.
+    pub(super) fn finish(&self) {
+        let known = self.known.borrow();
+        for (name, _) in self.table {
+            let written = name.get_ref();
+            if known.contains(&snake(written).as_str()) {
+                continue;
+            }
+            let fix = match nearest(&snake(written), known.iter().copied()) {
+                Some(near) => format!("Did you mean `{near}`?"),
+                None => {
+                    let mut all: Vec<&str> = known.clone();
+                    all.sort_unstable();
+                    format!("Take it out. What there is: {}.", all.join(", "))
+                }
+            };
+            self.report.add(
+                Some(self.report.line(&name.span())),
+                format!("There is no setting `{}`.", self.full(written)),
+                fix,
+            );
+        }
+    }
+}
+
+/// `whileRunning` and `while-running` are the same as `while_running`.
+fn snake(key: &str) -> String {
+    let mut out = String::new();
+    for c in key.chars() {
+        match c {
+            '-' => out.push('_'),
+            c if c.is_ascii_uppercase() => {
+                if !out.is_empty() {
+                    out.push('_');
+                }
+                out.push(c.to_ascii_lowercase());
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn integer(value: &DeValue<'_>) -> Option<i64> {
+    let number = value.as_integer()?;
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+fn json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Integer(number) => integer(value).map_or_else(|| Value::from(number.to_string()), Value::from),
+        DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
+        DeValue::Boolean(truth) => Value::from(*truth),
+        DeValue::Datetime(time) => Value::from(time.to_string()),
+        DeValue::Array(items) => items.iter().map(|item| json(item.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let pairs = table.iter().map(|(name, value)| (name.get_ref().to_string(), json(value.get_ref())));
+            Value::Object(pairs.collect())
+        }
+    }
+}
+
+/// `a`, `b` or `c`.
+fn or(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
+    }
+}
+
+/// The word that differs least, if it differs by no more than a third of its letters (at least two).
+fn nearest<'w>(text: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    words
+        .map(|word| (distance(text, word), word))
+        .filter(|(distance, word)| *distance <= (word.chars().count() / 3).max(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
+}
+
+/// How many letters have to be changed, added or taken out.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.chars().enumerate() {
+        let mut diagonal = i;
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+        for (j, right) in b.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = (diagonal + usize::from(left != *right)).min(above + 1).min(row[j] + 1);
+            diagonal = above;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}

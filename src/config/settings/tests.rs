@@ -1,0 +1,190 @@
+use super::*;
+use proptest::prelude::*;
+
+fn parse(text: &str) -> (Settings, Vec<Problem>) {
+    Settings::parse(Path::new("/c/config.toml"), text)
+}
+
+#[test]
+fn nothing_is_the_defaults() {
+    let (settings, problems) = parse("");
+    assert_eq!((&settings, problems), (&Settings::default(), vec![]));
+    assert_eq!(settings.permissions.mode, Mode::Ask);
+    assert_eq!(settings.permissions.cycle, [Mode::Explore, Mode::Ask, Mode::Execute]);
+    assert_eq!(settings.limits.requests_per_turn, 200);
+    assert_eq!(settings.ui.theme, "auto");
+}
+
+#[test]
+fn everything_is_read() {
+    let (settings, problems) = parse(
+        r#"
+default_connection = "local"
+workspace = "~/work"
+
+[permissions]
+mode = "execute"
+cycle = ["ask", "allow-all", "ask"]
+[explore]
+bash = "block"
+[ask]
+edits = "allow"
+[limits]
+requests_per_turn = 50
+stallSeconds = 5
+first-byte-seconds = 7
+warn_cost = 2
+[input]
+whileRunning = "steer"
+[ui]
+theme = "nord"
+keymap = "vim"
+glyphs = "ascii"
+mouse = "off"
+fps = 30
+[store]
+fsync = "always"
+
+[connections.local]
+provider = "openai-compatible"
+base_url = "http://127.0.0.1:8080/v1/"
+api = "chat"
+key_env = "LOCAL_KEY"
+models = ["a", "b"]
+small_model = "b"
+proxy = "http://proxy:3128"
+headers = { "X-Team" = "one" }
+extra_body = { temperature = 0.5, n = [1, true], deep = { a = "b" } }
+[connections.local.figures."a"]
+window = 32_768
+input = 1
+output = 2.5
+[connections."My OpenAI"]
+provider = "openai"
+"#,
+    );
+    assert_eq!(problems, vec![]);
+    assert_eq!(settings.permissions.mode, Mode::Execute);
+    assert_eq!(settings.permissions.cycle, [Mode::Ask, Mode::Execute]);
+    assert_eq!(settings.explore_bash, ExploreBash::Block);
+    assert_eq!(settings.ask_edits, AskEdits::Allow);
+    let limits = Limits {
+        requests_per_turn: 50,
+        stall: Duration::from_secs(5),
+        first_byte: Duration::from_secs(7),
+        warn_cost: 2.0,
+    };
+    assert_eq!(settings.limits, limits);
+    assert_eq!(settings.while_running, WhileRunning::Steer);
+    assert_eq!((settings.ui.fps, settings.ui.glyphs, settings.ui.mouse), (30, Glyphs::Ascii, Mouse::Off));
+    assert_eq!(settings.fsync, Fsync::Always);
+    assert_eq!(settings.default_connection, Some(ConnectionName::new("local")));
+    assert_eq!(settings.default_connection_line, Some(2));
+    let local = &settings.connections[&ConnectionName::new("local")];
+    assert_eq!(local.base_url.as_deref(), Some("http://127.0.0.1:8080/v1"));
+    assert_eq!(local.default_model.as_deref(), Some("a"));
+    assert_eq!(local.headers["X-Team"], "one");
+    assert_eq!(
+        Value::Object(local.extra_body.clone()),
+        serde_json::json!({"temperature": 0.5, "n": [1, true], "deep": {"a": "b"}})
+    );
+    let figures = &local.figures["a"];
+    assert_eq!((figures.window, figures.input, figures.output), (Some(32_768), Some(1.0), Some(2.5)));
+    assert_eq!(settings.connections[&ConnectionName::new("My OpenAI")].provider, ProviderKind::Openai);
+}
+
+#[test]
+fn every_problem_is_reported_with_its_line_and_the_rest_counts() {
+    let (settings, problems) = parse(
+        r#"[permissions]
+mode = "yolo"
+cycle = ["ask", 3]
+[limits]
+requests_per_trun = 3
+requests_per_turn = 0
+warn_cost = "much"
+[ui]
+fps = 30
+glyphs = "unicoed"
+theme = ""
+shiny = true
+[connections.a]
+base_url = "http://x/v1"
+[connections.b]
+provider = "openai-compatible"
+[connections.c]
+provider = "opnai"
+[connections.d]
+provider = "openai"
+key = "sk-secret"
+[connections.e]
+provider = "openai"
+base_url = "api.example"
+[store]
+fsync = true
+[colours]
+x = 1
+"#,
+    );
+    let shown: Vec<(usize, &str)> = problems.iter().map(|p| (p.line.unwrap(), p.text.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            (2, "`permissions.mode` is \"yolo\", but it has to be explore, ask or execute."),
+            (3, "`permissions.cycle` is 3, but it has to be a list of texts, each explore, ask or execute."),
+            (5, "There is no setting `limits.requests_per_trun`."),
+            (6, "`limits.requests_per_turn` is 0, but it has to be a whole number from 1 to 100000."),
+            (7, "`limits.warn_cost` is \"much\", but it has to be a number of 0 or more."),
+            (10, "`ui.glyphs` is \"unicoed\", but it has to be \"auto\", \"unicode\" or \"ascii\"."),
+            (11, "`ui.theme` is \"\", but it has to be a text."),
+            (12, "There is no setting `ui.shiny`."),
+            (13, "[connections.a] has no `provider`, so it cannot be used."),
+            (15, "[connections.b] has no `base_url`, so it cannot be used."),
+            (
+                18,
+                "`connections.c.provider` is \"opnai\", but it has to be \"anthropic\", \"openai\", \
+                 \"openai-compatible\", \"gemini\", \"azure-openai\" or \"rehearsal\"."
+            ),
+            (19, "[connections.d] holds a key; keys do not belong into config.toml, and it was not read."),
+            (
+                24,
+                "`connections.e.base_url` is \"api.example\", but it has to be an address that begins with \
+                 http:// or https://."
+            ),
+            (26, "`store.fsync` is of type boolean, but it has to be \"always\", \"normal\" or \"off\"."),
+            (27, "There is no setting `colours`."),
+        ]
+    );
+    assert!(problems.iter().all(|p| !p.fix.is_empty() && p.path == Path::new("/c/config.toml")));
+    assert!(problems.iter().all(|p| !p.to_string().contains("sk-secret")));
+    assert_eq!(problems[2].fix, "Did you mean `requests_per_turn`?");
+    assert!(problems[5].fix.contains("glyphs = \"unicode\""), "{}", problems[5].fix);
+    assert_eq!(settings.ui.fps, 30);
+    assert_eq!(settings.ui.glyphs, Glyphs::Auto);
+    assert_eq!(settings.permissions.cycle, [Mode::Ask]);
+    let names: Vec<&str> = settings.connections.keys().map(ConnectionName::as_str).collect();
+    assert_eq!(names, ["d"]);
+}
+
+#[test]
+fn a_syntax_error_has_its_line_and_spares_what_stands_before() {
+    let (settings, problems) = parse("[ui]\nfps = 30\nglyphs = = \"ascii\"\n[store]\nfsync = \"off\"\n");
+    assert!(!problems.is_empty() && problems.iter().all(|p| p.line == Some(3)), "{problems:?}");
+    assert!(problems[0].text.starts_with("This is not TOML"), "{problems:?}");
+    assert_eq!((settings.ui.fps, settings.fsync), (30, Fsync::Off));
+}
+
+#[test]
+fn tables_and_values_in_each_others_place_are_told() {
+    let (_, problems) = parse("ui = 3\nconnections = []\n[limits.warn_cost]\nx = 1\n");
+    let lines: Vec<_> = problems.iter().map(|p| p.line.unwrap()).collect();
+    assert_eq!(lines, [1, 2, 3]);
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_fail(text in "(\\PC|\n|\\[ui\\]\n|fps = |\"|'|=|\\[|\\]|connections\\.){0,60}") {
+        let (settings, _) = parse(&text);
+        prop_assert!(!settings.permissions.cycle.is_empty());
+    }
+}
