@@ -204,8 +204,8 @@ impl Wrapper<'_> {
 
     /// The lead and its width, or nothing when it is too wide.
     fn lead<'l>(&self, lead: &'l [Span<'static>]) -> (&'l [Span<'static>], usize) {
-        let wide = spans_width(lead);
-        if wide + 2 > self.width { (&[], 0) } else { (lead, wide) }
+        let lead = lead_within(lead, self.width);
+        (lead, spans_width(lead))
     }
 
     fn emit(&mut self, pieces: &[Piece], from: usize, to: usize, fold: Fold) {
@@ -292,6 +292,12 @@ fn is_simple(text: &str) -> bool {
 /// Cells of a grapheme; 0 for control characters, which the buffer leaves out.
 fn cells(grapheme: &str) -> usize {
     if grapheme.contains(char::is_control) { 0 } else { usize::from(grapheme.cell_width()) }
+}
+
+/// A lead, or nothing where it would leave less than two cells of `width`.
+#[must_use]
+pub fn lead_within<'l>(lead: &'l [Span<'static>], width: usize) -> &'l [Span<'static>] {
+    if spans_width(lead) + 2 > width { &[] } else { lead }
 }
 
 /// A line of one style.

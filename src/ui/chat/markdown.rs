@@ -94,12 +94,10 @@ pub(super) fn code_label(
     if word.is_empty() {
         return None;
     }
-    let mut spans = lead.to_vec();
-    let room = width.saturating_sub(text::spans_width(lead) + 2);
-    spans.push(Span::styled(
-        format!("  {}", text::cut_with(&word, room, look.ellipsis())),
-        look.style(Role::Faint),
-    ));
+    let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
+    let mut spans = text::lead_within(&lead, width).to_vec();
+    let room = width.saturating_sub(text::spans_width(&spans));
+    spans.push(Span::styled(text::cut_with(&word, room, look.ellipsis()).into_owned(), look.style(Role::Faint)));
     Some(Line::from(spans))
 }
 
@@ -256,7 +254,8 @@ impl<'a> Page<'a> {
             }
             Event::Rule => {
                 self.begin();
-                let mut spans = self.take_leads();
+                let leads = self.take_leads();
+                let mut spans = text::lead_within(&leads, self.width).to_vec();
                 let room = self.width.saturating_sub(text::spans_width(&spans)).min(40);
                 spans.push(Span::styled(self.look.glyph("─", "-").repeat(room), self.look.style(Role::Mark)));
                 self.lines.push(Line::from(spans));

@@ -24,6 +24,8 @@ pub(super) struct Stream {
     lines: Vec<Line<'static>>,
     kept: usize,
     state: State,
+    /// Bytes of the source that were there last time.
+    seen: usize,
 }
 
 /// Between two lines of the source: what stands open and what came before.
@@ -77,6 +79,23 @@ impl Stream {
         }
         self.lines.truncate(self.kept);
         let tail = source.get(self.done..).unwrap_or_default();
+        // Without a new line nothing becomes final.
+        if source.get(self.seen..).is_none_or(|new| new.contains('\n')) {
+            self.settle(tail, width, look);
+            self.hash = hash(source.get(..self.done).unwrap_or_default());
+        }
+        self.seen = source.len();
+
+        let rest = clean_growing(source.get(self.done..).unwrap_or_default());
+        let mut pass = Pass { text: &rest.text, at: 0, state: self.state.clone(), lines: Vec::new() };
+        pass.run(&rest.text, width, look, &mut |_| {});
+        pass.last(width, look);
+        self.lines.append(&mut pass.lines);
+        &self.lines
+    }
+
+    /// Keeps what is final of the text behind `done`.
+    fn settle(&mut self, tail: &str, width: usize, look: &Look<'_>) {
         let growing = clean_growing(tail);
         let complete = growing.text.rfind('\n').map_or(0, |i| i + 1);
         let mut pass = Pass { text: &growing.text, at: 0, state: self.state.clone(), lines: Vec::new() };
@@ -93,14 +112,6 @@ impl Stream {
         self.kept = self.lines.len();
         self.state = state;
         self.done += at;
-        self.hash = hash(source.get(..self.done).unwrap_or_default());
-
-        let rest = clean_growing(source.get(self.done..).unwrap_or_default());
-        let mut pass = Pass { text: &rest.text, at: 0, state: self.state.clone(), lines: Vec::new() };
-        pass.run(&rest.text, width, look, &mut |_| {});
-        pass.last(width, look);
-        self.lines.append(&mut pass.lines);
-        &self.lines
     }
 
     /// The lines as they were laid out last.
@@ -184,6 +195,7 @@ impl Pass<'_> {
                 let first = text.get(here..).unwrap_or_default();
                 let Some((first, _)) = first.split_once('\n') else { return };
                 self.gap(&block);
+                self.between(&block, width, look);
                 let (fence, info) = Fence::open(first);
                 self.lines.extend(markdown::code_label(info, width, &[], look));
                 self.at = here + first.len() + 1;
@@ -197,7 +209,8 @@ impl Pass<'_> {
                 }
             }
             let Some(end) = end else { return };
-            self.block(&block, text.get(here..end).unwrap_or_default(), width, look);
+            // From where the last one ended: definitions of links stand between blocks and belong to the next.
+            self.block(&block, text.get(self.at..end).unwrap_or_default(), width, look);
             self.at = end;
             keep(self);
         }
@@ -222,12 +235,13 @@ impl Pass<'_> {
                 let source = self.text.get(block.start..).unwrap_or_default();
                 if block.fenced {
                     self.gap(&block);
+                    self.between(&block, width, look);
                     self.lines.extend(markdown::code_label(Fence::open(source).1, width, &[], look));
                 } else if source.len() > LARGE {
                     self.gap(&block);
                     self.lines.extend(markdown::raw(source, width, look));
                 } else {
-                    self.block(&block, source, width, look);
+                    self.block(&block, rest, width, look);
                 }
             }
         }
@@ -239,6 +253,14 @@ impl Pass<'_> {
         let trailing = source.get(source.trim_end().len()..).unwrap_or_default();
         self.state.blank = trailing.matches('\n').count() > 1;
         self.state.before = if block.heading { Before::Heading } else { Before::Other };
+    }
+
+    /// Definitions of links before a block of code.
+    fn between(&mut self, block: &Found, width: usize, look: &Look<'_>) {
+        let between = self.text.get(self.at..block.start).unwrap_or_default();
+        if !between.trim().is_empty() {
+            self.lines.extend(markdown::block(between, width, look));
+        }
     }
 
     /// A blank line where the source has one, and before each heading; none behind a heading.
@@ -315,3 +337,6 @@ fn hash(text: &str) -> u64 {
     let whole = words.iter().fold(text.len() as u64, |h, w| mix(h, u64::from_le_bytes(*w)));
     rest.iter().fold(whole, |h, b| mix(h, u64::from(*b)))
 }
+
+#[cfg(test)]
+mod tests;
