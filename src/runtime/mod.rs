@@ -3,4 +3,5 @@
 //! `input` reads the terminal, `terminal` sets it up and restores it, `frames` and `encode` write to it, `run` is the
 //! loop, `effects` does what the screen asks for.
 
+pub mod encode;
 pub mod input;
