@@ -4,4 +4,6 @@
 //! loop, `effects` does what the screen asks for.
 
 pub mod encode;
+pub mod frames;
 pub mod input;
+pub mod tty;
