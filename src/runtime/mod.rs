@@ -6,4 +6,6 @@
 pub mod encode;
 pub mod frames;
 pub mod input;
+pub mod memory;
+pub mod terminal;
 pub mod tty;
