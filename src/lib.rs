@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod domain;
+pub mod keymap;
 pub mod permit;
 pub mod provider;
 pub mod runtime;

@@ -1,8 +1,17 @@
-//! Themes: a closed set of roles, each with a style. `role` names them; `parse` reads theme files.
+//! Themes: a closed set of roles, each with a style. `role` names them, `parse` reads theme files, `resolve` makes
+//! a [`Theme`] of them, `colour` knows what is left of a colour on a terminal with fewer.
+//!
+//! Which file a theme comes from, and what the terminal can show, is found out by others and given as values.
 
+pub mod colour;
+pub mod parse;
+pub mod resolve;
 pub mod role;
 
-use ratatui::style::Style;
+pub use colour::Colors;
+pub use parse::Problem;
+use ratatui::style::{Color, Modifier, Style};
+pub use resolve::{Loaded, ThemeText, builtin_names, load};
 pub use role::Role;
 
 /// A resolved theme.
@@ -17,9 +26,51 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// The style of a role.
+    /// A theme without any style: for tests of layout, and for text that is only copied.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self { name: "plain".to_owned(), dark: true, styles: vec![Style::default(); Role::ALL.len()] }
+    }
+
+    /// The style of a role. Roles that have no ground of their own leave the one below as it is.
     #[must_use]
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
+
+    /// The built-in theme for a dark or a light background, in full colour.
+    #[must_use]
+    pub fn builtin(dark: bool) -> Theme {
+        load(if dark { "lisle-dark" } else { "lisle-light" }, &[]).theme
+    }
+
+    /// The theme as a terminal of so many colours can show it.
+    ///
+    /// 256: each colour becomes its nearest neighbour. 16: what those cannot say is taken from the theme `ansi`, role
+    /// by role, because nobody knows what the 16 look like and only that theme was made for it. None (NO_COLOR): the
+    /// theme `mono`, which has bold, underline and reverse only.
+    #[must_use]
+    pub fn for_terminal(&self, colors: Colors) -> Theme {
+        let instead = match colors {
+            Colors::True => return self.clone(),
+            Colors::C256 => None,
+            Colors::C16 => Some(load("ansi", &[]).theme),
+            Colors::None => Some(load("mono", &[]).theme),
+        };
+        let reduced = |(&role, &style): (&Role, &Style)| match (colors, &instead) {
+            (Colors::C16, _) if colour::is_basic(style) => style,
+            (_, Some(other)) => other.style(role),
+            (_, None) => colour::to_256(style),
+        };
+        let styles = Role::ALL.iter().zip(&self.styles).map(reduced).collect();
+        Theme { name: self.name.clone(), dark: self.dark, styles }
+    }
 }
+
+/// A style as a theme file gives it: what is not said is `None` or empty.
+fn style(fg: Option<Color>, bg: Option<Color>, add: Modifier) -> Style {
+    Style { fg, bg, add_modifier: add, ..Style::default() }
+}
+
+#[cfg(test)]
+mod tests;

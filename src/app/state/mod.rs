@@ -1,3 +1,330 @@
 //! All that the screen knows, one file a concern.
 
 pub mod chat;
+pub mod composer;
+pub mod edit;
+pub mod fuzzy;
+pub mod notices;
+pub mod open;
+pub mod overlay;
+pub mod panel;
+pub mod picker;
+pub mod search;
+pub mod sessions;
+
+use super::action::Context;
+use super::key::Key;
+use super::msg::Frame;
+use crate::domain::contract::Configured;
+use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
+use crate::domain::request::{Ask, Request};
+use crate::domain::session::{Activity, SessionMeta};
+use crate::keymap::Table;
+use chat::Density;
+use composer::{Composer, History};
+use notices::Notices;
+use open::Open;
+use overlay::Overlay;
+use panel::{Panel, Stage};
+use search::Search;
+use sessions::Sessions;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where keys go when no overlay is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Focus {
+    /// The list of sessions.
+    List,
+    /// The conversation.
+    Chat,
+    /// The composer.
+    #[default]
+    Composer,
+    /// The panel of what is asked. Only a deliberate act of the user leads here.
+    Panel,
+}
+
+/// Columns and rows of the terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub width: u16,
+    /// Rows.
+    pub height: u16,
+}
+
+/// What is known of the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// It has the focus of its window system, as far as is known.
+    pub focused: bool,
+    /// Its background is dark; `None` while it has not answered.
+    pub dark: Option<bool>,
+}
+
+/// Keys of an unfinished chord.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chord {
+    /// What was pressed so far; empty when there is none.
+    pub keys: Vec<Key>,
+    /// The strip of what can follow is to be shown.
+    pub strip: bool,
+}
+
+/// The way to the end of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quit {
+    /// Nobody wants to.
+    #[default]
+    No,
+    /// This key pressed once more quits, until the timer runs out.
+    OnceMore(Key),
+    /// The engine was told to end; its last event is awaited.
+    Ending,
+}
+
+/// Which pane is on the screen where only one fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// The conversation with its composer.
+    #[default]
+    Chat,
+    /// The list.
+    List,
+}
+
+/// What the current place shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Current {
+    /// A new session that the engine has not made yet; its composer is [`State::lobby`].
+    #[default]
+    New,
+    /// This session; it is in [`State::open`], perhaps not loaded yet.
+    Session(SessionId),
+}
+
+/// All that the screen knows.
+#[derive(Debug)]
+pub struct State {
+    /// The keymap in force.
+    pub keys: Arc<Table>,
+    /// The terminal's size.
+    pub size: Size,
+    /// The instant of the last message.
+    pub now: At,
+    /// Local time minus UTC, in seconds.
+    pub utc_offset: i32,
+    /// Where keys go.
+    pub focus: Focus,
+    /// Which pane is shown where only one fits.
+    pub shown: Shown,
+    /// The list of sessions.
+    pub sessions: Sessions,
+    /// The sessions whose conversation is loaded or asked for.
+    pub open: HashMap<SessionId, Open>,
+    /// The sessions of `open`, last used last.
+    pub recent: Vec<SessionId>,
+    /// Which session is shown.
+    pub current: Current,
+    /// The composer while [`Current::New`].
+    pub lobby: Composer,
+    /// Messages sent from the lobby, until the engine made the session.
+    pub lobby_sent: Vec<String>,
+    /// Texts sent earlier, from all sessions.
+    pub history: History,
+    /// Overlays, the topmost last.
+    pub overlays: Vec<Overlay>,
+    /// The search in the conversation, while it is open.
+    pub search: Option<Search>,
+    /// Words to the user.
+    pub notices: Notices,
+    /// What the engine said of its configuration.
+    pub config: Configured,
+    /// Models that servers told, or why not.
+    pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
+    /// Names of the themes.
+    pub themes: Vec<String>,
+    /// The theme in force.
+    pub theme: String,
+    /// How much of tool calls is shown, for every session.
+    pub density: Density,
+    /// An unfinished chord.
+    pub chord: Chord,
+    /// The terminal.
+    pub terminal: Terminal,
+    /// When the last key came (or paste); what came by mouse does not count.
+    pub last_key: Option<At>,
+    /// Until then keys are dropped: what they were meant for has just changed under them.
+    pub quiet_until: At,
+    /// The way to the end.
+    pub quit: Quit,
+    /// The terminal's title as last set.
+    pub title: String,
+    /// What the last frame found out.
+    pub frame: Frame,
+    /// The sequence number of the last event of the engine as a whole.
+    pub(crate) engine_seq: Option<u64>,
+    /// A timer for the times on the screen is armed with so many milliseconds.
+    pub(crate) ticking: Option<u64>,
+    /// Who waits for [`crate::app::Msg::Edited`].
+    pub(crate) editing: Option<Current>,
+}
+
+impl State {
+    /// The state before the first message. `utc_offset` is local time minus UTC in seconds.
+    #[must_use]
+    pub fn new(keys: Arc<Table>, size: Size, now: At, utc_offset: i32) -> Self {
+        Self {
+            keys,
+            size,
+            now,
+            utc_offset,
+            focus: Focus::Composer,
+            shown: Shown::Chat,
+            sessions: Sessions::default(),
+            open: HashMap::new(),
+            recent: Vec::new(),
+            current: Current::New,
+            lobby: Composer::default(),
+            lobby_sent: Vec::new(),
+            history: History::default(),
+            overlays: Vec::new(),
+            search: None,
+            notices: Notices::default(),
+            config: Configured::default(),
+            models: HashMap::new(),
+            themes: Vec::new(),
+            theme: String::new(),
+            density: Density::default(),
+            chord: Chord::default(),
+            terminal: Terminal { focused: true, dark: None },
+            last_key: None,
+            quiet_until: At(i64::MIN),
+            quit: Quit::No,
+            title: String::new(),
+            frame: Frame::default(),
+            engine_seq: None,
+            ticking: None,
+            editing: None,
+        }
+    }
+
+    /// The id of the session that is shown.
+    #[must_use]
+    pub fn current_id(&self) -> Option<&SessionId> {
+        match &self.current {
+            Current::Session(id) => Some(id),
+            Current::New => None,
+        }
+    }
+
+    /// The session that is shown.
+    #[must_use]
+    pub fn current_open(&self) -> Option<&Open> {
+        self.open.get(self.current_id()?)
+    }
+
+    /// The session that is shown, to be changed.
+    pub fn current_open_mut(&mut self) -> Option<&mut Open> {
+        match &self.current {
+            Current::Session(id) => self.open.get_mut(id),
+            Current::New => None,
+        }
+    }
+
+    /// Properties of the session that is shown.
+    #[must_use]
+    pub fn current_meta(&self) -> Option<&SessionMeta> {
+        self.sessions.meta(self.current_id()?)
+    }
+
+    /// The composer that is shown.
+    #[must_use]
+    pub fn composer(&self) -> &Composer {
+        self.current_open().map_or(&self.lobby, |open| &open.composer)
+    }
+
+    /// The composer that is shown, to be changed.
+    pub fn composer_mut(&mut self) -> &mut Composer {
+        match &self.current {
+            Current::Session(id) => self.open.get_mut(id).map_or(&mut self.lobby, |open| &mut open.composer),
+            Current::New => &mut self.lobby,
+        }
+    }
+
+    /// The panel of the session that is shown: what waits there first.
+    #[must_use]
+    pub fn panel(&self) -> Option<(&Panel, &Request)> {
+        let open = self.current_open()?;
+        let panel = open.panel.as_ref()?;
+        Some((panel, open.request(&panel.request)?))
+    }
+
+    /// The topmost overlay.
+    #[must_use]
+    pub fn overlay(&self) -> Option<&Overlay> {
+        self.overlays.last()
+    }
+
+    /// Whether a turn of the session that is shown runs or is ending.
+    #[must_use]
+    pub fn running(&self) -> bool {
+        self.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::Running(_) | Activity::NeedsYou(_)))
+            || self.current_open().is_some_and(|open| open.turn.started.is_some())
+    }
+
+    /// The request with this id, of whichever open session.
+    #[must_use]
+    pub fn request(&self, session: &SessionId, id: &RequestId) -> Option<&Request> {
+        self.open.get(session)?.request(id)
+    }
+
+    /// Where keys have a meaning now, the first that knows a key wins.
+    #[must_use]
+    pub fn contexts(&self) -> Vec<Context> {
+        let mut contexts = Vec::with_capacity(3);
+        match self.overlays.last() {
+            Some(overlay) => contexts.push(self.overlay_context(overlay)),
+            None => match self.focus {
+                Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
+                Focus::List => contexts.push(Context::List),
+                Focus::Chat if self.search.as_ref().is_some_and(|s| s.typing) => contexts.push(Context::Search),
+                Focus::Chat => contexts.push(Context::Chat),
+                Focus::Panel => contexts.extend(self.panel().map(|(panel, request)| panel_context(panel, request))),
+                Focus::Composer => {
+                    if self.composer().slash.is_some() {
+                        contexts.push(Context::Slash);
+                    }
+                    contexts.push(Context::Composer);
+                }
+            },
+        }
+        contexts.push(Context::Global);
+        contexts
+    }
+
+    fn overlay_context(&self, overlay: &Overlay) -> Context {
+        match overlay {
+            Overlay::Help(_) => Context::Help,
+            Overlay::Picker(_) => Context::Picker,
+            Overlay::Rename(_) => Context::Search,
+            Overlay::ConfirmQuit => Context::Confirm,
+            Overlay::Inbox(inbox) => match &inbox.answering {
+                Some((session, panel)) => self
+                    .request(session, &panel.request)
+                    .map_or(Context::Inbox, |request| panel_context(panel, request)),
+                None => Context::Inbox,
+            },
+        }
+    }
+}
+
+fn panel_context(panel: &Panel, request: &Request) -> Context {
+    match (&panel.stage, &request.ask) {
+        (Stage::Writing { .. }, _) => Context::Input,
+        (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
+        (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
+        (Stage::Choosing, Ask::Question(_)) => Context::Question,
+    }
+}

@@ -1,1 +1,68 @@
-//! The conversation as lines.
+//! The conversation as lines: what the transcript looks like and which part of it is on the screen.
+//!
+//! [`draw`] is called once a frame with the whole conversation and lays out only what can be seen.
+
+mod cache;
+mod look;
+
+pub use cache::Cache;
+pub use look::{Glyphs, Look};
+
+use crate::app::state::chat::{Chat, Drawn, Entry};
+use crate::domain::At;
+use crate::domain::diff::FileDiff;
+use crate::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+/// What a frame of the transcript depends on besides the conversation itself.
+#[derive(Clone, Copy, Debug)]
+pub struct ChatOpts<'a> {
+    /// Which conversation this is (the session's id): the cache keeps only one.
+    pub session: &'a str,
+    /// The instant of the frame, for elapsed times and for the day of a message.
+    pub now: At,
+    /// Seconds east of UTC of the user's clock.
+    pub utc_offset_s: i32,
+    /// Which glyphs the terminal draws well.
+    pub glyphs: Glyphs,
+    /// The pane has the focus: the entry at the cursor is marked.
+    pub focused: bool,
+    /// The short name of the model in the head lines of answers; empty when there is none.
+    pub model: &'a str,
+}
+
+/// Draws the conversation into `area` and reports which part of it is seen.
+pub fn draw(
+    chat: &Chat,
+    opts: &ChatOpts<'_>,
+    theme: &Theme,
+    cache: &mut Cache,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Drawn {
+    let _ = (chat, opts, theme, cache, area, buf);
+    Drawn::default()
+}
+
+/// Markdown as lines of at most `width` cells. The text is sanitised here.
+#[must_use]
+pub fn markdown_lines(text: &str, width: u16, theme: &Theme) -> Vec<Line<'static>> {
+    let _ = (text, width, theme);
+    Vec::new()
+}
+
+/// A change of a file as numbered lines of at most `width` cells, suspicious characters made visible.
+#[must_use]
+pub fn diff_lines(diff: &FileDiff, width: u16, theme: &Theme) -> Vec<Line<'static>> {
+    let _ = (diff, width, theme);
+    Vec::new()
+}
+
+/// The logical text of an entry for copying: no gutter, no padding, no soft breaks. Sanitised.
+#[must_use]
+pub fn plain_text(entry: &Entry) -> String {
+    let _ = entry;
+    String::new()
+}

@@ -1,0 +1,317 @@
+//! Every verb that can be bound to a key: one table for the keymap, help, the palette and the manual.
+//!
+//! What a verb does is in `update`; which key does it is in the keymap.
+
+/// A place in which keys have a meaning of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Context {
+    /// Everywhere, after the other places.
+    Global,
+    /// The list of sessions.
+    List,
+    /// The conversation.
+    Chat,
+    /// The composer.
+    Composer,
+    /// The commands offered above a draft that begins with `/`.
+    Slash,
+    /// An approval that has the focus.
+    Approval,
+    /// A plan that has the focus.
+    Plan,
+    /// A question that has the focus.
+    Question,
+    /// A text asked for by a panel or an overlay.
+    Input,
+    /// A picker, the palette among them.
+    Picker,
+    /// The list of all that waits.
+    Inbox,
+    /// The search in the conversation.
+    Search,
+    /// A page to read: the keys of a place.
+    Help,
+    /// A yes-or-no question of lisle's own.
+    Confirm,
+}
+
+impl Context {
+    /// All of them.
+    pub const ALL: &'static [Context] = &[
+        Context::Global,
+        Context::List,
+        Context::Chat,
+        Context::Composer,
+        Context::Slash,
+        Context::Approval,
+        Context::Plan,
+        Context::Question,
+        Context::Input,
+        Context::Picker,
+        Context::Inbox,
+        Context::Search,
+        Context::Help,
+        Context::Confirm,
+    ];
+
+    /// Its name in keymap files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Context::Global => "global",
+            Context::List => "list",
+            Context::Chat => "chat",
+            Context::Composer => "composer",
+            Context::Slash => "slash",
+            Context::Approval => "approval",
+            Context::Plan => "plan",
+            Context::Question => "question",
+            Context::Input => "input",
+            Context::Picker => "picker",
+            Context::Inbox => "inbox",
+            Context::Search => "search",
+            Context::Help => "help",
+            Context::Confirm => "confirm",
+        }
+    }
+
+    /// The context of that name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|context| context.word() == text)
+    }
+}
+
+macro_rules! actions {
+    ($( $(#[$tdoc:meta])* $topic:ident $enum:ident $word:literal {
+        $( $name:ident $verb:literal $desc:literal [$($ctx:ident)+]; )+
+    } )+) => {
+        /// A verb, by topic.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Action { $( $(#[$tdoc])* $topic($enum) ),+ }
+
+        $(
+            $(#[$tdoc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            pub enum $enum { $( #[doc = $desc] $name ),+ }
+
+            impl From<$enum> for Action {
+                fn from(verb: $enum) -> Self { Action::$topic(verb) }
+            }
+        )+
+
+        impl Action {
+            /// All of them, by topic.
+            pub const ALL: &'static [Action] = &[$($(Action::$topic($enum::$name)),+),+];
+
+            /// `session.new`: what keymap files say.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($(Action::$topic($enum::$name) => concat!($word, ".", $verb)),+),+ }
+            }
+
+            /// What it does, in a few words.
+            #[must_use]
+            pub fn description(self) -> &'static str {
+                match self { $($(Action::$topic($enum::$name) => $desc),+),+ }
+            }
+
+            /// Where it has a meaning. One with `Global` has it everywhere.
+            #[must_use]
+            pub fn contexts(self) -> &'static [Context] {
+                match self { $($(Action::$topic($enum::$name) => &[$(Context::$ctx),+]),+),+ }
+            }
+        }
+    };
+}
+
+actions! {
+    /// Sessions as a whole.
+    Session SessionAction "session" {
+        New "new" "new session" [Global];
+        Rename "rename" "rename the session" [Global];
+        Switch "switch" "find a session by its title" [Global];
+        Next "next" "next session of the list" [Global];
+        Previous "previous" "previous session of the list" [Global];
+        Position "position" "session by its place in the list (the digit pressed)" [Global];
+    }
+    /// The turn that runs.
+    Turn TurnAction "turn" {
+        Stop "stop" "stop the turn" [Global];
+        Retry "retry" "send the failed request again" [Global];
+    }
+    /// Permission modes.
+    Mode ModeAction "mode" {
+        Next "next" "next permission mode" [Global];
+        Pick "pick" "choose the permission mode" [Global];
+        Explore "explore" "go to Explore: read only" [Global];
+        Ask "ask" "go to Ask to Edit: changes ask" [Global];
+        Execute "execute" "go to Execute: runs without asking" [Global];
+    }
+    /// What answers.
+    Model ModelAction "model" {
+        Pick "pick" "choose the model" [Global];
+        Thinking "thinking" "choose the thinking level" [Global];
+    }
+    /// The text being written.
+    Composer ComposerAction "composer" {
+        Send "send" "send; while a turn runs, queue" [Composer];
+        Steer "steer" "send into the running turn" [Composer];
+        Newline "newline" "break the line" [Composer Input];
+        Left "left" "left" [Composer Input Picker Search];
+        Right "right" "right" [Composer Input Picker Search];
+        Up "up" "up; at the edge the last queued or an earlier message" [Composer Input];
+        Down "down" "down; at the edge a later message" [Composer Input];
+        LineStart "line_start" "to the start of the line" [Composer Input Picker Search];
+        LineEnd "line_end" "to the end of the line" [Composer Input Picker Search];
+        WordBack "word_back" "a word back" [Composer Input Picker Search];
+        WordForward "word_forward" "a word forward" [Composer Input Picker Search];
+        Backspace "backspace" "delete the character before" [Composer Input Picker Search];
+        Delete "delete" "delete the character after" [Composer Input Picker Search];
+        KillWord "kill_word" "delete the word before" [Composer Input Picker Search];
+        KillWordForward "kill_word_forward" "delete the word after" [Composer Input Picker Search];
+        KillToStart "kill_to_start" "delete to the start of the line" [Composer Input Picker Search];
+        KillToEnd "kill_to_end" "delete to the end of the line" [Composer Input Picker Search];
+        Yank "yank" "put back what was deleted last" [Composer Input Picker Search];
+        Undo "undo" "undo in the text" [Composer Input];
+        Redo "redo" "redo in the text" [Composer Input];
+        Editor "editor" "edit the text in $EDITOR" [Composer];
+        OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
+        History "history" "search the messages sent earlier" [Composer];
+        Queue "queue" "take a queued message back" [Global];
+    }
+    /// The commands offered above the composer.
+    Slash SlashAction "slash" {
+        Up "up" "the command above" [Slash];
+        Down "down" "the command below" [Slash];
+        Complete "complete" "complete the command" [Slash];
+        Accept "accept" "run the command" [Slash];
+    }
+    /// The conversation.
+    Chat ChatAction "chat" {
+        PageUp "page_up" "scroll the chat a page up" [Global];
+        PageDown "page_down" "scroll the chat a page down" [Global];
+        Top "top" "scroll the chat to the top" [Global];
+        End "end" "scroll the chat to the end" [Global];
+        LineUp "line_up" "a line up" [Chat];
+        LineDown "line_down" "a line down" [Chat];
+        Previous "previous" "to the entry before" [Chat];
+        Next "next" "to the next entry" [Chat];
+        PreviousMessage "previous_message" "to your message before" [Chat];
+        NextMessage "next_message" "to your next message" [Chat];
+        PreviousTool "previous_tool" "to the tool call before" [Chat];
+        NextTool "next_tool" "to the next tool call" [Chat];
+        Fold "fold" "fold or unfold the entry" [Chat];
+        Copy "copy" "copy the entry" [Chat];
+        Density "density" "how much of tool calls is shown" [Global];
+        Thinking "thinking" "fold or unfold thinking" [Global];
+        Search "search" "search the conversation" [Chat];
+        SearchNext "search_next" "next hit" [Chat];
+        SearchPrevious "search_previous" "hit before" [Chat];
+    }
+    /// The list of sessions.
+    List ListAction "list" {
+        Up "up" "up" [List];
+        Down "down" "down" [List];
+        First "first" "to the first" [List];
+        Last "last" "to the last" [List];
+        PageUp "page_up" "a page up" [List];
+        PageDown "page_down" "a page down" [List];
+        Open "open" "open the session" [List];
+        New "new" "new session" [List];
+        Rename "rename" "rename the selected session" [List];
+        Filter "filter" "filter the list" [List];
+        Archived "archived" "show the archived sessions, or the others again" [Global];
+    }
+    /// Panes and focus.
+    Pane PaneAction "pane" {
+        Next "next" "next pane (Tab only with an empty draft)" [Global];
+        Swap "swap" "list or chat, where only one fits" [Global];
+    }
+    /// What the engine asks.
+    Answer AnswerAction "answer" {
+        Focus "focus" "answer what waits here" [Global];
+        Plan "plan" "back to the plan that waits" [Global];
+        Inbox "inbox" "all that waits, in every session" [Global];
+        Previous "previous" "the answer before" [Approval Plan Question];
+        Next "next" "the next answer" [Approval Plan Question];
+        Number "number" "the answer of that number" [Approval Plan Question];
+        Confirm "confirm" "give the selected answer" [Approval Plan Question];
+        Once "once" "yes, this once" [Approval];
+        Session "session" "yes, for this session" [Approval];
+        No "no" "no" [Approval];
+        Reason "reason" "no, and say why" [Approval];
+        PlanToAsk "plan_to_ask" "approve, go to Ask to Edit" [Plan];
+        PlanToExecute "plan_to_execute" "approve, go to Execute" [Plan];
+        PlanChanges "plan_changes" "request changes" [Plan];
+        PlanDecline "plan_decline" "decline the plan" [Plan];
+        Words "words" "answer in words" [Question];
+        Full "full" "the whole screen for it, or no longer" [Approval Plan Question];
+        ScrollUp "scroll_up" "scroll what is asked up" [Approval Plan Question];
+        ScrollDown "scroll_down" "scroll what is asked down" [Approval Plan Question];
+    }
+    /// Lists on top of the screen, and texts asked for.
+    Picker PickerAction "picker" {
+        Up "up" "up" [Picker Inbox];
+        Down "down" "down" [Picker Inbox];
+        PageUp "page_up" "a page up" [Picker Inbox];
+        PageDown "page_down" "a page down" [Picker Inbox];
+        Accept "accept" "choose" [Picker Inbox Input Search Confirm];
+    }
+    /// A page to read.
+    Help HelpAction "help" {
+        Up "up" "a line up" [Help];
+        Down "down" "a line down" [Help];
+        PageUp "page_up" "a page up" [Help];
+        PageDown "page_down" "a page down" [Help];
+    }
+    /// The program.
+    App AppAction "app" {
+        Back "back" "close, give the focus back, else stop the turn" [Global];
+        Interrupt "interrupt" "draft to history; empty: stop the turn; neither: twice quits" [Global];
+        EndOfInput "end_of_input" "with an empty draft twice quits" [Global];
+        Palette "palette" "all commands" [Global];
+        Help "help" "the keys of this place" [Global];
+        HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
+        Theme "theme" "choose the colours" [Global];
+        Repaint "repaint" "draw everything anew" [Global];
+        Suspend "suspend" "to the shell; fg comes back" [Global];
+        Quit "quit" "save and quit" [Global];
+    }
+}
+
+impl Action {
+    /// The action of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.name() == name)
+    }
+
+    /// Whether it has a meaning in `context`.
+    #[must_use]
+    pub fn lives_in(self, context: Context) -> bool {
+        self.contexts().contains(&Context::Global) || self.contexts().contains(&context) || self == BACK
+    }
+}
+
+const BACK: Action = Action::App(AppAction::Back);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_read_back() {
+        let mut seen = HashSet::new();
+        for action in Action::ALL {
+            assert!(seen.insert(action.name()), "{}", action.name());
+            assert_eq!(Action::parse(action.name()), Some(*action));
+            assert!(!action.description().is_empty() && !action.contexts().is_empty());
+        }
+        assert_eq!(Action::parse("session.nwe"), None);
+        for context in Context::ALL {
+            assert_eq!(Context::parse(context.word()), Some(*context));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What the screen wants done outside itself.
+
+use super::msg::Timer;
+use crate::domain::Command;
+use crate::domain::ids::SessionId;
+
+/// Something for the runtime to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// To the engine.
+    Send(Command),
+    /// [`super::Msg::Timer`] after so many milliseconds; an armed one starts anew.
+    Arm {
+        /// Which timer.
+        timer: Timer,
+        /// Milliseconds from now.
+        ms: u64,
+    },
+    /// The timer is not wanted any more.
+    Disarm(Timer),
+    /// Put this text on the clipboard by all ways there are; answered by [`super::Msg::Notice`].
+    Copy(String),
+    /// The terminal's title.
+    Title(String),
+    /// Call the user's attention, in words where the terminal can.
+    Bell {
+        /// Which session needs what.
+        text: String,
+    },
+    /// Give the terminal back and stop until `fg`.
+    Suspend,
+    /// Draw every cell anew.
+    Repaint,
+    /// Edit this text in $EDITOR; answered by [`super::Msg::Edited`].
+    Edit {
+        /// The text to begin with.
+        text: String,
+    },
+    /// Use this theme, and keep the choice if `keep`.
+    Theme {
+        /// Its name.
+        name: String,
+        /// The user chose it; otherwise it is only looked at.
+        keep: Keep,
+    },
+    /// Leave the loop.
+    Quit {
+        /// The session to name in the command that resumes.
+        resume: Option<SessionId>,
+    },
+}
+
+/// Whether a choice is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// For the next start too.
+    Yes,
+    /// Only looked at.
+    No,
+}

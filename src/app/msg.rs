@@ -1,0 +1,187 @@
+//! What can happen to the screen. Every message comes with the instant at which it happened.
+
+use super::action::Action;
+use super::key::Key;
+use crate::app::state::chat;
+use crate::domain::ids::{MessageId, SessionId};
+use crate::domain::{Notice, Stamped};
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Msg {
+    /// A verb: from a key (then with it), the palette or a click.
+    Act {
+        /// The verb.
+        action: Action,
+        /// The last key of what was pressed for it; `None` when no key was.
+        key: Option<Key>,
+    },
+    /// These keys begin a chord.
+    Chord(Vec<Key>),
+    /// A key that is not bound in the contexts of now.
+    Key(Key),
+    /// A text was pasted.
+    Paste(String),
+    /// The mouse.
+    Mouse(Mouse),
+    /// The terminal has this size now.
+    Resize {
+        /// Columns.
+        width: u16,
+        /// Rows.
+        height: u16,
+    },
+    /// The terminal got or lost the focus.
+    Focus(bool),
+    /// The engine reports.
+    Engine(Box<Stamped>),
+    /// A frame was drawn.
+    Drawn(Box<Frame>),
+    /// A timer armed with [`super::effect::Effect::Arm`] ran out.
+    Timer(Timer),
+    /// The terminal said whether its background is dark.
+    Background {
+        /// It is.
+        dark: bool,
+    },
+    /// These themes can be chosen, and this one is in force.
+    Themes {
+        /// Their names, in the order to show.
+        names: Vec<String>,
+        /// The one in force.
+        current: String,
+    },
+    /// What came of [`super::effect::Effect::Edit`]: the text, or why there is none.
+    Edited(Result<String, String>),
+    /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
+    Notice(Notice),
+    /// The offset of local time from UTC changed.
+    Zone {
+        /// Seconds east of UTC.
+        utc_offset: i32,
+    },
+    /// The program was asked to end from outside (SIGTERM, SIGHUP).
+    Terminate,
+}
+
+/// What the mouse did, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mouse {
+    /// What it did.
+    pub kind: MouseKind,
+    /// Column, from 0.
+    pub col: u16,
+    /// Row, from 0.
+    pub row: u16,
+}
+
+/// What the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseKind {
+    /// The left button went down.
+    Press,
+    /// The wheel was turned up by one notch.
+    WheelUp,
+    /// The wheel was turned down by one notch.
+    WheelDown,
+}
+
+/// A timer; arming one that runs starts it anew.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Timer {
+    /// A chord is unfinished: show what can follow.
+    Chord,
+    /// A letter in the list waits for a second one.
+    ListLetter,
+    /// The draft of this session is to be saved.
+    Draft(SessionId),
+    /// The oldest notice goes.
+    Notice,
+    /// "Once more quits" is over.
+    Quit,
+    /// Times on the screen move on.
+    Tick,
+}
+
+/// A rectangle of the screen in cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Area {
+    /// Left column.
+    pub x: u16,
+    /// Top row.
+    pub y: u16,
+    /// Columns.
+    pub w: u16,
+    /// Rows.
+    pub h: u16,
+}
+
+impl Area {
+    /// Whether the cell lies in it.
+    #[must_use]
+    pub fn holds(self, col: u16, row: u16) -> bool {
+        col >= self.x && row >= self.y && col - self.x < self.w && row - self.y < self.h
+    }
+}
+
+/// What a place on the screen stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The list, beside its rows.
+    List,
+    /// A row of the list.
+    ListRow(SessionId),
+    /// The conversation, beside its entries.
+    Chat,
+    /// An entry of the conversation, by its key.
+    Entry(i64),
+    /// "12 new lines": a way to the end.
+    ToEnd,
+    /// The composer.
+    Composer,
+    /// The mark that stops the turn.
+    StopMark,
+    /// A message in the queue.
+    Queued(MessageId),
+    /// A command offered above the composer, by its place in [`super::state::composer::SlashMenu::hits`].
+    Slash(usize),
+    /// The panel of what is asked, beside its answers.
+    Panel,
+    /// An answer of the panel, by its place in [`super::state::panel::Panel::choices`].
+    Choice(usize),
+    /// The topmost overlay, beside its rows.
+    Overlay,
+    /// A row of the topmost overlay, by its place among the shown ones.
+    OverlayRow(usize),
+    /// The mode in the status line.
+    Mode,
+}
+
+/// What the last frame found out: where things are, and how long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// The conversation of the current session; `None` when it was not on the screen.
+    pub chat: Option<chat::Drawn>,
+    /// What can be clicked; of overlapping ones the last counts.
+    pub areas: Vec<(Area, Target)>,
+    /// Rows that the list of sessions has.
+    pub list_rows: u16,
+    /// Lines of the panel's text that are not shown because they are scrolled away or below its end.
+    pub panel_hidden: u16,
+    /// Rows in which the panel's text is shown.
+    pub panel_rows: u16,
+    /// Rows in which the topmost overlay shows its items or text.
+    pub overlay_rows: u16,
+    /// Lines of the topmost overlay's text, for one that is read.
+    pub overlay_lines: u16,
+    /// The list of sessions and the chat are both on the screen.
+    pub both_panes: bool,
+}
+
+impl Frame {
+    /// What lies at a cell.
+    #[must_use]
+    pub fn at(&self, col: u16, row: u16) -> Option<&Target> {
+        self.areas.iter().rev().find(|(area, _)| area.holds(col, row)).map(|(_, target)| target)
+    }
+}

@@ -1,0 +1,136 @@
+//! The commands that are written as messages: `/new`, `/rename`, … What they do is in `update::slash`.
+
+use super::action::{
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
+};
+use super::state::fuzzy;
+
+macro_rules! commands {
+    ($( $name:ident $word:literal $usage:literal $desc:literal $action:expr; )+) => {
+        /// A command.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Slash { $( #[doc = $desc] $name ),+ }
+
+        impl Slash {
+            /// All of them, in the order in which they are offered.
+            pub const ALL: &'static [Slash] = &[$(Slash::$name),+];
+
+            /// Its name without the slash.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(Slash::$name => $word),+ }
+            }
+
+            /// What can follow it; empty when nothing does.
+            #[must_use]
+            pub fn usage(self) -> &'static str {
+                match self { $(Slash::$name => $usage),+ }
+            }
+
+            /// What it does, in a few words.
+            #[must_use]
+            pub fn description(self) -> &'static str {
+                match self { $(Slash::$name => $desc),+ }
+            }
+
+            /// What it does when nothing follows it.
+            #[must_use]
+            pub fn action(self) -> Action {
+                match self { $(Slash::$name => Action::from($action)),+ }
+            }
+        }
+    };
+}
+
+commands! {
+    New "new" "" "new session" SessionAction::New;
+    Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
+    Model "model" "[NAME]" "choose the model" ModelAction::Pick;
+    Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
+    Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
+    Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
+    Ask "ask" "" "go to Ask to Edit: changes ask" ModeAction::Ask;
+    Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
+    Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
+    Queue "queue" "" "take a queued message back" ComposerAction::Queue;
+    Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
+    Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
+    Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;
+    Theme "theme" "[NAME]" "choose the colours" AppAction::Theme;
+    Keys "keys" "" "the keys of this place" AppAction::Help;
+    Help "help" "" "all commands" AppAction::Palette;
+    Quit "quit" "" "save and quit" AppAction::Quit;
+}
+
+/// A command as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Which one.
+    pub slash: Slash,
+    /// What follows it, without blanks around.
+    pub args: String,
+}
+
+/// What was written is not a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The word after the slash.
+    pub word: String,
+    /// The command that is nearest to it.
+    pub nearest: Option<Slash>,
+}
+
+/// Reads a draft as a command. `None`: it is a message. A path (`/etc/hosts`) is one, and so is a lone slash.
+#[must_use]
+pub fn read(draft: &str) -> Option<Result<Call, Unknown>> {
+    let rest = draft.trim_end().strip_prefix('/')?;
+    let (word, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    Some(match Slash::ALL.iter().copied().find(|slash| slash.word() == lower) {
+        Some(slash) => Ok(Call { slash, args: args.trim().to_owned() }),
+        None => {
+            let near = fuzzy::nearest(&lower, Slash::ALL.iter().map(|slash| slash.word()));
+            let nearest = near.and_then(|name| Slash::ALL.iter().copied().find(|slash| slash.word() == name));
+            Err(Unknown { word: word.to_owned(), nearest })
+        }
+    })
+}
+
+/// The commands that match what was typed after the slash, best first, with the characters that matched.
+#[must_use]
+pub fn matching(typed: &str) -> Vec<(Slash, Vec<usize>)> {
+    fuzzy::rank(typed, Slash::ALL.iter().map(|slash| slash.word()))
+        .into_iter()
+        .filter_map(|(place, marks)| Slash::ALL.get(place).map(|slash| (*slash, marks)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_are_read() {
+        let call = |slash, args: &str| Some(Ok(Call { slash, args: args.to_owned() }));
+        assert_eq!(read("/new"), call(Slash::New, ""));
+        assert_eq!(read("/rename  A title \n"), call(Slash::Rename, "A title"));
+        assert_eq!(read("/MODE explore"), call(Slash::Mode, "explore"));
+        for message in ["", "hello", " /new", "/", "/etc/hosts is odd", "// note", "/ new"] {
+            assert_eq!(read(message), None, "{message}");
+        }
+        let wrong = Unknown { word: "modle".to_owned(), nearest: Some(Slash::Model) };
+        assert_eq!(read("/modle x"), Some(Err(wrong)));
+    }
+
+    #[test]
+    fn the_picker_filters_fuzzily() {
+        assert_eq!(matching("").len(), Slash::ALL.len());
+        assert_eq!(matching("rnm").first().map(|hit| hit.0), Some(Slash::Rename));
+        assert_eq!(matching("new").first().map(|hit| hit.0), Some(Slash::New));
+        assert!(matching("zzz").is_empty());
+    }
+}

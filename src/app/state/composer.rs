@@ -1,0 +1,307 @@
+//! The draft of one session: its text, pasted texts folded into chips, the walk through what was sent earlier, and the
+//! commands offered while it begins with a slash.
+
+use super::edit::{Done, Editor};
+use crate::app::action::ComposerAction as Verb;
+use crate::app::slash::{self, Slash};
+
+/// Pasted texts of more lines become a chip.
+pub const CHIP_LINES: usize = 20;
+/// Pasted texts of more characters become one too: the widget gets slow on them.
+pub const CHIP_CHARS: usize = 10_000;
+/// A chip of more lines is not unfolded in the composer; $EDITOR shows it.
+pub const UNFOLD_LINES: usize = 2_000;
+
+/// Texts sent earlier, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// The texts.
+    pub items: Vec<String>,
+}
+
+impl History {
+    /// Adds a text; one that is there already moves to the end.
+    pub fn push(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.items.retain(|item| item != text);
+            self.items.push(text.to_owned());
+        }
+    }
+}
+
+/// The commands offered while the draft begins with a slash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlashMenu {
+    /// Those that match, best first, with the characters that matched; never empty.
+    pub hits: Vec<(Slash, Vec<usize>)>,
+    /// The selected one, by its place in `hits`.
+    pub selected: usize,
+}
+
+impl SlashMenu {
+    /// The selected command.
+    #[must_use]
+    pub fn chosen(&self) -> Option<Slash> {
+        self.hits.get(self.selected).map(|hit| hit.0)
+    }
+
+    /// Moves the selection, around both ends.
+    pub fn step(&mut self, by: isize) {
+        let len = self.hits.len().max(1);
+        self.selected = (self.selected + len).saturating_add_signed(by) % len;
+    }
+}
+
+/// A walk through what was sent earlier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Walk {
+    /// The place in the history that is shown.
+    at: usize,
+    /// The draft that was there before.
+    draft: String,
+}
+
+/// What Enter means for a draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnterDoes {
+    /// There was a backslash before the caret: the line was broken instead.
+    BrokeLine,
+    /// There is nothing to send.
+    Empty,
+    /// Send it.
+    Send,
+}
+
+/// The draft of one session.
+#[derive(Clone, Debug, Default)]
+pub struct Composer {
+    editor: Editor,
+    /// What the chips stand for; chip n is `chips[n - 1]`.
+    chips: Vec<String>,
+    walk: Option<Walk>,
+    /// The commands on offer.
+    pub slash: Option<SlashMenu>,
+}
+
+impl Composer {
+    /// The text with its caret, for drawing.
+    #[must_use]
+    pub fn editor(&self) -> &Editor {
+        &self.editor
+    }
+
+    /// Whether nothing is written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.editor.is_empty()
+    }
+
+    /// The text as it is sent: chips unfolded.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let text = self.editor.text();
+        let mut rest = text.as_str();
+        while let Some((before, number, after)) = self.next_chip(rest) {
+            out.push_str(before);
+            out.push_str(self.chips.get(number).map_or("", String::as_str));
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// The command whose arguments are being written, to show its usage.
+    #[must_use]
+    pub fn usage(&self) -> Option<Slash> {
+        match (&self.slash, self.editor.lines()) {
+            (None, [line]) => slash::read(line)?.ok().map(|call| call.slash),
+            _ => None,
+        }
+    }
+
+    /// Replaces the draft, as one step of undo. A very long text becomes a chip.
+    pub fn set(&mut self, text: &str) {
+        self.walk = None;
+        if is_long(text) && text.lines().count() > 10 * CHIP_LINES || text.len() > 4 * CHIP_CHARS {
+            self.editor.replace("");
+            self.fold(text);
+        } else {
+            self.editor.replace(text);
+        }
+        self.offer();
+    }
+
+    /// Takes the draft away, undo and chips with it, and tells its text.
+    pub fn take(&mut self) -> String {
+        let text = self.text();
+        *self = Self::default();
+        text
+    }
+
+    /// Types a character.
+    pub fn type_char(&mut self, c: char) {
+        let mut buffer = [0; 4];
+        self.editor.insert(c.encode_utf8(&mut buffer));
+        self.changed();
+    }
+
+    /// Inserts a pasted text: line ends made one kind, control characters taken out, a long one folded into a chip.
+    pub fn paste(&mut self, text: &str) {
+        let clean = clean_paste(text);
+        if is_long(&clean) {
+            self.fold(&clean);
+        } else if !clean.is_empty() {
+            self.editor.insert(&clean);
+        }
+        self.changed();
+    }
+
+    fn fold(&mut self, text: &str) {
+        self.chips.push(text.to_owned());
+        let label = chip_label(self.chips.len(), text);
+        self.editor.insert(&label);
+    }
+
+    /// Does one of the verbs that edit.
+    pub fn edit(&mut self, verb: Verb) -> Done {
+        if verb == Verb::Backspace && self.delete_chip() {
+            self.changed();
+            return Done::Changed;
+        }
+        let done = self.editor.edit(verb);
+        if done == Done::Changed {
+            self.changed();
+        }
+        done
+    }
+
+    /// What Enter means now. Breaks the line where a backslash stands before the caret.
+    pub fn enter(&mut self) -> EnterDoes {
+        let (row, col) = self.editor.caret();
+        let (before, after) = self.editor.around();
+        if after.is_empty() && before.ends_with('\\') {
+            self.editor.cut(row, col - 1, 1);
+            self.editor.edit(Verb::Newline);
+            self.changed();
+            return EnterDoes::BrokeLine;
+        }
+        if self.text().trim().is_empty() { EnterDoes::Empty } else { EnterDoes::Send }
+    }
+
+    /// Shows the text sent before the shown one. Whether there was one.
+    pub fn earlier(&mut self, history: &History) -> bool {
+        let at = self.walk.as_ref().map_or(history.items.len(), |walk| walk.at);
+        let Some((at, item)) = at.checked_sub(1).and_then(|at| Some((at, history.items.get(at)?))) else {
+            return false;
+        };
+        let draft = self.walk.take().map_or_else(|| self.text(), |walk| walk.draft);
+        self.set(item);
+        self.slash = None;
+        self.walk = Some(Walk { at, draft });
+        true
+    }
+
+    /// Shows the text sent after the shown one; after the last one the draft. Whether a walk was going on.
+    pub fn later(&mut self, history: &History) -> bool {
+        let Some(walk) = self.walk.take() else { return false };
+        match history.items.get(walk.at + 1) {
+            Some(item) => {
+                self.set(item);
+                self.walk = Some(Walk { at: walk.at + 1, draft: walk.draft });
+            }
+            None => self.set(&walk.draft),
+        }
+        self.slash = None;
+        true
+    }
+
+    /// Unfolds the chip at the caret, else the last one. `Err` holds its lines when there are too many of them.
+    pub fn unfold(&mut self) -> Result<bool, usize> {
+        let (caret_row, caret_col) = self.editor.caret();
+        let mut found: Option<(bool, usize, usize, usize, usize)> = None;
+        for (row, line) in self.editor.lines().iter().enumerate() {
+            let mut rest = line.as_str();
+            while let Some((_, number, after)) = self.next_chip(rest) {
+                let label = self.label(number);
+                let start = line[..line.len() - after.len() - label.len()].chars().count();
+                let len = label.chars().count();
+                let here = row == caret_row && (start..=start + len).contains(&caret_col);
+                if here || !matches!(found, Some((true, ..))) {
+                    found = Some((here, row, start, len, number));
+                }
+                rest = after;
+            }
+        }
+        let Some((_, row, start, len, number)) = found else { return Ok(false) };
+        let text = self.chips.get(number).cloned().unwrap_or_default();
+        let lines = text.lines().count();
+        if lines > UNFOLD_LINES || text.len() > 50 * CHIP_CHARS {
+            return Err(lines);
+        }
+        self.editor.cut(row, start, len);
+        self.editor.insert(&text);
+        self.changed();
+        Ok(true)
+    }
+
+    fn label(&self, number: usize) -> String {
+        self.chips.get(number).map_or_else(String::new, |text| chip_label(number + 1, text))
+    }
+
+    /// The first chip in `text`: what stands before it, its place in `chips`, what stands after it.
+    fn next_chip<'t>(&self, text: &'t str) -> Option<(&'t str, usize, &'t str)> {
+        (0..self.chips.len())
+            .filter_map(|number| {
+                let label = self.label(number);
+                let at = text.find(&label)?;
+                Some((&text[..at], number, &text[at + label.len()..]))
+            })
+            .min_by_key(|(before, ..)| before.len())
+    }
+
+    fn delete_chip(&mut self) -> bool {
+        let (row, col) = self.editor.caret();
+        let (before, _) = self.editor.around();
+        let label =
+            (0..self.chips.len()).map(|number| self.label(number)).find(|label| before.ends_with(label.as_str()));
+        let Some(len) = label.map(|label| label.chars().count()) else { return false };
+        self.editor.cut(row, col - len, len);
+        true
+    }
+
+    fn changed(&mut self) {
+        self.walk = None;
+        self.offer();
+    }
+
+    /// Offers commands while the draft is a slash and a part of a name.
+    fn offer(&mut self) {
+        let typed = match self.editor.lines() {
+            [line] => line.strip_prefix('/').filter(|rest| rest.chars().all(|c| c.is_alphanumeric() || c == '-')),
+            _ => None,
+        };
+        let hits = typed.map(slash::matching).filter(|hits| !hits.is_empty());
+        self.slash = hits.map(|hits| SlashMenu { hits, selected: 0 });
+    }
+}
+
+fn is_long(text: &str) -> bool {
+    text.lines().count() > CHIP_LINES || text.len() > CHIP_CHARS
+}
+
+/// How a folded text stands in the draft.
+#[must_use]
+pub fn chip_label(number: usize, text: &str) -> String {
+    match text.lines().count() {
+        0 | 1 => format!("[Pasted text #{number} +{} characters]", text.chars().count()),
+        lines => format!("[Pasted text #{number} +{lines} lines]"),
+    }
+}
+
+/// A pasted text with one kind of line end and no control characters but tabs.
+#[must_use]
+pub fn clean_paste(text: &str) -> String {
+    let lines = text.replace("\r\n", "\n").replace('\r', "\n");
+    lines.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}

@@ -1,0 +1,320 @@
+//! Texts being written: [`Line`] for one line, [`Editor`] for several. Both step by what the reader sees as one character,
+//! and both know readline's verbs. The several-line one is `tui_textarea` without any of its own keys.
+
+use crate::app::action::ComposerAction as Verb;
+use ratatui::style::Style;
+use tui_textarea::{CursorMove, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// What a verb did to a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The text changed.
+    Changed,
+    /// The caret moved, nothing else.
+    Moved,
+    /// Nothing: the caret was at an edge, or the verb is not one of editing.
+    Nothing,
+}
+
+/// Characters of the last grapheme of `text`.
+fn last_len(text: &str) -> usize {
+    text.graphemes(true).next_back().map_or(0, |g| g.chars().count())
+}
+
+/// Characters of the first grapheme of `text`.
+fn first_len(text: &str) -> usize {
+    text.graphemes(true).next().map_or(0, |g| g.chars().count())
+}
+
+/// Characters from the end of `before` back over the word that ends it; `fits` says what belongs to a word.
+fn word_before(before: &str, fits: impl Fn(char) -> bool) -> usize {
+    let kept = before.trim_end_matches(|c| !fits(c)).trim_end_matches(&fits);
+    before[kept.len()..].chars().count()
+}
+
+/// Characters from the start of `after` to the end of its first word.
+fn word_after(after: &str) -> usize {
+    let rest = after.trim_start_matches(|c| !of_word(c)).trim_start_matches(of_word);
+    after[..after.len() - rest.len()].chars().count()
+}
+
+fn of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || matches!(c, '\u{300}'..='\u{36f}')
+}
+
+fn not_blank(c: char) -> bool {
+    !c.is_whitespace()
+}
+
+fn byte_of(text: &str, chars: usize) -> usize {
+    text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at)
+}
+
+/// One line of text with a caret.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    text: String,
+    /// In bytes, between graphemes.
+    caret: usize,
+    killed: String,
+}
+
+impl Line {
+    /// This text with the caret at its end. Line breaks become blanks.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut line = Self::default();
+        line.insert(text);
+        line
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The caret as an offset in bytes into the text.
+    #[must_use]
+    pub fn caret(&self) -> usize {
+        self.caret
+    }
+
+    /// Inserts a text at the caret; line breaks become blanks, other control characters go.
+    pub fn insert(&mut self, text: &str) {
+        let clean: String = text
+            .replace("\r\n", "\n")
+            .chars()
+            .map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c })
+            .filter(|c| !c.is_control())
+            .collect();
+        self.text.insert_str(self.caret, &clean);
+        self.caret += clean.len();
+    }
+
+    fn cut(&mut self, from: usize, to: usize) -> String {
+        let cut: String = self.text.drain(from..to).collect();
+        self.caret = from;
+        cut
+    }
+
+    /// Does one of the verbs that edit.
+    pub fn edit(&mut self, verb: Verb) -> Done {
+        let (before, after) = self.text.split_at(self.caret);
+        let back = |chars: usize| byte_of(before, before.chars().count() - chars);
+        let on = |chars: usize| self.caret + byte_of(after, chars);
+        let target = match verb {
+            Verb::Left | Verb::Backspace => back(last_len(before)),
+            Verb::Right | Verb::Delete => on(first_len(after)),
+            Verb::LineStart | Verb::KillToStart => 0,
+            Verb::LineEnd | Verb::KillToEnd => self.text.len(),
+            Verb::WordBack => back(word_before(before, of_word)),
+            Verb::KillWord => back(word_before(before, not_blank)),
+            Verb::WordForward | Verb::KillWordForward => on(word_after(after)),
+            Verb::Yank => {
+                let killed = std::mem::take(&mut self.killed);
+                self.insert(&killed);
+                let done = if killed.is_empty() { Done::Nothing } else { Done::Changed };
+                self.killed = killed;
+                return done;
+            }
+            _ => return Done::Nothing,
+        };
+        if target == self.caret {
+            return Done::Nothing;
+        }
+        let (from, to) = (target.min(self.caret), target.max(self.caret));
+        match verb {
+            Verb::Backspace | Verb::Delete => {
+                self.cut(from, to);
+                Done::Changed
+            }
+            Verb::KillToStart | Verb::KillToEnd | Verb::KillWord | Verb::KillWordForward => {
+                self.killed = self.cut(from, to);
+                Done::Changed
+            }
+            _ => {
+                self.caret = target;
+                Done::Moved
+            }
+        }
+    }
+}
+
+/// Several lines of text with a caret, undo and soft wrap.
+#[derive(Clone, Debug)]
+pub struct Editor {
+    area: TextArea<'static>,
+    killed: String,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+impl Editor {
+    /// This text with the caret at its end and nothing to undo.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.set_max_histories(500);
+        // The real cursor stands at the caret; the widget paints none.
+        area.set_cursor_style(Style::default());
+        area.set_cursor_line_style(Style::default());
+        area.move_cursor(CursorMove::Bottom);
+        area.move_cursor(CursorMove::End);
+        Self { area, killed: String::new() }
+    }
+
+    /// The widget, for drawing.
+    #[must_use]
+    pub fn area(&self) -> &TextArea<'static> {
+        &self.area
+    }
+
+    /// The lines.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        self.area.lines()
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    /// Whether there is no text at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(self.area.lines(), [] | [_]) && self.area.lines().iter().all(String::is_empty)
+    }
+
+    /// Line and column of the caret, in characters from 0.
+    #[must_use]
+    pub fn caret(&self) -> (usize, usize) {
+        let caret = self.area.cursor();
+        (caret.0, caret.1)
+    }
+
+    /// The caret's line, before and after the caret.
+    #[must_use]
+    pub fn around(&self) -> (&str, &str) {
+        let (row, col) = self.caret();
+        let line = self.area.lines().get(row).map_or("", String::as_str);
+        line.split_at(byte_of(line, col))
+    }
+
+    /// Puts the caret there; past the end means at the end.
+    pub fn place(&mut self, row: usize, col: usize) {
+        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        self.area.move_cursor(CursorMove::Jump(short(row), short(col)));
+        // The widget jumps no further than a u16 counts.
+        while self.caret().1 < col && self.caret().0 == row {
+            let before = self.caret();
+            self.area.move_cursor(CursorMove::Forward);
+            if self.caret() == before {
+                break;
+            }
+        }
+    }
+
+    /// Inserts a text at the caret, as one step of undo.
+    pub fn insert(&mut self, text: &str) {
+        self.area.insert_str(text);
+    }
+
+    /// Replaces the whole text as one step of undo; the caret goes to the end.
+    pub fn replace(&mut self, text: &str) {
+        self.area.clear();
+        if !text.is_empty() {
+            self.area.insert_str(text);
+        }
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Deletes `chars` characters of this line from column `col` on, and tells them.
+    pub fn cut(&mut self, row: usize, col: usize, chars: usize) -> String {
+        let cut = self.area.lines().get(row).map(|line| line.chars().skip(col).take(chars).collect::<String>());
+        self.place(row, col);
+        self.area.delete_str(chars);
+        cut.unwrap_or_default()
+    }
+
+    /// Does one of the verbs that edit. `Up` and `Down` follow the wrapped lines; at an edge they do nothing.
+    pub fn edit(&mut self, verb: Verb) -> Done {
+        let (row, col) = self.caret();
+        let (before, after) = self.around();
+        let ended = after.is_empty();
+        let last_row = row + 1 >= self.lines().len();
+        match verb {
+            Verb::Up => return self.go(CursorMove::Up),
+            Verb::Down => return self.go(CursorMove::Down),
+            Verb::Newline => {
+                self.area.insert_newline();
+                return Done::Changed;
+            }
+            Verb::Undo => return changed(self.area.undo()),
+            Verb::Redo => return changed(self.area.redo()),
+            Verb::Yank => {
+                let killed = self.killed.clone();
+                return changed(!killed.is_empty() && self.area.insert_str(killed));
+            }
+            _ => {}
+        }
+        let (from, to) = match verb {
+            Verb::Left | Verb::Backspace => (col - last_len(before), col),
+            Verb::Right | Verb::Delete => (col, col + first_len(after)),
+            Verb::LineStart | Verb::KillToStart => (0, col),
+            Verb::LineEnd | Verb::KillToEnd => (col, col + after.chars().count()),
+            Verb::WordBack => (col - word_before(before, of_word), col),
+            Verb::KillWord => (col - word_before(before, not_blank), col),
+            Verb::WordForward | Verb::KillWordForward => (col, col + word_after(after)),
+            _ => return Done::Nothing,
+        };
+        match verb {
+            Verb::Backspace | Verb::KillToStart | Verb::KillWord if col == 0 => changed(self.area.delete_newline()),
+            Verb::Delete | Verb::KillToEnd | Verb::KillWordForward if ended && !last_row => {
+                self.place(row + 1, 0);
+                changed(self.area.delete_newline())
+            }
+            Verb::Left | Verb::WordBack if col == 0 && row > 0 => {
+                self.place(row - 1, usize::MAX);
+                self.area.move_cursor(CursorMove::End);
+                Done::Moved
+            }
+            Verb::Right | Verb::WordForward if ended && !last_row => {
+                self.place(row + 1, 0);
+                Done::Moved
+            }
+            _ if from == to => Done::Nothing,
+            Verb::Backspace | Verb::Delete => {
+                self.cut(row, from, to - from);
+                Done::Changed
+            }
+            Verb::KillToStart | Verb::KillToEnd | Verb::KillWord | Verb::KillWordForward => {
+                self.killed = self.cut(row, from, to - from);
+                Done::Changed
+            }
+            _ => {
+                self.place(row, if from == col { to } else { from });
+                Done::Moved
+            }
+        }
+    }
+
+    fn go(&mut self, step: CursorMove) -> Done {
+        let before = self.caret();
+        self.area.move_cursor(step);
+        if self.caret() == before { Done::Nothing } else { Done::Moved }
+    }
+}
+
+fn changed(did: bool) -> Done {
+    if did { Done::Changed } else { Done::Nothing }
+}

@@ -1,0 +1,76 @@
+//! One session whose conversation is loaded: what the engine told of it, its draft and its panel.
+
+use super::chat::Chat;
+use super::composer::Composer;
+use super::panel::Panel;
+use crate::domain::contract::Queued;
+use crate::domain::ids::{At, RequestId};
+use crate::domain::request::Request;
+use crate::domain::tool::TodoItem;
+
+/// What is known of the turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// When it began; `None` when none runs.
+    pub started: Option<At>,
+    /// The user stopped it and its end was not reported yet: nothing of it is shown any more.
+    pub stopping: bool,
+    /// A request failed and is tried again.
+    pub retry: Option<Retry>,
+}
+
+/// A request that is tried again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// This is the n-th retry.
+    pub attempt: u32,
+    /// Of so many.
+    pub of: u32,
+    /// When it is sent.
+    pub at: At,
+    /// Why.
+    pub reason: String,
+}
+
+/// One session whose conversation is loaded or asked for.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// The engine sent its snapshot.
+    pub loaded: bool,
+    /// The conversation.
+    pub chat: Chat,
+    /// The draft.
+    pub composer: Composer,
+    /// Messages that wait for the turn to end.
+    pub queue: Vec<Queued>,
+    /// They wait for the user to let them go.
+    pub queue_held: bool,
+    /// What waits for the user, first come first.
+    pub requests: Vec<Request>,
+    /// The panel of the first of them.
+    pub panel: Option<Panel>,
+    /// The agent's todo list.
+    pub todo: Vec<TodoItem>,
+    /// The turn.
+    pub turn: Turn,
+    /// The number of the last event; `None` before the snapshot.
+    pub(crate) seq: Option<u64>,
+    /// An event was missed and a new snapshot asked for.
+    pub(crate) resync: bool,
+    /// The draft as the engine last got it.
+    pub(crate) saved_draft: String,
+    /// A timer that saves the draft runs.
+    pub(crate) draft_timer: bool,
+    /// The key of the next entry at the end.
+    pub(crate) next_key: i64,
+    /// The revision that the next changed entry gets.
+    pub(crate) next_revision: u64,
+}
+
+impl Open {
+    /// The request with this id.
+    #[must_use]
+    pub fn request(&self, id: &RequestId) -> Option<&Request> {
+        self.requests.iter().find(|request| request.id == *id)
+    }
+}

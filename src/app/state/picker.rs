@@ -1,0 +1,150 @@
+//! A list to choose from, filtered by what is typed.
+
+use super::edit::Line;
+use super::fuzzy;
+use crate::app::action::Action;
+use crate::domain::Mode;
+use crate::domain::ids::{ConnectionName, MessageId, SessionId};
+use crate::domain::session::ThinkingLevel;
+
+/// What is chosen from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// All commands.
+    Palette,
+    /// Models.
+    Model,
+    /// Permission modes.
+    Mode,
+    /// Thinking levels.
+    Thinking,
+    /// Themes.
+    Theme,
+    /// Sessions.
+    Session,
+    /// Texts sent earlier.
+    History,
+    /// Queued messages.
+    Queue,
+}
+
+impl Kind {
+    /// The picker's heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::Palette => "Commands",
+            Kind::Model => "Model",
+            Kind::Mode => "Permission mode",
+            Kind::Thinking => "Thinking level",
+            Kind::Theme => "Theme",
+            Kind::Session => "Sessions",
+            Kind::History => "Sent earlier",
+            Kind::Queue => "Queued",
+        }
+    }
+}
+
+/// What an item stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Do this; the keys for it are in the keymap.
+    Act(Action),
+    /// Use this model of this connection.
+    Model {
+        /// The connection.
+        connection: ConnectionName,
+        /// The model.
+        model: String,
+    },
+    /// Change to this mode.
+    Mode(Mode),
+    /// Change to this level.
+    Thinking(ThinkingLevel),
+    /// Use this theme.
+    Theme(String),
+    /// Open this session.
+    Session(SessionId),
+    /// Write this text into the composer.
+    Text(String),
+    /// Take this message out of the queue into the composer.
+    Queued(MessageId),
+    /// Nothing: a line that says why there is nothing to choose.
+    Remark,
+}
+
+/// One line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What is matched and shown first.
+    pub label: String,
+    /// What is shown beside it, dim.
+    pub detail: String,
+    /// What it stands for.
+    pub value: Value,
+}
+
+/// An item that matches what was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Its place in [`Picker::items`].
+    pub item: usize,
+    /// The characters of its label that matched, by their place.
+    pub marks: Vec<usize>,
+}
+
+/// A list to choose from.
+#[derive(Clone, Debug)]
+pub struct Picker {
+    /// What is chosen from.
+    pub kind: Kind,
+    /// What was typed.
+    pub query: Line,
+    /// All items.
+    pub items: Vec<Item>,
+    /// Those that match, best first.
+    pub hits: Vec<Hit>,
+    /// The selected one, by its place in `hits`.
+    pub selected: usize,
+}
+
+impl Picker {
+    /// A picker with everything shown and the item at `selected` selected.
+    #[must_use]
+    pub fn new(kind: Kind, items: Vec<Item>, selected: usize) -> Self {
+        let mut picker = Self { kind, query: Line::default(), items, hits: Vec::new(), selected: 0 };
+        picker.filter();
+        picker.selected = selected.min(picker.hits.len().saturating_sub(1));
+        picker
+    }
+
+    /// Finds the hits anew, after something was typed.
+    pub fn filter(&mut self) {
+        let labels = self.items.iter().map(|item| item.label.as_str());
+        self.hits =
+            fuzzy::rank(self.query.text(), labels).into_iter().map(|(item, marks)| Hit { item, marks }).collect();
+        self.selected = 0;
+    }
+
+    /// Replaces the items and keeps what was typed, and the selected item where it is still there.
+    pub fn refill(&mut self, items: Vec<Item>) {
+        let selected = self.chosen().cloned();
+        self.items = items;
+        self.filter();
+        let place = selected
+            .and_then(|item| self.hits.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| *i == item)));
+        self.selected = place.unwrap_or(0);
+    }
+
+    /// The selected item.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&Item> {
+        self.items.get(self.hits.get(self.selected)?.item)
+    }
+
+    /// Moves the selection by so many rows, stopping at both ends.
+    pub fn step(&mut self, by: isize) {
+        let last = self.hits.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+    }
+}

@@ -1,0 +1,47 @@
+//! Which key does what: the embedded table, the user's own over it, and what is odd about them.
+//!
+//! `parse` reads the file format, `table` holds the result and follows chords, `check` finds what cannot work.
+//! Nothing here reads files: the text is given.
+
+pub mod check;
+pub mod parse;
+pub mod table;
+
+pub use parse::Problem;
+pub use table::{Binding, Fed, Table};
+
+/// The table that lisle comes with.
+pub const DEFAULT: &str = include_str!("../../keymaps/default.toml");
+
+/// The name under which problems of [`DEFAULT`] are told.
+pub const DEFAULT_NAME: &str = "keymaps/default.toml";
+
+/// A table, and what was odd about the texts it was made from.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The table; the embedded one alone when the user's text cannot be read at all.
+    pub table: Table,
+    /// What was odd, in the order of the lines.
+    pub problems: Vec<Problem>,
+}
+
+/// Makes the table from the embedded text and the user's own (its file name, for problems, and its text).
+#[must_use]
+pub fn load(user: Option<(&str, &str)>) -> Loaded {
+    let mut problems = Vec::new();
+    let defaults = parse::parse(DEFAULT_NAME, DEFAULT, &mut problems);
+    let own = user.map(|(name, text)| parse::parse(name, text, &mut problems));
+    let mut table = Table::default();
+    match &own {
+        Some(own) if own.clear == parse::Clear::Yes => {}
+        _ => table.add(&defaults.rows),
+    }
+    if let Some(own) = own {
+        table.add(&own.rows);
+    }
+    problems.extend(check::check(&table));
+    Loaded { table, problems }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Reads keymap files: an array of tables for each context, with rows `{on, run, desc}`.
+//!
+//! `on` is a chord (`"ctrl+x m"`) or a list of them; an empty list takes the verb's keys away. `clear = true` at the top
+//! of a user's file means: without the embedded table.
+
+use crate::app::action::{Action, Context};
+use crate::app::key::Key;
+use crate::app::state::fuzzy;
+use std::fmt;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What is odd about a keymap file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub file: String,
+    /// The line, from 1; 0 for the file as a whole.
+    pub line: usize,
+    /// What is odd.
+    pub text: String,
+    /// What to do.
+    pub fix: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}; {}", self.file, self.line, self.text, self.fix)
+    }
+}
+
+/// Whether a file begins from nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clear {
+    /// It is laid over the embedded table.
+    #[default]
+    No,
+    /// The embedded table does not count.
+    Yes,
+}
+
+/// A row of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Where it holds.
+    pub context: Context,
+    /// The chords; none takes the keys of `run` away.
+    pub on: Vec<Vec<Key>>,
+    /// The verb.
+    pub run: Action,
+    /// The file's words for it.
+    pub desc: Option<String>,
+    /// Where it stands: file and line.
+    pub at: (String, usize),
+}
+
+/// A file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// Its rows that make sense, in the order of the file.
+    pub rows: Vec<Row>,
+    /// Whether it begins from nothing.
+    pub clear: Clear,
+}
+
+/// What is odd about one place of a file, and what to do.
+struct Odd {
+    byte: usize,
+    text: String,
+    fix: String,
+}
+
+impl Odd {
+    fn new(byte: usize, text: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { byte, text: text.into(), fix: fix.into() }
+    }
+}
+
+/// Reads a file. What is odd goes to `problems`, and the rest is read all the same; a file that is not TOML has no rows.
+pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
+    let line_of = |byte: usize| text.get(..byte).map_or(0, |before| before.matches('\n').count() + 1);
+    let mut odd = Vec::new();
+    let mut parsed = Parsed::default();
+    match DeTable::parse(text) {
+        Err(error) => odd.push(Odd::new(
+            error.span().map_or(0, |span| span.start),
+            format!("this is not TOML: {}", error.message()),
+            "correct it; until then the keys that lisle comes with hold",
+        )),
+        Ok(table) => {
+            for (name, value) in table.get_ref() {
+                let at = name.span().start;
+                let word = name.get_ref().as_ref();
+                match (Context::parse(word), value.get_ref()) {
+                    (None, DeValue::Boolean(clear)) if word == "clear" => {
+                        parsed.clear = if *clear { Clear::Yes } else { Clear::No };
+                    }
+                    (None, _) if word == "clear" => {
+                        odd.push(Odd::new(at, "clear is neither true nor false", "write clear = true, or take it out"));
+                    }
+                    (None, _) => odd.push(unknown_context(at, word)),
+                    (Some(context), DeValue::Array(rows)) => {
+                        for row in rows.iter() {
+                            match read_row(context, row) {
+                                Ok(mut read) => {
+                                    read.at = (file.to_owned(), line_of(row.span().start));
+                                    parsed.rows.push(read);
+                                }
+                                Err(one) => odd.push(one),
+                            }
+                        }
+                    }
+                    (Some(_), _) => odd.push(Odd::new(
+                        at,
+                        format!("{word} is not a list of rows"),
+                        format!("head each row with [[{word}]]"),
+                    )),
+                }
+            }
+        }
+    }
+    // The contexts come in the order of their names; the lines decide which row is the later one.
+    parsed.rows.sort_by_key(|row| row.at.1);
+    odd.sort_by_key(|one| one.byte);
+    problems.extend(odd.into_iter().map(|one| Problem {
+        file: file.to_owned(),
+        line: line_of(one.byte),
+        text: one.text,
+        fix: one.fix,
+    }));
+    parsed
+}
+
+fn unknown_context(at: usize, word: &str) -> Odd {
+    let names = || Context::ALL.iter().map(|context| context.word());
+    let fix = match fuzzy::nearest(word, names()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("the places are {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Odd::new(at, format!("{word:?} is no place where keys have a meaning"), fix)
+}
+
+fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<Row, Odd> {
+    let start = row.span().start;
+    let shape = "a row looks like on = \"ctrl+x m\", run = \"mode.next\"";
+    let DeValue::Table(fields) = row.get_ref() else { return Err(Odd::new(start, "this is not a row", shape)) };
+    let (mut on, mut run, mut desc) = (None, None, None);
+    for (name, value) in fields {
+        let at = value.span().start;
+        match (name.get_ref().as_ref(), value.get_ref()) {
+            ("on", DeValue::String(chord)) => on = Some(vec![read_chord(at, chord)?]),
+            ("on", DeValue::Array(chords)) => {
+                let each = chords.iter().map(|chord| match chord.get_ref() {
+                    DeValue::String(text) => read_chord(chord.span().start, text),
+                    _ => Err(Odd::new(chord.span().start, "a chord is not a text", shape)),
+                });
+                on = Some(each.collect::<Result<Vec<_>, _>>()?);
+            }
+            ("run", DeValue::String(name)) => run = Some(read_action(at, context, name)?),
+            ("desc", DeValue::String(text)) => desc = Some(text.to_string()),
+            (other, _) => {
+                return Err(Odd::new(at, format!("{other:?} is not understood here"), shape));
+            }
+        }
+    }
+    match (on, run) {
+        (Some(on), Some(run)) => Ok(Row { context, on, run, desc, at: (String::new(), 0) }),
+        (None, _) => Err(Odd::new(start, "the row names no keys", "add on = \"…\", or on = [] to take the keys away")),
+        (_, None) => Err(Odd::new(start, "the row names no action", "add run = \"…\"")),
+    }
+}
+
+fn read_chord(at: usize, text: &str) -> Result<Vec<Key>, Odd> {
+    Key::parse_chord(text).map_err(|why| Odd::new(at, why, "correct the name of the key"))
+}
+
+fn read_action(at: usize, context: Context, name: &str) -> Result<Action, Odd> {
+    let Some(action) = Action::parse(name) else {
+        let fix = match fuzzy::nearest(name, Action::ALL.iter().map(|action| action.name())) {
+            Some(near) => format!("did you mean {near}?"),
+            None => "the palette and the manual list the actions".to_owned(),
+        };
+        return Err(Odd::new(at, format!("{name:?} is not an action"), fix));
+    };
+    if action.lives_in(context) {
+        return Ok(action);
+    }
+    let places = action.contexts().iter().map(|context| context.word()).collect::<Vec<_>>().join(", ");
+    let text = format!("{name} does nothing in {}", context.word());
+    Err(Odd::new(at, text, format!("move the row to {places}")))
+}

@@ -1,0 +1,271 @@
+//! Reads one theme file into what it says, and says what is wrong with it by line.
+//!
+//! ```toml
+//! dark = true                 # or false; made for that background
+//! inherits = "lisle-dark"     # what this file does not say comes from there
+//! [palette]
+//! ink = "#d6d9e0"             # names for colours
+//! [roles]
+//! text = { fg = "ink", bg = "#16181d" }
+//! dim = "bright-black"        # short for { fg = "bright-black" }
+//! strong = { bold = true }    # also: dim italic underline reverse strike
+//! ```
+//! A colour is a name of the palette (also the inherited one), `#rrggbb`, one of the 16 (`red`, `bright-red` …),
+//! a number up to 255, or `default` for the terminal's own. What cannot be read is left out and reported.
+
+use super::Role;
+use ratatui::style::{Color, Modifier};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What is wrong in a theme file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file as the user knows it.
+    pub file: String,
+    /// Line, from 1; 0 when it is about the file as a whole.
+    pub line: usize,
+    /// What is wrong.
+    pub text: String,
+    /// What to write instead; may be empty.
+    pub fix: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        write!(f, ": {}", self.text)?;
+        if !self.fix.is_empty() {
+            write!(f, "; {}", self.fix)?;
+        }
+        Ok(())
+    }
+}
+
+/// What one file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ThemeFile {
+    pub dark: Option<bool>,
+    pub inherits: Option<String>,
+    pub palette: BTreeMap<String, Color>,
+    pub roles: BTreeMap<Role, RoleText>,
+}
+
+/// What a file says of one role. Colours stay words until the palettes of the whole chain are known.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RoleText {
+    pub fg: Option<String>,
+    pub bg: Option<String>,
+    pub add: Modifier,
+    pub line: usize,
+}
+
+const TOP: [&str; 4] = ["dark", "inherits", "palette", "roles"];
+const STYLE: [&str; 8] = ["fg", "bg", "bold", "dim", "italic", "underline", "reverse", "strike"];
+const BASIC: [(&str, Color); 17] = [
+    ("default", Color::Reset),
+    ("black", Color::Black),
+    ("red", Color::Red),
+    ("green", Color::Green),
+    ("yellow", Color::Yellow),
+    ("blue", Color::Blue),
+    ("magenta", Color::Magenta),
+    ("cyan", Color::Cyan),
+    ("white", Color::Gray),
+    ("bright-black", Color::DarkGray),
+    ("bright-red", Color::LightRed),
+    ("bright-green", Color::LightGreen),
+    ("bright-yellow", Color::LightYellow),
+    ("bright-blue", Color::LightBlue),
+    ("bright-magenta", Color::LightMagenta),
+    ("bright-cyan", Color::LightCyan),
+    ("bright-white", Color::White),
+];
+
+/// Reads `text`. What could be read comes back also when there are problems.
+pub(super) fn parse(file: &str, text: &str) -> (ThemeFile, Vec<Problem>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut reader = Reader { file, text, out: ThemeFile::default(), problems: Vec::new() };
+    for error in &errors {
+        let at = error.span().unwrap_or(0..0);
+        reader.problem(&at, format!("this is not TOML: {}", error.message().trim()), String::new());
+    }
+    reader.top(table.get_ref());
+    (reader.out, reader.problems)
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+    out: ThemeFile,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn line(&self, at: &Range<usize>) -> usize {
+        self.text.as_bytes().iter().take(at.start).filter(|&&byte| byte == b'\n').count() + 1
+    }
+
+    fn problem(&mut self, at: &Range<usize>, text: impl Into<String>, fix: String) {
+        let line = self.line(at);
+        self.problems.push(Problem { file: self.file.to_owned(), line, text: text.into(), fix });
+    }
+
+    fn top(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("dark", DeValue::Boolean(dark)) => self.out.dark = Some(*dark),
+                ("dark", _) => self.problem(&value.span(), "`dark` is true or false", String::new()),
+                ("inherits", DeValue::String(name)) => self.out.inherits = Some(name.to_string()),
+                ("inherits", _) => self.problem(&value.span(), "`inherits` is the name of a theme", String::new()),
+                ("palette", DeValue::Table(palette)) => self.palette(palette),
+                ("roles", DeValue::Table(roles)) => self.roles(roles),
+                (section @ ("palette" | "roles"), _) => {
+                    self.problem(&value.span(), format!("`{section}` is a table"), format!("write [{section}]"));
+                }
+                (other, _) => {
+                    self.problem(&key.span(), format!("themes have no key `{other}`"), nearest(other, TOP));
+                }
+            }
+        }
+    }
+
+    fn palette(&mut self, palette: &DeTable<'_>) {
+        for (name, value) in palette {
+            let color = word(value).as_deref().and_then(literal);
+            match color {
+                Some(color) => {
+                    self.out.palette.insert(name.get_ref().to_string(), color);
+                }
+                None => self.problem(
+                    &value.span(),
+                    format!("the palette's `{}` is not a colour", name.get_ref()),
+                    "write #rrggbb, one of the 16 names, a number up to 255, or default".to_owned(),
+                ),
+            }
+        }
+    }
+
+    fn roles(&mut self, roles: &DeTable<'_>) {
+        for (name, value) in roles {
+            let Some(&role) = Role::ALL.iter().find(|role| role.word() == name.get_ref().as_ref()) else {
+                let fix = nearest(name.get_ref(), Role::ALL.iter().map(|role| role.word()));
+                self.problem(&name.span(), format!("there is no role `{}`", name.get_ref()), fix);
+                continue;
+            };
+            let line = self.line(&name.span());
+            let mut said = RoleText { fg: None, bg: None, add: Modifier::empty(), line };
+            match value.get_ref() {
+                DeValue::Table(parts) => self.parts(role, parts, &mut said),
+                _ => match word(value) {
+                    Some(fg) => said.fg = Some(fg),
+                    None => {
+                        let text = format!("the style of `{}` is neither a colour nor a table", role.word());
+                        self.problem(&value.span(), text, "write e.g. { fg = \"red\", bold = true }".to_owned());
+                        continue;
+                    }
+                },
+            }
+            self.out.roles.insert(role, said);
+        }
+    }
+
+    fn parts(&mut self, role: Role, parts: &DeTable<'_>, said: &mut RoleText) {
+        for (key, value) in parts {
+            let flag = match key.get_ref().as_ref() {
+                "fg" | "bg" => {
+                    let color = word(value);
+                    if color.is_none() {
+                        self.problem(&value.span(), "a colour is a text or a number", String::new());
+                    }
+                    if key.get_ref() == "fg" {
+                        said.fg = color
+                    } else {
+                        said.bg = color
+                    }
+                    continue;
+                }
+                "bold" => Modifier::BOLD,
+                "dim" => Modifier::DIM,
+                "italic" => Modifier::ITALIC,
+                "underline" => Modifier::UNDERLINED,
+                "reverse" => Modifier::REVERSED,
+                "strike" => Modifier::CROSSED_OUT,
+                other => {
+                    let text = format!("`{}` has no part `{other}`", role.word());
+                    self.problem(&key.span(), text, nearest(other, STYLE));
+                    continue;
+                }
+            };
+            match value.get_ref() {
+                DeValue::Boolean(on) => said.add.set(flag, *on),
+                _ => self.problem(&value.span(), format!("`{}` is true or false", key.get_ref()), String::new()),
+            }
+        }
+    }
+}
+
+/// The word of a colour: a string, or a number as text.
+fn word(value: &Spanned<DeValue<'_>>) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A colour that needs no palette.
+pub(super) fn literal(word: &str) -> Option<Color> {
+    if let Some(hex) = word.strip_prefix('#') {
+        let digits: Option<Vec<u8>> = hex.chars().map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok())).collect();
+        return match *digits?.as_slice() {
+            [r, g, b] => Some(Color::Rgb(r * 17, g * 17, b * 17)),
+            [r, s, g, h, b, c] => Some(Color::Rgb(r * 16 + s, g * 16 + h, b * 16 + c)),
+            _ => None,
+        };
+    }
+    if let Some((_, color)) = BASIC.iter().find(|(name, _)| *name == word) {
+        return Some(*color);
+    }
+    word.parse::<u8>().ok().map(Color::Indexed)
+}
+
+/// The names of colours that every theme knows.
+pub(super) fn basic_names<'a>() -> impl Iterator<Item = &'a str> {
+    BASIC.iter().map(|(name, _)| *name)
+}
+
+/// "did you mean …?", or nothing when no name is near.
+pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let near = names.into_iter().map(|name| (edits(word, name), name)).min_by_key(|(edits, _)| *edits);
+    match near {
+        Some((edits, name)) if edits <= word.chars().count().max(3) / 2 => format!("did you mean `{name}`?"),
+        _ => String::new(),
+    }
+}
+
+/// How many characters have to be changed, added or removed (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut before = i;
+        let mut left = i + 1;
+        for (to, cell) in b.iter().zip(row.iter_mut().skip(1)) {
+            let change = before + usize::from(from != *to);
+            before = *cell;
+            left = change.min(left + 1).min(*cell + 1);
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}

@@ -1,0 +1,152 @@
+use super::resolve::falls_back_to;
+use super::*;
+
+fn user(name: &str, text: &str) -> ThemeText {
+    ThemeText { name: name.to_owned(), file: format!("themes/{name}.toml"), text: text.to_owned() }
+}
+
+#[test]
+fn the_built_in_themes_are_whole_and_free_of_problems() {
+    for name in builtin_names() {
+        let loaded = load(name, &[]);
+        assert_eq!(loaded.problems, vec![], "{name}");
+        assert_eq!(loaded.theme.name, name);
+    }
+    assert!(Theme::builtin(true).dark);
+    assert!(!Theme::builtin(false).dark);
+}
+
+/// Roles that are lines, not letters.
+const LINES: [Role; 2] = [Role::Rule, Role::RuleFocus];
+
+#[test]
+fn text_can_be_read_on_every_ground_it_stands_on() {
+    for dark in [true, false] {
+        let theme = Theme::builtin(dark);
+        let ink = theme.style(Role::Text).fg.unwrap();
+        let grounds = [Role::Text, Role::Panel].map(|role| theme.style(role).bg.unwrap());
+        for &role in Role::ALL.iter().filter(|role| !LINES.contains(role)) {
+            let style = theme.style(role);
+            let on: Vec<Color> = style.bg.map_or_else(|| grounds.to_vec(), |bg| vec![bg]);
+            for ground in on {
+                let contrast = colour::contrast(style.fg.unwrap_or(ink), ground).unwrap();
+                assert!(contrast >= 4.5, "{} {} has {contrast:.2}", theme.name, role.word());
+            }
+        }
+        // What stands in a selected row keeps its own colour, so it must be readable there too.
+        for ground in [Role::Selected, Role::SelectedDim].map(|role| theme.style(role).bg.unwrap()) {
+            for role in [Role::NeedsYou, Role::Running, Role::Unread, Role::Text, Role::Dim, Role::Match] {
+                let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
+                assert!(contrast >= 4.5, "{} {} selected has {contrast:.2}", theme.name, role.word());
+            }
+        }
+    }
+}
+
+#[test]
+fn fewer_colours_stay_within_their_number() {
+    for name in builtin_names() {
+        let theme = load(name, &[]).theme;
+        for &role in Role::ALL {
+            let of = |colors| theme.for_terminal(colors).style(role);
+            let rgb = |color: Option<Color>| matches!(color, Some(Color::Rgb(..)));
+            assert!(!rgb(of(Colors::C256).fg) && !rgb(of(Colors::C256).bg));
+            assert!(colour::is_basic(of(Colors::C16)), "{name} {}", role.word());
+            let none = of(Colors::None);
+            assert_eq!((none.fg, none.bg), (None, None), "{name} {}", role.word());
+            assert_eq!(of(Colors::True), theme.style(role));
+        }
+        for colors in [Colors::C16, Colors::None] {
+            let theme = theme.for_terminal(colors);
+            assert_ne!(theme.style(Role::Selected), theme.style(Role::Text));
+            assert_ne!(theme.style(Role::Selected), theme.style(Role::SelectedDim));
+            assert_ne!(theme.style(Role::NeedsYou), theme.style(Role::Text));
+        }
+    }
+}
+
+#[test]
+fn the_nearest_of_256_is_the_colour_itself_where_it_exists() {
+    for (rgb, n) in
+        [((0, 0, 0), 16), ((255, 255, 255), 231), ((95, 135, 175), 67), ((8, 8, 8), 232), ((215, 0, 0), 160)]
+    {
+        let style = colour::to_256(Style::new().fg(Color::Rgb(rgb.0, rgb.1, rgb.2)));
+        assert_eq!(style.fg, Some(Color::Indexed(n)), "{rgb:?}");
+    }
+}
+
+#[test]
+fn contrast_is_that_of_wcag() {
+    let of = |a, b| colour::contrast(a, b).map(|c| (c * 100.0).round() / 100.0);
+    assert_eq!(of(Color::Rgb(255, 255, 255), Color::Rgb(0, 0, 0)), Some(21.0));
+    assert_eq!(of(Color::Rgb(119, 119, 119), Color::Rgb(255, 255, 255)), Some(4.48));
+    assert_eq!(of(Color::Reset, Color::Rgb(0, 0, 0)), None);
+}
+
+#[test]
+fn a_file_says_only_what_is_different() {
+    let mine = user("mine", "inherits = \"lisle-dark\"\n[palette]\nblue = \"#00ff00\"\n[roles]\ndim = \"blue\"\n");
+    let loaded = load("mine", std::slice::from_ref(&mine));
+    assert_eq!(loaded.problems, vec![]);
+    let green = Some(Color::Rgb(0, 255, 0));
+    assert_eq!(loaded.theme.style(Role::Dim).fg, green);
+    assert_eq!(loaded.theme.style(Role::Accent).fg, green, "inherited roles use the new palette");
+    assert_eq!(loaded.theme.style(Role::Error), Theme::builtin(true).style(Role::Error));
+
+    // A user's file may stand before the built-in one of its name and inherit it.
+    let over = user("lisle-dark", "inherits = \"lisle-dark\"\n[roles]\nerror = { fg = 196, bold = true }\n");
+    let loaded = load("lisle-dark", &[over]);
+    assert_eq!(loaded.problems, vec![]);
+    assert_eq!(loaded.theme.style(Role::Error), Style::new().fg(Color::Indexed(196)).bold());
+    assert_eq!(loaded.theme.style(Role::Text), Theme::builtin(true).style(Role::Text));
+}
+
+#[test]
+fn a_role_that_nobody_names_takes_its_neighbours_style() {
+    let bare = user("bare", "[roles]\ntext = { fg = \"white\", bg = \"black\" }\nstrong = \"red\"\n");
+    let theme = load("bare", &[bare]).theme;
+    assert_eq!(theme.style(Role::Link), Style::new().fg(Color::Red));
+    assert_eq!(theme.style(Role::Thinking), Style::new().fg(Color::Gray), "without the ground of the screen");
+    assert_eq!(theme.style(Role::Selected), Style::new().reversed());
+    for &role in Role::ALL {
+        let mut at = role;
+        for _ in 0..Role::ALL.len() {
+            at = falls_back_to(at).unwrap_or(at);
+        }
+        assert!(matches!(at, Role::Text | Role::SelectedDim), "{} ends at {}", role.word(), at.word());
+    }
+}
+
+#[test]
+fn problems_name_file_line_and_fix() {
+    let table = [
+        ("[roles]\nacent = \"red\"\n", "themes/t.toml:2: there is no role `acent`; did you mean `accent`?"),
+        ("rolls = 1\n", "themes/t.toml:1: themes have no key `rolls`; did you mean `roles`?"),
+        ("\n[roles]\ndim = { fgg = \"red\" }\n", "themes/t.toml:3: `dim` has no part `fgg`; did you mean `fg`?"),
+        ("[roles]\ndim = { bold = 1 }\n", "themes/t.toml:2: `bold` is true or false"),
+        (
+            "[roles]\ndim = \"gren\"\n",
+            "themes/t.toml:2: `dim` uses `gren`, which is no colour of the palette; did you mean `green`?",
+        ),
+        ("inherits = \"lisle-drak\"\n", "themes/t.toml: there is no theme `lisle-drak`; did you mean `lisle-dark`?"),
+        ("inherits = \"t\"\n", "themes/t.toml: theme `t` inherits itself; remove one `inherits`"),
+    ];
+    for (text, want) in table {
+        let loaded = load("t", &[user("t", text)]);
+        let said: Vec<String> = loaded.problems.iter().map(Problem::to_string).collect();
+        assert_eq!(said, [want], "{text}");
+    }
+    let said = |text| load("t", &[user("t", text)]).problems.into_iter().map(|p| p.to_string()).collect::<String>();
+    assert!(said("[palette]\nx = \"#12\"\n").starts_with("themes/t.toml:2: the palette's `x` is not a colour"));
+    assert!(said("dark = true\n[roles\n").starts_with("themes/t.toml:2: this is not TOML:"));
+    assert_eq!(load("nope", &[]).problems.len(), 1);
+    assert_eq!(load("nope", &[]).theme.style(Role::Text), Theme::builtin(true).style(Role::Text));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_gives_a_whole_theme(text in "(\\[roles\\]\n)?[a-z#\\[\\]{}=\" \n0-9-]{0,80}") {
+        let loaded = load("t", &[user("t", &text)]);
+        proptest::prop_assert_eq!(loaded.theme.styles.len(), Role::ALL.len());
+    }
+}

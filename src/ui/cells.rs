@@ -1,0 +1,293 @@
+//! Putting text into cells: measured and cut by grapheme, so that CJK, emoji and combining marks keep their columns.
+//!
+//! What comes from outside is sanitised by whoever reads it from the state, before it comes here.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::borrow::Cow;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// A piece of text with its style.
+pub type Piece<'a> = (Cow<'a, str>, Style);
+
+/// A piece from anything that is text.
+pub fn piece<'a>(text: impl Into<Cow<'a, str>>, style: Style) -> Piece<'a> {
+    (text.into(), style)
+}
+
+/// Cells that `text` takes. Counted as the cells are filled: per grapheme, without control characters.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return text.len();
+    }
+    text.graphemes(true).map(cells).sum()
+}
+
+fn cells(grapheme: &str) -> usize {
+    if grapheme.contains(char::is_control) { 0 } else { grapheme.width() }
+}
+
+/// `text` in at most `max` cells; what does not fit is replaced by `mark` (one cell).
+#[must_use]
+pub fn cut<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
+    let mut used = 0;
+    let mut end = 0;
+    let mut last_fit = 0;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        let next = used + cells(grapheme);
+        if next > max {
+            let kept = text.get(..last_fit).unwrap_or("").trim_end();
+            return if max == 0 { Cow::Borrowed("") } else { Cow::Owned(format!("{kept}{mark}")) };
+        }
+        end = at + grapheme.len();
+        used = next;
+        if used < max {
+            last_fit = end;
+        }
+    }
+    Cow::Borrowed(text.get(..end).unwrap_or(text))
+}
+
+/// The end of `text` in at most `max` cells, with `mark` (one cell) before it: for paths.
+#[must_use]
+pub fn cut_start<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
+    if width(text) <= max {
+        return Cow::Borrowed(text);
+    }
+    if max == 0 {
+        return Cow::Borrowed("");
+    }
+    let mut used = 1;
+    let mut from = text.len();
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        used += cells(grapheme);
+        if used > max {
+            break;
+        }
+        from = at;
+    }
+    Cow::Owned(format!("{mark}{}", text.get(from..).unwrap_or("")))
+}
+
+/// `text` in lines of at most `max` cells, broken at blanks where there are any. Line breaks stay; blanks at the start
+/// of a line stay, those at a break go. Tabs become blanks to the next column of four.
+#[must_use]
+pub fn wrap(text: &str, max: usize) -> Vec<String> {
+    let max = max.max(1);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        wrap_line(&untabbed(line), max, &mut lines);
+    }
+    lines
+}
+
+fn wrap_line(line: &str, max: usize, lines: &mut Vec<String>) {
+    let mut now = String::new();
+    let mut used = 0;
+    for word in line.split_word_bounds() {
+        let wide = width(word);
+        if used + wide <= max {
+            now.push_str(word);
+            used += wide;
+        } else if word.chars().all(char::is_whitespace) {
+            lines.push(std::mem::take(&mut now));
+            used = 0;
+        } else if wide <= max && used > 0 {
+            let kept = now.trim_end().len();
+            now.truncate(kept);
+            lines.push(std::mem::replace(&mut now, word.to_owned()));
+            used = wide;
+        } else {
+            for grapheme in word.graphemes(true) {
+                let wide = cells(grapheme);
+                if used + wide > max && used > 0 {
+                    lines.push(std::mem::take(&mut now));
+                    used = 0;
+                }
+                now.push_str(grapheme);
+                used += wide;
+            }
+        }
+    }
+    lines.push(now);
+}
+
+/// `line` with its tabs as blanks.
+#[must_use]
+pub fn untabbed(line: &str) -> Cow<'_, str> {
+    if !line.contains('\t') {
+        return Cow::Borrowed(line);
+    }
+    let mut out = String::with_capacity(line.len() + 8);
+    let mut column = 0;
+    for grapheme in line.graphemes(true) {
+        if grapheme == "\t" {
+            let blanks = 4 - column % 4;
+            out.extend(std::iter::repeat_n(' ', blanks));
+            column += blanks;
+        } else {
+            out.push_str(grapheme);
+            column += cells(grapheme);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Writes `text` from the left edge of `area`'s first row, no further than its right edge, and returns the cells used.
+/// A wide sign that would cross the edge is left out.
+pub fn put(buf: &mut Buffer, area: Rect, text: &str, style: Style) -> u16 {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return 0;
+    }
+    let (end, _) = buf.set_stringn(area.x, area.y, text, usize::from(area.width), style);
+    end.saturating_sub(area.x)
+}
+
+/// `area` without its first `by` columns.
+#[must_use]
+pub fn after(area: Rect, by: u16) -> Rect {
+    let by = by.min(area.width);
+    Rect { x: area.x.saturating_add(by), width: area.width - by, ..area }
+}
+
+/// Row `n` of `area`, empty when it has fewer.
+#[must_use]
+pub fn row(area: Rect, n: u16) -> Rect {
+    if n < area.height { Rect { y: area.y + n, height: 1, ..area } } else { Rect { height: 0, ..area } }
+}
+
+/// Fills `area` with blanks of `style`.
+pub fn fill(buf: &mut Buffer, area: Rect, style: Style) {
+    let area = area.intersection(buf.area);
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            if let Some(cell) = buf.cell_mut((x, y)) {
+                cell.reset();
+                cell.set_style(style);
+            }
+        }
+    }
+}
+
+/// Writes pieces one after the other; the one that does not fit is cut and the rest left out. Returns the cells used.
+pub fn put_pieces(buf: &mut Buffer, area: Rect, pieces: &[Piece<'_>], mark: &str) -> u16 {
+    let mut rest = area;
+    for (at, (text, style)) in pieces.iter().enumerate() {
+        let room = usize::from(rest.width);
+        let more = pieces.iter().skip(at + 1).any(|(text, _)| !text.trim().is_empty());
+        let wide = width(text);
+        // The last cell is kept for the mark when this piece fits exactly and another one cannot.
+        let shown = if wide > room || (wide == room && more && room > 0) {
+            if wide == room { cut(text, room - 1, mark) } else { cut(text, room, mark) }
+        } else {
+            Cow::Borrowed(text.as_ref())
+        };
+        let used = put(buf, rest, &shown, *style);
+        rest = after(rest, used);
+        if shown.len() < text.len() || rest.width == 0 {
+            break;
+        }
+    }
+    area.width - rest.width
+}
+
+/// Cells that the pieces take.
+#[must_use]
+pub fn pieces_width(pieces: &[Piece<'_>]) -> usize {
+    pieces.iter().map(|(text, _)| width(text)).sum()
+}
+
+/// Writes `left` from the left and `right` to the right edge, two cells apart. `right` stays whole as long as `left`
+/// keeps `least` cells; else it is left out.
+pub fn put_sides(buf: &mut Buffer, area: Rect, left: &[Piece<'_>], right: &[Piece<'_>], mark: &str, least: usize) {
+    let wide = pieces_width(right);
+    let room = usize::from(area.width);
+    let wants = pieces_width(left).min(least);
+    if wide == 0 || wide + wants + usize::from(wants > 0) > room {
+        put_pieces(buf, area, left, mark);
+        return;
+    }
+    let at = u16::try_from(room - wide).unwrap_or(area.width);
+    let gap = if wants == 0 { 0 } else { (room - wide - wants).clamp(1, 2) };
+    let gap = u16::try_from(gap).unwrap_or(1);
+    put_pieces(buf, Rect { width: at.saturating_sub(gap), ..area }, left, mark);
+    put_pieces(buf, after(area, at), right, mark);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn cuts_by_cells_and_never_through_a_sign() {
+        for (text, max, want) in [
+            ("short", 5, "short"),
+            ("longer", 5, "long…"),
+            ("words and", 7, "words…"),
+            ("漢字かな", 8, "漢字かな"),
+            ("漢字かな", 7, "漢字か…"),
+            ("漢字かな", 6, "漢字…"),
+            ("👩‍👩‍👧‍👦 family", 4, "👩‍👩‍👧‍👦…"),
+            ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
+            ("x", 0, ""),
+            ("漢", 1, "…"),
+        ] {
+            assert_eq!(cut(text, max, "…"), want, "{text} in {max}");
+        }
+        assert_eq!(cut_start("~/src/a-long-name/app", 10, "…"), "…-name/app");
+    }
+
+    #[test]
+    fn wraps_at_words_and_keeps_indents() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("    indented line", 12), ["    indented", "line"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap("漢字漢字", 3), ["漢", "字", "漢", "字"]);
+        assert_eq!(wrap("a\n\nb", 3), ["a", "", "b"]);
+        assert_eq!(wrap("\tx", 9), ["    x"]);
+    }
+
+    fn shown(buf: &Buffer) -> String {
+        buf.content.iter().map(ratatui::buffer::Cell::symbol).collect()
+    }
+
+    #[test]
+    fn two_sides_share_a_row() {
+        let plain = Style::default();
+        for (wide, want) in [(20, "title here     right"), (12, "titl…  right"), (8, "title h…")] {
+            let area = Rect::new(0, 0, wide, 1);
+            let mut buf = Buffer::empty(area);
+            put_sides(&mut buf, area, &[piece("title here", plain)], &[piece("right", plain)], "…", 4);
+            assert_eq!(shown(&buf), want);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_text_fits(text in "\\PC{0,30}", max in 0usize..20) {
+            prop_assert!(width(&cut(&text, max, "…")) <= max);
+            prop_assert!(width(&cut_start(&text, max, "…")) <= max);
+        }
+
+        #[test]
+        fn wrapping_loses_nothing_but_blanks(text in "[a-z漢é ]{0,60}", max in 2usize..20) {
+            let lines = wrap(&text, max);
+            prop_assert!(lines.iter().all(|line| width(line) <= max));
+            let bare = |s: &str| s.chars().filter(|c| *c != ' ').collect::<String>();
+            prop_assert_eq!(bare(&lines.concat()), bare(&text));
+        }
+
+        #[test]
+        fn pieces_stay_in_their_row(texts in proptest::collection::vec("\\PC{0,8}", 0..6), wide in 0u16..30) {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 40, 2));
+            let pieces: Vec<Piece<'_>> = texts.iter().map(|t| piece(t.as_str(), Style::default())).collect();
+            let used = put_pieces(&mut buf, Rect::new(3, 0, wide, 1), &pieces, "…");
+            prop_assert!(used <= wide);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The composer: the draft with the real caret, the line above it that tells of the turn, the queue, and the commands
+//! offered while the draft begins with a slash. Also draws any other text of several lines that is being written.
+
+use super::cells::{self, Piece, piece};
+use super::figures::{count, elapsed};
+use super::layout::Layout;
+use super::paint::Paint;
+use crate::app::action::{Action, AppAction, ComposerAction, Context, SlashAction};
+use crate::app::msg::Target;
+use crate::app::slash::Slash;
+use crate::app::state::edit::Editor;
+use crate::app::state::{Current, Focus};
+use crate::domain::Mode;
+use crate::domain::ids::RequestId;
+use crate::domain::sanitise::clean_line;
+use crate::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+/// Rows of a text that are counted at the most.
+const COUNTED: usize = 200;
+/// Commands offered at once at the most.
+const OFFERED: u16 = 10;
+
+/// Which text was laid out last, and for which width: the widget counts its rows by the width of its last drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Laid {
+    /// The draft of this place.
+    Draft(Current, u16),
+    /// The words for this answer.
+    Answer(RequestId, u16),
+}
+
+/// Rows that the draft takes.
+pub(super) fn rows(paint: &mut Paint<'_>, width: u16) -> u16 {
+    let laid = Laid::Draft(paint.state.current.clone(), field_width(width));
+    let known = paint.cache.draft.as_ref() == Some(&laid);
+    let rows = count_rows(paint.state.composer().editor(), field_width(width), known);
+    paint.cache.draft = Some(laid);
+    u16::try_from(rows).unwrap_or(u16::MAX)
+}
+
+/// Rows that the words for an answer take.
+pub(super) fn answer_rows(paint: &mut Paint<'_>, request: &RequestId, editor: &Editor, width: u16) -> usize {
+    let laid = Laid::Answer(request.clone(), width);
+    let known = paint.cache.answer.as_ref() == Some(&laid);
+    let rows = count_rows(editor, width, known);
+    paint.cache.answer = Some(laid);
+    rows
+}
+
+/// Blank, prompt, blank; and a blank at the right edge.
+fn field_width(width: u16) -> u16 {
+    width.saturating_sub(4).max(1)
+}
+
+fn count_rows(editor: &Editor, width: u16, known: bool) -> usize {
+    let area = editor.area();
+    if !known {
+        // Only drawing tells the widget its width. High enough, so that its scrolling stays as it is.
+        let scratch = Rect::new(0, 0, width, 70);
+        area.render(scratch, &mut Buffer::empty(scratch));
+    }
+    // Past the last row every position is the last row's: the first that repeats ends the count.
+    let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    (0..COUNTED).find(|n| area.screen_to_data(short(*n), 0) == area.screen_to_data(short(n + 1), 0)).unwrap_or(COUNTED)
+        + 1
+}
+
+/// Draws a text of several lines, and the caret if it has the focus.
+pub(super) fn editor(paint: &mut Paint<'_>, editor: &Editor, area: Rect, focused: bool) {
+    if area.is_empty() {
+        return;
+    }
+    let widget = editor.area();
+    widget.render(area, paint.buf);
+    if !focused {
+        return;
+    }
+    let row = widget.screen_cursor().row;
+    let top = usize::from(widget.scroll_offset().0);
+    // The widget measures by character; an emoji of several is one sign of two cells. So the column is measured here.
+    let start = widget.screen_to_data(u16::try_from(row).unwrap_or(u16::MAX), 0);
+    let (line, col) = editor.caret();
+    let text: String = editor
+        .lines()
+        .get(line)
+        .map(|text| text.chars().skip(start.1).take(col.saturating_sub(start.1)).collect())
+        .unwrap_or_default();
+    paint.caret(area, cells::width(&cells::untabbed(&text)), row.saturating_sub(top));
+}
+
+/// Draws edge, queue, draft and the commands on offer.
+pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
+    edge(paint, layout);
+    queue(paint, layout.queue);
+    draft(paint, layout.composer);
+    slash(paint, layout);
+}
+
+/// The line above: what the turn does at its right end, how a command is used at its left.
+fn edge(paint: &mut Paint<'_>, layout: &Layout) {
+    let area = layout.edge;
+    if area.is_empty() {
+        return;
+    }
+    let role = if paint.state.focus == Focus::Composer && paint.state.overlays.is_empty() {
+        Role::RuleFocus
+    } else {
+        Role::Rule
+    };
+    let line = paint.signs.line.repeat(usize::from(area.width));
+    paint.text(area, &line, role);
+    if layout.both {
+        let sign = paint.signs.branch;
+        paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, Role::Rule);
+    }
+    let turn = turn_pieces(paint);
+    let wide = cells::pieces_width(&turn);
+    let room = usize::from(area.width);
+    let mut left_room = area.width.saturating_sub(2);
+    if wide > 0 && wide + 4 <= room {
+        let at = u16::try_from(room - wide - 3).unwrap_or(0);
+        let place = Rect { width: u16::try_from(wide + 2).unwrap_or(0), ..cells::after(area, at) };
+        let mut pieces = vec![piece(" ", paint.style(Role::Rule))];
+        pieces.extend(turn);
+        pieces.push(piece(" ", paint.style(Role::Rule)));
+        paint.pieces(place, &pieces);
+        paint.target(place, Target::StopMark);
+        left_room = at;
+    }
+    if let Some(usage) = paint.state.composer().usage() {
+        let pieces = [
+            paint.piece(" ", Role::Rule),
+            paint.piece(format!("/{}", usage.word()), Role::Strong),
+            paint.piece(format!(" {}", usage.usage()).trim_end().to_owned(), Role::Text),
+            paint.piece(format!("  {} ", usage.description()), Role::Dim),
+        ];
+        let place = Rect { width: left_room.saturating_sub(1), ..cells::after(area, 1) };
+        paint.pieces(place, &pieces);
+    }
+}
+
+fn area_at(x: u16, y: u16) -> Rect {
+    Rect { x, y, width: 1, height: 1 }
+}
+
+/// `⠹ 12s  ■ esc stops`, or what else the turn does.
+fn turn_pieces(paint: &Paint<'_>) -> Vec<Piece<'static>> {
+    let state = paint.state;
+    let Some(open) = state.current_open() else { return Vec::new() };
+    let role = |text: String, role| piece(text, paint.style(role));
+    if open.turn.stopping {
+        return vec![role(format!("{} stopping", paint.signs.stopping), Role::Dim)];
+    }
+    if !state.running() {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    if let Some(retry) = &open.turn.retry {
+        let wait = elapsed(retry.at.since(state.now).div_ceil(1_000) * 1_000);
+        let text = format!("retry {} of {} in {wait}: {}  ", retry.attempt, retry.of, clean_line(&retry.reason));
+        out.push(role(text, Role::Warning));
+    } else if let Some(since) = open.turn.started {
+        let spin = paint.spin();
+        out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));
+    }
+    out.push(role(format!("{} ", paint.signs.stop), Role::Running));
+    let stop = paint.key(Action::App(AppAction::Back), Context::Composer);
+    if let Some(key) = stop {
+        out.push(role(key, Role::Key));
+        out.push(role(" stops".to_owned(), Role::Dim));
+    } else {
+        out.push(role("stop".to_owned(), Role::Dim));
+    }
+    out
+}
+
+fn queue(paint: &mut Paint<'_>, area: Rect) {
+    let Some(open) = paint.state.current_open() else { return };
+    let items = &open.queue;
+    for n in 0..area.height {
+        let row = cells::after(cells::row(area, n), 1);
+        let row = Rect { width: row.width.saturating_sub(1), ..row };
+        let at = usize::from(n);
+        let Some(item) = items.get(at) else { return };
+        let last = n + 1 == area.height;
+        let rest = items.len().saturating_sub(at + 1);
+        let word = match (open.queue_held, item.redelivered) {
+            (_, true) => "from before: ",
+            (true, _) => "held: ",
+            (false, _) => "queued: ",
+        };
+        let bar = if open.queue_held { Role::Warning } else { Role::Accent };
+        let text = clean_line(&item.text).into_owned();
+        let left = [paint.piece(paint.signs.bar, bar), paint.piece(word, Role::Dim), paint.piece(text, Role::Text)];
+        let mut right = Vec::new();
+        if last && rest > 0 {
+            right.push(paint.piece(format!("and {}  ", count(rest, "more", "more")), Role::Dim));
+        }
+        if last {
+            let (verb, word) = if open.queue_held {
+                (ComposerAction::Send, "sends")
+            } else {
+                (ComposerAction::Up, "edit")
+            };
+            let key = paint.key(Action::Composer(verb), Context::Composer);
+            right.extend(paint.hints(&[(key, word)]));
+        }
+        paint.sides(row, &left, &right, 16);
+        paint.target(row, Target::Queued(item.id.clone()));
+    }
+}
+
+fn draft(paint: &mut Paint<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    paint.target(area, Target::Composer);
+    let composer = paint.state.composer();
+    let focused = paint.state.focus == Focus::Composer && paint.state.overlays.is_empty();
+    let role = if focused { mode_role(paint.state.mode()) } else { Role::Faint };
+    let sign = paint.signs.prompt;
+    paint.text(cells::after(area, 1), sign, role);
+    let field = cells::after(area, 3);
+    let field = Rect { width: field.width.saturating_sub(1).max(1).min(field.width), ..field };
+    paint.tint(field, Role::Text);
+    if composer.is_empty() {
+        let hint = placeholder(paint);
+        paint.text(field, &hint, Role::Faint);
+        if focused {
+            paint.caret(field, 0, 0);
+        }
+        return;
+    }
+    editor(paint, composer.editor(), field, focused);
+}
+
+/// What an empty draft says.
+fn placeholder(paint: &Paint<'_>) -> String {
+    let state = paint.state;
+    if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
+        return format!("read only: held by {}", clean_line(holder));
+    }
+    if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {
+        return "what is queued waits for you".to_owned();
+    }
+    if state.running() {
+        return "write ahead: it is queued until the turn ends".to_owned();
+    }
+    match state.current {
+        Current::New => "What is to be done?  / for commands".to_owned(),
+        Current::Session(_) => "/ for commands".to_owned(),
+    }
+}
+
+/// The colour of a mode.
+pub(super) fn mode_role(mode: Mode) -> Role {
+    match mode {
+        Mode::Explore => Role::ModeExplore,
+        Mode::Ask => Role::ModeAsk,
+        Mode::Execute => Role::ModeExecute,
+    }
+}
+
+/// The commands on offer, right above the edge: name, what can follow, what it does.
+fn slash(paint: &mut Paint<'_>, layout: &Layout) {
+    let Some(menu) = &paint.state.composer().slash else { return };
+    if paint.state.focus != Focus::Composer || !paint.state.overlays.is_empty() {
+        return;
+    }
+    let top = layout.header.bottom().max(layout.details.bottom());
+    let bottom = if layout.edge.is_empty() { layout.composer.y } else { layout.edge.y };
+    let room = bottom.saturating_sub(top);
+    let rows = u16::try_from(menu.hits.len()).unwrap_or(u16::MAX).min(OFFERED).min(room);
+    if rows == 0 {
+        return;
+    }
+    let area = Rect { y: bottom - rows, height: rows, ..layout.right };
+    paint.fill(area, Role::Panel);
+    let first = menu.selected.saturating_sub(usize::from(rows) - 1);
+    let named = |slash: Slash| cells::width(slash.word()) + 1;
+    // The columns come from all commands: they stay where they are while one types.
+    let names = Slash::ALL.iter().map(|slash| named(*slash)).max().unwrap_or(0) + 2;
+    let usages = Slash::ALL.iter().map(|slash| cells::width(slash.usage())).max().unwrap_or(0) + 2;
+    let with_usage = usize::from(area.width) >= names + usages + 34;
+    for (n, (slash, marks)) in menu.hits.iter().enumerate().skip(first).take(usize::from(rows)) {
+        let row = cells::row(area, u16::try_from(n - first).unwrap_or(u16::MAX));
+        let chosen = n == menu.selected;
+        if chosen {
+            paint.tint(row, Role::Selected);
+        }
+        let mut pieces = vec![paint.piece("/", Role::Dim)];
+        pieces.extend(paint.marked(slash.word(), marks, if chosen { Role::Strong } else { Role::Text }));
+        pieces.push(piece(" ".repeat(names.saturating_sub(named(*slash))), paint.style(Role::Dim)));
+        if with_usage {
+            let blanks = usages.saturating_sub(cells::width(slash.usage()));
+            pieces.push(paint.piece(format!("{}{:blanks$}", slash.usage(), ""), Role::Faint));
+        }
+        pieces.push(paint.piece(slash.description(), Role::Dim));
+        let mut right = Vec::new();
+        if chosen {
+            let complete = paint.key(Action::Slash(SlashAction::Complete), Context::Slash);
+            right = paint.hints(&[(complete, "complete")]);
+        }
+        for piece in pieces.iter_mut().chain(&mut right) {
+            piece.1.bg = None;
+        }
+        let text = cells::after(row, 3);
+        let text = Rect { width: text.width.saturating_sub(1), ..text };
+        paint.sides(text, &pieces, &right, names + 24);
+        paint.target(row, Target::Slash(n));
+    }
+}

@@ -1,0 +1,143 @@
+//! The signs of the screen, once with Unicode and once in ASCII for consoles, other locales, and terminals that draw
+//! an ambiguous sign two cells wide. Each is one cell. Never the only bearer of a meaning: a word stands by it or the
+//! place says it.
+
+use crate::domain::Mode;
+
+/// A set of signs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Glyphs {
+    /// A session that needs the user.
+    pub needs_you: &'static str,
+    /// A session with something new.
+    pub unread: &'static str,
+    /// A session whose plan waits.
+    pub plan: &'static str,
+    /// A session that is being stopped.
+    pub stopping: &'static str,
+    /// A session with a mark that the user set.
+    pub flag: &'static str,
+    /// The frames of something that runs.
+    pub spinner: &'static [&'static str],
+    /// A group or entry that is open.
+    pub open: &'static str,
+    /// A group or entry that is closed.
+    pub closed: &'static str,
+    /// The line between the panes.
+    pub rule: &'static str,
+    /// The line above the composer.
+    pub line: &'static str,
+    /// Where the line leaves the rule.
+    pub branch: &'static str,
+    /// Before the composer's text.
+    pub prompt: &'static str,
+    /// Before a queued message.
+    pub bar: &'static str,
+    /// The mark that stops a turn.
+    pub stop: &'static str,
+    /// Between two facts.
+    pub dot: &'static str,
+    /// Where text was cut off.
+    pub cut: &'static str,
+    /// There is more above.
+    pub up: &'static str,
+    /// There is more below.
+    pub down: &'static str,
+    /// The choice that is selected.
+    pub chosen: &'static str,
+    /// A warning.
+    pub warning: &'static str,
+    /// Explore, Ask to Edit, Execute.
+    modes: [&'static str; 3],
+}
+
+impl Glyphs {
+    /// The sign of a mode.
+    #[must_use]
+    pub fn mode(&self, mode: Mode) -> &'static str {
+        let [explore, ask, execute] = self.modes;
+        match mode {
+            Mode::Explore => explore,
+            Mode::Ask => ask,
+            Mode::Execute => execute,
+        }
+    }
+
+    /// The spinner's sign at `frame`.
+    #[must_use]
+    pub fn spin(&self, frame: usize) -> &'static str {
+        let frames = self.spinner.len().max(1);
+        self.spinner.get(frame % frames).copied().unwrap_or(" ")
+    }
+}
+
+/// The usual signs.
+pub const UNICODE: Glyphs = Glyphs {
+    needs_you: "●",
+    unread: "•",
+    plan: "≡",
+    stopping: "◌",
+    flag: "⚑",
+    spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
+    open: "▾",
+    closed: "▸",
+    rule: "│",
+    line: "─",
+    branch: "├",
+    prompt: "›",
+    bar: "▌",
+    stop: "■",
+    dot: "·",
+    cut: "…",
+    up: "↑",
+    down: "↓",
+    chosen: "▸",
+    warning: "▲",
+    modes: ["◇", "◆", "»"],
+};
+
+/// The same in ASCII.
+pub const ASCII: Glyphs = Glyphs {
+    needs_you: "!",
+    unread: "*",
+    plan: "=",
+    stopping: "x",
+    flag: "^",
+    spinner: &["|", "/", "-", "\\"],
+    open: "v",
+    closed: ">",
+    rule: "|",
+    line: "-",
+    branch: "|",
+    prompt: ">",
+    bar: "|",
+    stop: "#",
+    dot: "-",
+    cut: "~",
+    up: "^",
+    down: "v",
+    chosen: ">",
+    warning: "!",
+    modes: ["o", "+", "!"],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn every_sign_is_one_cell() {
+        for set in [&UNICODE, &ASCII] {
+            let mut all: Vec<&str> = Mode::ALL.iter().map(|mode| set.mode(*mode)).collect();
+            all.extend(set.spinner);
+            all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
+            all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
+            all.extend([set.chosen, set.warning]);
+            for sign in &all {
+                assert_eq!(sign.width(), 1, "{sign}");
+            }
+            assert_eq!(set == &ASCII, all.iter().all(|sign| sign.is_ascii()));
+        }
+    }
+}

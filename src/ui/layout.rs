@@ -1,0 +1,233 @@
+//! Who gets which cells. Pure arithmetic: the size and what is wanted go in, rectangles come out.
+//!
+//! ```text
+//!  list          │ header
+//!                │ details (wide) or a blank row
+//!                │ conversation
+//!                ├─ panel, when something waits
+//!                ├──────────────────────
+//!                │ queue
+//!                │ composer
+//!  status
+//! ```
+
+use ratatui::layout::Rect;
+
+/// From this width on both panes and a line of details are shown.
+pub const WIDE: u16 = 110;
+/// From this width on both panes are shown, the list narrow.
+pub const NARROW: u16 = 80;
+/// Below this height a panel is one row until it has the focus.
+pub const LOW: u16 = 16;
+/// Below this size there is only the title of the list and the status.
+pub const LEAST: (u16, u16) = (20, 5);
+
+/// Which pane is shown where only one fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Front {
+    /// The list.
+    List,
+    /// The conversation with its composer.
+    Chat,
+}
+
+/// A panel's claim on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PanelWant {
+    /// Nothing waits here.
+    None,
+    /// It waits, docked: so many rows if they can be had.
+    Docked(u16),
+    /// It has the focus: so many rows if they can be had; all of them where the screen is low.
+    Focused(u16),
+    /// The user wants it as large as the screen.
+    Full,
+}
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// The pane in front where only one fits.
+    pub front: Front,
+    /// Rows of the composer's text.
+    pub composer: u16,
+    /// Queued messages.
+    pub queue: u16,
+    /// The panel.
+    pub panel: PanelWant,
+}
+
+/// Where things go. A rectangle that is empty is not drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The list of sessions.
+    pub list: Rect,
+    /// The line between list and chat.
+    pub rule: Rect,
+    /// The conversation's title.
+    pub header: Rect,
+    /// A second line of the header.
+    pub details: Rect,
+    /// The conversation.
+    pub chat: Rect,
+    /// What waits for an answer.
+    pub panel: Rect,
+    /// The line above queue and composer.
+    pub edge: Rect,
+    /// Queued messages.
+    pub queue: Rect,
+    /// The composer, with its prompt.
+    pub composer: Rect,
+    /// The last row.
+    pub status: Rect,
+    /// The right side as a whole: what pickers above the composer may cover.
+    pub right: Rect,
+    /// Both panes are shown.
+    pub both: bool,
+    /// Under [`LEAST`].
+    pub tiny: bool,
+}
+
+/// Divides `area`.
+#[must_use]
+pub fn divide(area: Rect, wants: Wants) -> Layout {
+    let mut out = Layout::default();
+    if area.is_empty() {
+        return out;
+    }
+    let status_y = area.bottom() - 1;
+    out.status = Rect { y: status_y, height: 1, ..area };
+    let body = Rect { height: area.height - 1, ..area };
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        out.tiny = true;
+        out.list = body;
+        return out;
+    }
+    let mut right = body;
+    if area.width >= NARROW {
+        out.both = true;
+        // On the grid of two cells, between 24 and 36 wide.
+        let list = (area.width * 28 / 100 / 2 * 2).clamp(24, 36);
+        out.list = Rect { width: list, ..body };
+        out.rule = Rect { x: body.x + list, width: 1, ..body };
+        right = Rect { x: body.x + list + 1, width: body.width - list - 1, ..body };
+    } else if wants.front == Front::List {
+        out.list = body;
+        return out;
+    }
+    out.right = right;
+    let low = area.height < LOW;
+    if matches!(wants.panel, PanelWant::Full) || (low && matches!(wants.panel, PanelWant::Focused(_))) {
+        // The whole screen but the status line.
+        out.panel = if low || !out.both { body } else { right };
+        if low {
+            (out.list, out.rule, out.both) = (Rect::default(), Rect::default(), false);
+        }
+        return out;
+    }
+    let mut rest = right;
+    out.header = take_top(&mut rest, 1);
+    if area.height >= LOW {
+        out.details = take_top(&mut rest, 1);
+    }
+    // The composer grows to a third of the screen and leaves the conversation three rows where it can.
+    let third = (area.height / 3).max(1);
+    let composer = wants.composer.clamp(1, third).min(rest.height);
+    out.composer = take_bottom(&mut rest, composer);
+    let queue = wants.queue.min(rest.height.saturating_sub(4) / 2).min(if low { 1 } else { 3 });
+    out.queue = take_bottom(&mut rest, queue);
+    if rest.height > 1 {
+        out.edge = take_bottom(&mut rest, 1);
+    }
+    let panel = match wants.panel {
+        PanelWant::None | PanelWant::Full => 0,
+        PanelWant::Docked(_) | PanelWant::Focused(_) if low => 1,
+        // Some of the conversation stays in view: it says why this is asked.
+        PanelWant::Docked(rows) => rows.min(rest.height * 3 / 5),
+        PanelWant::Focused(rows) => rows.min(rest.height.saturating_sub(4).max(rest.height * 3 / 5)),
+    };
+    out.panel = take_bottom(&mut rest, panel);
+    out.chat = rest;
+    out
+}
+
+fn take_top(rest: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(rest.height);
+    let taken = Rect { height: rows, ..*rest };
+    rest.y += rows;
+    rest.height -= rows;
+    taken
+}
+
+fn take_bottom(rest: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(rest.height);
+    rest.height -= rows;
+    Rect { y: rest.y + rest.height, height: rows, ..*rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PLAIN: Wants = Wants { front: Front::Chat, composer: 1, queue: 0, panel: PanelWant::None };
+
+    #[test]
+    fn the_panes_follow_the_width() {
+        let at = |width, height, wants| divide(Rect::new(0, 0, width, height), wants);
+        let wide = at(140, 40, PLAIN);
+        assert_eq!((wide.both, wide.list.width, wide.rule.x, wide.chat.x), (true, 36, 36, 37));
+        let narrow = at(80, 24, PLAIN);
+        assert_eq!((narrow.both, narrow.list.width, narrow.right.width), (true, 24, 55));
+        let one = at(79, 24, PLAIN);
+        assert_eq!((one.both, one.list.is_empty(), one.chat.width), (false, true, 79));
+        let list = at(79, 24, Wants { front: Front::List, ..PLAIN });
+        assert_eq!((list.list.width, list.chat.is_empty(), list.composer.is_empty()), (79, true, true));
+        let tiny = at(19, 24, PLAIN);
+        assert!(tiny.tiny && tiny.composer.is_empty() && tiny.status.height == 1);
+        let small = at(40, 10, PLAIN);
+        assert_eq!((small.header.height, small.chat.height, small.composer.height), (1, 6, 1));
+    }
+
+    #[test]
+    fn a_low_screen_gives_a_panel_one_row_or_everything() {
+        let low = |panel| divide(Rect::new(0, 0, 100, 15), Wants { panel, ..PLAIN });
+        assert_eq!(low(PanelWant::Docked(12)).panel.height, 1);
+        assert_eq!(low(PanelWant::Focused(12)).panel, Rect::new(0, 0, 100, 14));
+        let high = divide(Rect::new(0, 0, 100, 30), Wants { panel: PanelWant::Focused(12), ..PLAIN });
+        assert_eq!((high.panel.height, high.composer.height), (12, 1));
+    }
+
+    #[test]
+    fn the_composer_stops_at_a_third() {
+        let grown = divide(Rect::new(0, 0, 100, 30), Wants { composer: 99, ..PLAIN });
+        assert_eq!(grown.composer.height, 10);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_leaves_the_screen_or_overlaps(
+            (width, height) in (0u16..220, 0u16..70),
+            (composer, queue, rows) in (0u16..80, 0u16..20, 0u16..90),
+            (panel, list) in (0u8..4, any::<bool>()),
+        ) {
+            let panel = match panel {
+                0 => PanelWant::None,
+                1 => PanelWant::Docked(rows),
+                2 => PanelWant::Focused(rows),
+                _ => PanelWant::Full,
+            };
+            let front = if list { Front::List } else { Front::Chat };
+            let area = Rect::new(0, 0, width, height);
+            let l = divide(area, Wants { front, composer, queue, panel });
+            let parts = [l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.composer, l.status];
+            for (n, a) in parts.iter().enumerate() {
+                prop_assert_eq!(a.intersection(area).area(), a.area(), "{:?}", l);
+                for b in parts.iter().skip(n + 1) {
+                    prop_assert!(a.is_empty() || b.is_empty() || !a.intersects(*b), "{:?}", l);
+                }
+            }
+            prop_assert_eq!(parts.iter().map(|p| p.area()).sum::<u32>(), area.area());
+        }
+    }
+}

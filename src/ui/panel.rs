@@ -1,0 +1,377 @@
+//! What the engine asks, as the user sees it: exactly what will run or change, why it is asked, and the answers.
+//!
+//! The same drawing serves the panel docked above the composer, the one that has the whole screen, and the inbox. It
+//! never decides who has the focus: it only says so, loudly.
+
+use super::cells::{self, Piece, piece};
+use super::chat;
+use super::composer;
+use super::figures::count;
+use super::paint::Paint;
+use crate::app::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
+use crate::app::msg::Target;
+use crate::app::state::panel::{Choice, Panel, Stage};
+use crate::domain::request::{Approval, Ask, Request};
+use crate::domain::sanitise::{clean_line, reveal};
+use crate::domain::tool::Proposal;
+use crate::theme::Role;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use std::path::Path;
+
+/// Rows that a text being written for an answer takes at the most.
+const WRITING: usize = 5;
+
+/// A request with how it is shown.
+#[derive(Clone, Copy)]
+pub(super) struct View<'p> {
+    pub panel: &'p Panel,
+    pub request: &'p Request,
+    /// Keys go to it.
+    pub focused: bool,
+    /// How many requests wait in this session, this one included.
+    pub waiting: usize,
+}
+
+/// What is asked, laid out for a width.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Body {
+    request: Request,
+    width: u16,
+    theme: String,
+    lines: Vec<Line<'static>>,
+}
+
+/// Rows that the panel would fill if it could have them all.
+pub(super) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
+    let inner = inner_width(width);
+    let body = body(paint, view.request, inner).len();
+    let facts = facts(paint, view.request, inner).len();
+    let gap = usize::from(facts > 0);
+    let answers = answer_rows(paint, view, inner);
+    // Title, body, gap, facts, gap, answers.
+    u16::try_from(1 + body + gap + facts + 1 + answers).unwrap_or(u16::MAX)
+}
+
+/// Bar, blank, text, blank.
+fn inner_width(width: u16) -> u16 {
+    width.saturating_sub(4).max(1)
+}
+
+/// Draws the panel into `area`; one row is enough for its name and the key that leads to it.
+pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    paint.fill(area, Role::Panel);
+    paint.target(area, Target::Panel);
+    let bar = if view.focused { Role::NeedsYou } else { Role::Rule };
+    let sign = paint.signs.bar;
+    for n in 0..area.height {
+        let cell = Rect { width: 1, ..cells::after(cells::row(area, n), 1) };
+        if view.focused || n == 0 {
+            paint.text(cell, sign, if n == 0 { Role::NeedsYou } else { bar });
+        }
+    }
+    let inner = cells::after(area, 3);
+    let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
+    title(paint, view, cells::row(inner, 0));
+    if area.height == 1 {
+        return;
+    }
+    let mut rest = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
+
+    // The answers stand at the bottom and go last: without them the panel is of no use.
+    let answers = answer_rows(paint, view, inner.width);
+    let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height);
+    let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
+    rest.height -= answers;
+
+    let lines = body(paint, view.request, inner.width);
+    let facts = facts(paint, view.request, inner.width);
+    let roomy = usize::from(rest.height) >= lines.len() + facts.len() + 2;
+    // Where it does not all fit, the facts get a third and what is asked scrolls in the rest.
+    let shown_facts = if roomy { facts.len() } else { facts.len().min(usize::from(rest.height) / 3) };
+    let gaps = if facts.is_empty() { 1 } else { 2 };
+    let gap = u16::from(usize::from(rest.height) > shown_facts + gaps);
+    let facts_rows = u16::try_from(shown_facts).unwrap_or(0);
+    let text_rows = rest.height.saturating_sub(facts_rows + gap * if shown_facts > 0 { 2 } else { 1 });
+
+    let text = Rect { height: text_rows, ..rest };
+    let hidden = lines.len().saturating_sub(usize::from(text_rows));
+    let scroll = usize::from(view.panel.scroll).min(hidden);
+    for (n, line) in lines.iter().skip(scroll).take(usize::from(text_rows)).enumerate() {
+        paint.line(cells::row(text, u16::try_from(n).unwrap_or(u16::MAX)), line);
+    }
+    paint.found.panel_hidden = u16::try_from(hidden).unwrap_or(u16::MAX);
+    paint.found.panel_rows = text_rows;
+    let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
+    if hidden > 0 && gap > 0 {
+        more(paint, view, cells::row(Rect { y: text.bottom(), height: 1, ..rest }, 0), scroll, under);
+    }
+
+    let facts_area = Rect { y: text.bottom() + gap, height: facts_rows, ..rest };
+    for (n, line) in facts.iter().take(shown_facts).enumerate() {
+        paint.line(cells::row(facts_area, u16::try_from(n).unwrap_or(u16::MAX)), line);
+    }
+    match &view.panel.stage {
+        Stage::Choosing => answers_list(paint, view, below),
+        Stage::Writing { purpose, text } => {
+            let label = purpose.label();
+            let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
+            let back = paint.key(Action::App(AppAction::Back), Context::Input);
+            let newline = paint.key(Action::Composer(ComposerAction::Newline), Context::Input);
+            let hints = paint.hints(&[(send, "send"), (newline, "new line"), (back, "back")]);
+            let left = [paint.piece(label, Role::Strong)];
+            paint.sides(cells::row(below, 0), &left, &hints, label.len());
+            let field = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
+            composer::editor(paint, text, field, view.focused);
+        }
+    }
+}
+
+/// `↓ 12 more lines`, with the keys that scroll.
+fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: usize) {
+    let mut said = Vec::new();
+    if above > 0 {
+        said.push(format!("{} {above}", paint.signs.up));
+    }
+    if under > 0 {
+        said.push(format!("{} {}", paint.signs.down, count(under, "more line", "more lines")));
+    }
+    let left = [paint.piece(said.join("  "), Role::Dim)];
+    let context = context(view.request);
+    let keys = if view.focused {
+        let down = paint.key(Action::Answer(AnswerAction::ScrollDown), context);
+        let full = paint.key(Action::Answer(AnswerAction::Full), context);
+        paint.hints(&[(down, "scroll"), (full, "full screen")])
+    } else {
+        Vec::new()
+    };
+    paint.sides(area, &left, &keys, cells::pieces_width(&left));
+}
+
+fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
+    let mut left = heading(paint, view.request);
+    if view.waiting > 1 {
+        left.push(paint.piece(format!("   1 of {}", view.waiting), Role::Dim));
+    }
+    let context = context(view.request);
+    let hints = if view.focused {
+        let confirm = paint.key(Action::Answer(AnswerAction::Confirm), context);
+        let back = paint.key(Action::App(AppAction::Back), context);
+        match view.panel.stage {
+            Stage::Choosing => paint.hints(&[(confirm, "answer"), (back, "later")]),
+            Stage::Writing { .. } => Vec::new(),
+        }
+    } else {
+        let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
+        paint.hints(&[(focus, "to answer")])
+    };
+    // On a narrow row the way to the panel matters more than the end of its name.
+    paint.sides(area, &left, &hints, 12);
+}
+
+/// What is asked, in a few words: `Run this command?`, `Change src/main.rs?  +14 −3`.
+fn heading(paint: &Paint<'_>, request: &Request) -> Vec<Piece<'static>> {
+    let loud = |text: &str| piece(text.to_owned(), paint.style(Role::NeedsYou));
+    let strong = |text: String| piece(text, paint.style(Role::PanelTitle));
+    match &request.ask {
+        Ask::Approval(approval) => match &approval.proposal {
+            Proposal::Command { command, .. } => {
+                vec![loud("Run this command?"), strong(format!("  {}", reveal(&one_line(command))))]
+            }
+            Proposal::Change { diff, .. } => {
+                let verb = if diff.is_new { "Create this file?" } else { "Change this file?" };
+                vec![
+                    loud(verb),
+                    strong(format!("  {}", reveal(&diff.path))),
+                    piece(format!("  +{}", diff.added), paint.style(Role::Good)),
+                    piece(format!(" −{}", diff.removed), paint.style(Role::Error)),
+                ]
+            }
+            Proposal::Plain => vec![
+                loud(&format!("Allow {}?", clean_line(&approval.tool))),
+                strong(format!("  {}", reveal(&one_line(&approval.subject)))),
+            ],
+        },
+        Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", clean_line(&plan.title)))],
+        Ask::Question(question) => {
+            vec![loud("A question"), strong(format!("  {}", clean_line(&question.text)))]
+        }
+    }
+}
+
+/// The first line, marked when there are more.
+fn one_line(text: &str) -> String {
+    match text.split_once('\n') {
+        Some((first, _)) => format!("{first} …"),
+        None => text.to_owned(),
+    }
+}
+
+/// What exactly will happen, in lines of `width` cells. Kept until request, width or theme are others.
+fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
+    let theme = paint.look.theme;
+    if let Some(known) = &paint.cache.asked {
+        if known.width == width && known.theme == theme.name && known.request == *request {
+            return known.lines.clone();
+        }
+    }
+    let lines = match &request.ask {
+        Ask::Approval(approval) => match &approval.proposal {
+            Proposal::Command { command, cwd } => {
+                let mut lines = command_lines(paint, command, width);
+                let place = format!("in {}", reveal(&paint.home_path(cwd)));
+                lines.extend(styled(paint, &place, width, Role::Dim));
+                lines
+            }
+            Proposal::Change { diff, .. } => chat::diff_lines(diff, width, theme),
+            Proposal::Plain => styled(paint, &reveal(&approval.subject), width, Role::ToolSubject),
+        },
+        Ask::Plan(plan) if plan.markdown.trim().is_empty() => {
+            styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning)
+        }
+        Ask::Plan(plan) => {
+            let mut lines = chat::markdown_lines(&plan.markdown, width, theme);
+            lines.push(Line::default());
+            lines.extend(styled(paint, &format!("saved as {}", file_name(&plan.path)), width, Role::Dim));
+            lines
+        }
+        Ask::Question(question) => chat::markdown_lines(&question.text, width, theme),
+    };
+    let kept =
+        Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
+    paint.cache.asked = Some(kept);
+    lines
+}
+
+/// The command with nothing hidden: every line, every character that would deceive made visible.
+fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'static>> {
+    let room = usize::from(width).saturating_sub(2).max(1);
+    let (sign, text) = (paint.style(Role::Faint), paint.style(Role::Strong));
+    let shown = reveal(command);
+    let wrapped = cells::wrap(&shown, room);
+    let lines = wrapped.into_iter().enumerate();
+    lines
+        .map(|(n, line)| {
+            let lead = if n == 0 { "$ " } else { "  " };
+            Line::from(vec![Span::styled(lead, sign), Span::styled(line, text)])
+        })
+        .collect()
+}
+
+fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
+    let style = paint.style(role);
+    cells::wrap(text, usize::from(width)).into_iter().map(|line| Line::styled(line, style)).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| reveal(&name.to_string_lossy())).unwrap_or_default()
+}
+
+/// Risks, then reasons, one sentence each.
+fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
+    let Ask::Approval(approval) = &request.ask else { return Vec::new() };
+    let Approval { risks, reasons, would_run_now, .. } = approval;
+    let mut lines = Vec::new();
+    let mut say = |sign: &'static str, role: Role, text: &str| {
+        let room = usize::from(width).saturating_sub(2).max(1);
+        for (n, part) in cells::wrap(&clean_line(text), room).into_iter().enumerate() {
+            let lead = if n == 0 { format!("{sign} ") } else { "  ".to_owned() };
+            lines.push(Line::from(vec![
+                Span::styled(lead, paint.style(role)),
+                Span::styled(part, paint.style(role)),
+            ]));
+        }
+    };
+    for risk in risks {
+        say(paint.signs.warning, Role::Warning, risk);
+    }
+    for reason in reasons {
+        say(paint.signs.dot, Role::Dim, reason);
+    }
+    if *would_run_now {
+        say(paint.signs.dot, Role::Good, "the mode was changed since: it would run now without being asked");
+    }
+    lines
+}
+
+fn answer_rows(paint: &Paint<'_>, view: View<'_>, width: u16) -> usize {
+    match &view.panel.stage {
+        Stage::Choosing => view.panel.choices.len(),
+        Stage::Writing { text, .. } => 1 + composer::editor_rows(paint, text, width).clamp(1, WRITING),
+    }
+}
+
+fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
+    let context = context(view.request);
+    let letters: Vec<Option<String>> = view
+        .panel
+        .choices
+        .iter()
+        .map(|choice| verb(choice).and_then(|verb| paint.key(Action::Answer(verb), context)))
+        .collect();
+    let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
+    // Where not all fit, those around the selected one are shown.
+    let rows = usize::from(area.height);
+    let first = view.panel.selected.unwrap_or(0).saturating_sub(rows.saturating_sub(1));
+    let remembered = match &view.request.ask {
+        Ask::Approval(approval) => approval.session_rule.as_deref(),
+        _ => None,
+    };
+    for (n, choice) in view.panel.choices.iter().enumerate().skip(first).take(rows) {
+        let row = cells::row(area, u16::try_from(n - first).unwrap_or(u16::MAX));
+        // The selection begins under the bar's blank, so that the text keeps its column.
+        let band = Rect { x: row.x.saturating_sub(1), width: row.width + 1, ..row };
+        let chosen = view.panel.selected == Some(n);
+        if chosen {
+            let role = if view.focused { Role::Selected } else { Role::SelectedDim };
+            paint.tint(band, role);
+        }
+        let key_role = if view.focused { Role::Key } else { Role::Dim };
+        let mut pieces = vec![paint.piece(format!("{}  ", n + 1), Role::Dim)];
+        if widest > 0 {
+            let key = letters.get(n).and_then(Option::as_deref).unwrap_or("");
+            let blanks = widest - cells::width(key) + 2;
+            pieces.push(paint.piece(format!("{key}{:blanks$}", ""), key_role));
+        }
+        let label = clean_line(choice.label());
+        let role = if chosen { Role::Strong } else { Role::Text };
+        pieces.push(paint.piece(label, role));
+        if let (Choice::Session, Some(rule)) = (choice, remembered) {
+            pieces.push(paint.piece(format!("   remembers {}", reveal(&one_line(rule))), Role::Dim));
+        }
+        // Only the words' colour: the ground is the panel's or the selection's.
+        for piece in &mut pieces {
+            piece.1.bg = None;
+        }
+        paint.pieces(row, &pieces);
+        paint.target(band, Target::Choice(n));
+    }
+}
+
+/// The verb that gives this answer at once.
+fn verb(choice: &Choice) -> Option<AnswerAction> {
+    Some(match choice {
+        Choice::Once => AnswerAction::Once,
+        Choice::Session => AnswerAction::Session,
+        Choice::No => AnswerAction::No,
+        Choice::Reason => AnswerAction::Reason,
+        Choice::PlanToAsk => AnswerAction::PlanToAsk,
+        Choice::PlanToExecute => AnswerAction::PlanToExecute,
+        Choice::PlanChanges => AnswerAction::PlanChanges,
+        Choice::PlanDecline => AnswerAction::PlanDecline,
+        Choice::Words => AnswerAction::Words,
+        Choice::Option(_) => return None,
+    })
+}
+
+/// Where the keys of this request live.
+pub(super) fn context(request: &Request) -> Context {
+    match request.ask {
+        Ask::Approval(_) => Context::Approval,
+        Ask::Plan(_) => Context::Plan,
+        Ask::Question(_) => Context::Question,
+    }
+}

@@ -1,0 +1,294 @@
+//! The header above the conversation and the status line below everything: where one is and in which mode.
+
+use super::cells::{self, Piece, piece};
+use super::composer::mode_role;
+use super::figures::{age, count, dollars, tokens};
+use super::paint::Paint;
+use crate::app::action::{Action, AppAction, ComposerAction, Context, ListAction, PaneAction, SessionAction};
+use crate::app::key::chord_name;
+use crate::app::msg::Target;
+use crate::app::state::{Focus, Quit, State};
+use crate::domain::sanitise::clean_line;
+use crate::domain::tool::TodoStatus;
+use crate::domain::{Level, Mode};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// From this width on the details of the header are shown.
+const DETAILS: u16 = super::layout::WIDE;
+
+/// The mode of the place that is shown.
+pub(super) fn mode(state: &State) -> Mode {
+    state.current_meta().map_or_else(Mode::default, |meta| meta.mode)
+}
+
+/// The name of the model that answers here, and its thinking level where there is a session.
+fn model(state: &State) -> (String, Option<&'static str>) {
+    let connections = &state.config.connections;
+    let meta = state.current_meta();
+    let connection = meta.and_then(|meta| meta.connection.as_ref());
+    let default = match connection {
+        Some(name) => connections.iter().find(|known| known.name == *name),
+        None => connections.first().filter(|known| !known.offered),
+    };
+    let named = meta.and_then(|meta| meta.model.as_deref());
+    let model = named.or(default.map(|known| known.default_model.as_str())).unwrap_or("");
+    (clean_line(model).into_owned(), meta.map(|meta| meta.thinking.word()))
+}
+
+/// The model without its vendor's path (`vendor/model` is how routers name them).
+pub(super) fn short_model(state: &State) -> String {
+    let (model, _) = model(state);
+    model.rsplit('/').next().unwrap_or(&model).to_owned()
+}
+
+/// Title, labels, status, and what is odd; `details` may be empty.
+pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    let inner = |area: Rect| {
+        let inner = cells::after(area, 1);
+        Rect { width: inner.width.saturating_sub(1), ..inner }
+    };
+    let state = paint.state;
+    let Some(meta) = state.current_meta() else {
+        let left = [paint.piece("New session", Role::PanelTitle)];
+        let right = [paint.piece(clean_line(&state.config.workspace).into_owned(), Role::Dim)];
+        paint.sides(inner(area), &left, &right, 11);
+        return;
+    };
+    let left = [paint.piece(clean_line(meta.shown_title()), Role::PanelTitle)];
+    let mut right = Vec::new();
+    if let Some(holder) = &meta.held_by {
+        right.push(paint.piece(format!("read only: {}", clean_line(holder)), Role::Warning));
+    }
+    if !meta.odd.is_empty() {
+        right.push(paint.piece(count(meta.odd.len(), "odd line", "odd lines"), Role::Warning));
+    }
+    if meta.archived {
+        right.push(paint.piece("archived", Role::Dim));
+    }
+    right.push(paint.piece(clean_line(&meta.status).into_owned(), Role::Dim));
+    for label in &meta.labels {
+        right.push(paint.piece(format!("#{}", clean_line(label).replacen("::", ":", 1)), Role::Accent));
+    }
+    // The labels go before the title gets cut, the last ones first; what is odd stays.
+    let room = usize::from(inner(area).width);
+    let title = cells::pieces_width(&left).min(24);
+    while right.len() > 1 && spaced_width(&right) + title + 2 > room {
+        right.pop();
+    }
+    let right = spaced(right);
+    paint.sides(inner(area), &left, &right, title.min(room / 2));
+    if details.width > 0 && paint.buf.area.width >= DETAILS {
+        let sign = format!(" {} ", paint.signs.dot);
+        let mut facts = vec![meta.id.as_str().to_owned()];
+        if meta.messages > 0 {
+            facts.push(count(usize::try_from(meta.messages).unwrap_or(usize::MAX), "message", "messages"));
+        }
+        facts.push(match age(meta.created, state.now).as_str() {
+            "now" => "began just now".to_owned(),
+            age => format!("began {age} ago"),
+        });
+        facts.extend(meta.connection.as_ref().map(|name| clean_line(name.as_str()).into_owned()));
+        let left = [paint.piece(facts.join(&sign), Role::Faint)];
+        let right = todo(paint);
+        paint.sides(inner(details), &left, &right, cells::pieces_width(&left));
+    }
+}
+
+/// `2 of 5  Write the parser`.
+fn todo(paint: &Paint<'_>) -> Vec<Piece<'static>> {
+    let Some(open) = paint.state.current_open().filter(|open| !open.todo.is_empty()) else { return Vec::new() };
+    let done = open.todo.iter().filter(|item| item.status == TodoStatus::Completed).count();
+    let now = open.todo.iter().find(|item| item.status == TodoStatus::InProgress);
+    let mut out = vec![paint.piece(format!("todo {done} of {}", open.todo.len()), Role::Dim)];
+    if let Some(now) = now {
+        let text = clean_line(&now.content);
+        let text = cells::cut(&text, 40, paint.signs.cut).into_owned();
+        out.push(paint.piece(format!("  {text}"), Role::Text));
+    }
+    out
+}
+
+fn spaced(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+    let mut out = Vec::with_capacity(pieces.len() * 2);
+    for one in pieces {
+        if !out.is_empty() {
+            out.push(piece("  ", one.1));
+        }
+        out.push(one);
+    }
+    out
+}
+
+fn spaced_width(pieces: &[Piece<'_>]) -> usize {
+    cells::pieces_width(pieces) + 2 * pieces.len().saturating_sub(1)
+}
+
+/// The last row: mode, who waits, model, directory, context, cost; at the right the keys of this place. A notice takes
+/// the row for its time and leaves only the mode.
+pub(super) fn line(paint: &mut Paint<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    paint.fill(area, Role::Status);
+    let inner = cells::after(area, 1);
+    let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
+    let mut rest = inner;
+    let mode = mode(paint.state);
+    let word = [paint.piece(format!("{} {}", paint.signs.mode(mode), mode.shown()), mode_role(mode))];
+    let said = said(paint);
+    // On a narrow screen a notice needs the whole row.
+    if said.is_none() || area.width >= 60 {
+        let used = paint.pieces(rest, &word);
+        paint.target(Rect { width: used, ..rest }, Target::Mode);
+        rest = cells::after(rest, used + 3);
+    }
+    if let Some(said) = said {
+        paint.pieces(rest, &said);
+        return;
+    }
+    let facts = facts(paint);
+    let hints = hints(paint);
+    // What matters least goes first: hints, then facts by their weight.
+    let mut kept: Vec<(u8, Piece<'_>)> = facts;
+    let room = usize::from(rest.width);
+    let wide = |kept: &[(u8, Piece<'_>)]| {
+        kept.iter().map(|(_, piece)| cells::width(&piece.0) + 3).sum::<usize>().saturating_sub(3)
+    };
+    while wide(&kept) > room {
+        let Some(least) = kept.iter().enumerate().max_by_key(|(_, (weight, _))| *weight).map(|(n, _)| n) else { break };
+        if kept.len() == 1 {
+            break;
+        }
+        kept.remove(least);
+    }
+    let used = wide(&kept);
+    let mut pieces = Vec::new();
+    for (_, one) in kept {
+        if !pieces.is_empty() {
+            pieces.push(piece("   ", one.1));
+        }
+        pieces.push(one);
+    }
+    let mut hints = hints;
+    while !hints.is_empty() && cells::pieces_width(&hints) + used + 3 > room {
+        // A hint is a key, its word, and the gap before the next.
+        let keep = hints.len().saturating_sub(3);
+        hints.truncate(keep);
+    }
+    paint.sides(rest, &pieces, &hints, used);
+}
+
+/// What takes the row for a time: the end of the program, an unfinished chord, the newest notice.
+fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+    let state = paint.state;
+    match state.quit {
+        Quit::Ending => return Some(vec![paint.piece("saving …", Role::Text)]),
+        Quit::OnceMore(key) => {
+            let key = paint.key_name(&chord_name(&[key]));
+            return Some(vec![paint.piece(key, Role::Key), paint.piece(" once more quits", Role::Text)]);
+        }
+        Quit::No => {}
+    }
+    if !state.chord.keys.is_empty() {
+        let key = paint.key_name(&chord_name(&state.chord.keys));
+        return Some(vec![paint.piece(key, Role::Key), paint.piece(format!(" {}", paint.signs.cut), Role::Dim)]);
+    }
+    let notice = state.notices.last()?;
+    let role = match notice.level {
+        Level::Info => Role::Text,
+        Level::Warning => Role::Warning,
+        Level::Error => Role::Error,
+    };
+    let mut said = Vec::new();
+    if notice.level != Level::Info {
+        said.push(paint.piece(format!("{} ", paint.signs.warning), role));
+    }
+    said.push(paint.piece(clean_line(&notice.text).into_owned(), role));
+    if !notice.hint.is_empty() {
+        said.push(paint.piece(format!("   {}", clean_line(&notice.hint)), Role::Dim));
+    }
+    let more = state.notices.iter().len().saturating_sub(1);
+    if more > 0 {
+        said.push(paint.piece(format!("   +{more}"), Role::Faint));
+    }
+    Some(said)
+}
+
+/// The facts in their order, each with how soon it is left out: the highest number goes first.
+fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
+    let state = paint.state;
+    let mut facts = Vec::new();
+    let needing = state.sessions.needing();
+    if needing > 0 {
+        let text = format!("{} {} you", paint.signs.needs_you, count(needing, "needs", "need"));
+        facts.push((0, piece(text, paint.style(Role::NeedsYou))));
+    }
+    if !state.config.sandbox.is_empty() {
+        let weight = if mode(state) == Mode::Explore { 1 } else { 6 };
+        facts.push((weight, piece(clean_line(&state.config.sandbox).into_owned(), paint.style(Role::Warning))));
+    }
+    let (model, thinking) = model(state);
+    if !model.is_empty() {
+        let text = match thinking {
+            Some(level) => format!("{model} {} {level}", paint.signs.dot),
+            None => model,
+        };
+        facts.push((3, piece(text, paint.style(Role::Status))));
+    }
+    if let Some(meta) = state.current_meta() {
+        let path = paint.home_path(&meta.cwd);
+        let path = clean_line(&path);
+        facts.push((4, piece(cells::cut_start(&path, 32, paint.signs.cut).into_owned(), paint.style(Role::Status))));
+        if let Some(window) = meta.usage.context_window.filter(|window| *window > 0) {
+            let percent = meta.usage.context_tokens.saturating_mul(100) / window;
+            let role = if percent >= 80 { Role::Warning } else { Role::Status };
+            facts.push((2, piece(format!("{percent}% of {}", tokens(window)), paint.style(role))));
+        } else if meta.usage.context_tokens > 0 {
+            facts.push((2, piece(format!("{} tokens", tokens(meta.usage.context_tokens)), paint.style(Role::Status))));
+        }
+        if meta.usage.cost_usd > 0.0 {
+            facts.push((5, piece(dollars(meta.usage.cost_usd), paint.style(Role::Status))));
+        }
+    }
+    facts
+}
+
+/// The keys of this place.
+fn hints(paint: &Paint<'_>) -> Vec<Piece<'static>> {
+    let state = paint.state;
+    if !state.overlays.is_empty() {
+        return Vec::new();
+    }
+    let contexts = state.contexts();
+    let here = contexts.first().copied().unwrap_or(Context::Global);
+    let key = |action: Action| paint.key(action, here);
+    let help = (key(Action::App(AppAction::HelpIfEmpty)).or_else(|| key(Action::App(AppAction::Help))), "help");
+    let one_pane = paint.buf.area.width < super::layout::NARROW;
+    let panes = (key(Action::Pane(PaneAction::Swap)), "sessions");
+    match state.focus {
+        Focus::List => paint.hints(&[
+            (key(Action::List(ListAction::Open)), "open"),
+            (key(Action::List(ListAction::Filter)), "filter"),
+            (key(Action::List(ListAction::New)).or_else(|| key(Action::Session(SessionAction::New))), "new"),
+            help,
+        ]),
+        Focus::Composer if state.composer().is_empty() => {
+            let commands = (Some("/".to_owned()), "commands");
+            if one_pane { paint.hints(&[panes, help, commands]) } else { paint.hints(&[help, commands]) }
+        }
+        Focus::Composer => paint.hints(&[
+            (key(Action::Composer(ComposerAction::Send)), if state.running() { "queue" } else { "send" }),
+            (key(Action::Composer(ComposerAction::Newline)), "new line"),
+        ]),
+        Focus::Chat => paint.hints(&[
+            (key(Action::Chat(crate::app::action::ChatAction::Fold)), "unfold"),
+            (key(Action::Chat(crate::app::action::ChatAction::Search)), "search"),
+            help,
+        ]),
+        Focus::Panel => Vec::new(),
+    }
+}

@@ -1,0 +1,1 @@
+//! Measuring, cutting and wrapping text by graphemes.
