@@ -253,6 +253,7 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
                 slot.written.held_up = if held_up > SLOW { Some(Instant::now()) } else { before };
                 slot.spare = old.or(slot.spare.take());
             }
+            Pushed::Shut => shown.forget(),
             Pushed::Stopped => return false,
             Pushed::Gone => {
                 let mut slot = shared.slot();
@@ -266,6 +267,8 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
 
 enum Pushed {
     All { held_up: Duration },
+    /// The terminal is not ours now, so nobody knows what it shows.
+    Shut,
     Stopped,
     Gone,
 }
@@ -275,7 +278,8 @@ fn push(mut bytes: &[u8], output: &Output, stopped: &PipeReader) -> Pushed {
     while !bytes.is_empty() {
         match output.write(bytes) {
             Wrote::Some(n) => bytes = bytes.get(n..).unwrap_or_default(),
-            Wrote::Nothing => return Pushed::Gone,
+            Wrote::Shut => return Pushed::Shut,
+            Wrote::Gone => return Pushed::Gone,
             Wrote::Full => {
                 let since = Instant::now();
                 output.room(Some(stopped.as_fd()), None);

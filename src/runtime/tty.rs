@@ -145,15 +145,17 @@ pub enum Wrote {
     Some(usize),
     /// The terminal takes nothing now.
     Full,
-    /// The gate is shut, or the terminal is gone: nothing will ever be taken.
-    Nothing,
+    /// The gate is shut: the terminal is not ours now.
+    Shut,
+    /// The terminal is gone: nothing will ever be taken.
+    Gone,
 }
 
 impl Output {
     /// Writes what the terminal takes at once.
     pub fn write(&self, bytes: &[u8]) -> Wrote {
         let shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
-        if *shut { Wrote::Nothing } else { self.write_now(bytes) }
+        if *shut { Wrote::Shut } else { self.write_now(bytes) }
     }
 
     fn write_now(&self, bytes: &[u8]) -> Wrote {
@@ -161,7 +163,7 @@ impl Output {
             Ok(n) => Wrote::Some(n),
             Err(Errno::AGAIN) => Wrote::Full,
             Err(Errno::INTR) => Wrote::Some(0),
-            Err(_) => Wrote::Nothing,
+            Err(_) => Wrote::Gone,
         }
     }
 
@@ -191,7 +193,7 @@ impl Output {
         while !bytes.is_empty() {
             match self.write_now(bytes) {
                 Wrote::Some(n) => bytes = bytes.get(n..).unwrap_or_default(),
-                Wrote::Nothing => return Err(io::ErrorKind::BrokenPipe.into()),
+                Wrote::Shut | Wrote::Gone => return Err(io::ErrorKind::BrokenPipe.into()),
                 Wrote::Full => {
                     let left = end.saturating_duration_since(Instant::now());
                     if left.is_zero() {

@@ -141,7 +141,7 @@ fn leaving_and_coming_back_is_like_the_first_time() {
     guard.leave();
     guard.leave();
     assert!(!pty.is_raw());
-    assert_eq!(pty.tty.output.write(b"late"), super::super::tty::Wrote::Nothing);
+    assert_eq!(pty.tty.output.write(b"late"), super::super::tty::Wrote::Shut);
     pty.until(TITLE.1);
     pty.seen.clear();
     guard.enter().unwrap();
