@@ -63,9 +63,8 @@ fn count_rows(editor: &Editor, width: u16, known: bool) -> usize {
         area.render(scratch, &mut Buffer::empty(scratch));
     }
     // Past the last row every position is the last row's: the first that repeats ends the count.
-    let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-    (0..COUNTED).find(|n| area.screen_to_data(short(*n), 0) == area.screen_to_data(short(n + 1), 0)).unwrap_or(COUNTED)
-        + 1
+    let last = |n: &usize| area.screen_to_data(*n, 0) == area.screen_to_data(n + 1, 0);
+    (0..COUNTED).find(last).unwrap_or(COUNTED) + 1
 }
 
 /// Draws a text of several lines, and the caret if it has the focus.
@@ -81,7 +80,7 @@ pub(super) fn editor(paint: &mut Paint<'_>, editor: &Editor, area: Rect, focused
     let row = widget.screen_cursor().row;
     let top = usize::from(widget.scroll_offset().0);
     // The widget measures by character; an emoji of several is one sign of two cells. So the column is measured here.
-    let start = widget.screen_to_data(u16::try_from(row).unwrap_or(u16::MAX), 0);
+    let start = widget.screen_to_data(row, 0);
     let (line, col) = editor.caret();
     let text: String = editor
         .lines()
@@ -220,7 +219,7 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
     paint.target(area, Target::Composer);
     let composer = paint.state.composer();
     let focused = paint.state.focus == Focus::Composer && paint.state.overlays.is_empty();
-    let role = if focused { mode_role(paint.state.mode()) } else { Role::Faint };
+    let role = if focused { mode_role(super::status::mode(paint.state)) } else { Role::Faint };
     let sign = paint.signs.prompt;
     paint.text(cells::after(area, 1), sign, role);
     let field = cells::after(area, 3);

@@ -43,8 +43,10 @@ pub struct Glyphs {
     pub up: &'static str,
     /// There is more below.
     pub down: &'static str,
-    /// The choice that is selected.
-    pub chosen: &'static str,
+    /// To the left.
+    pub left: &'static str,
+    /// To the right.
+    pub right: &'static str,
     /// A warning.
     pub warning: &'static str,
     /// Explore, Ask to Edit, Execute.
@@ -71,6 +73,15 @@ impl Glyphs {
     }
 }
 
+/// The set for what the terminal draws well.
+#[must_use]
+pub fn set(which: super::chat::Glyphs) -> &'static Glyphs {
+    match which {
+        super::chat::Glyphs::Unicode => &UNICODE,
+        super::chat::Glyphs::Ascii => &ASCII,
+    }
+}
+
 /// The usual signs.
 pub const UNICODE: Glyphs = Glyphs {
     needs_you: "●",
@@ -91,7 +102,8 @@ pub const UNICODE: Glyphs = Glyphs {
     cut: "…",
     up: "↑",
     down: "↓",
-    chosen: "▸",
+    left: "←",
+    right: "→",
     warning: "▲",
     modes: ["◇", "◆", "»"],
 };
@@ -116,7 +128,8 @@ pub const ASCII: Glyphs = Glyphs {
     cut: "~",
     up: "^",
     down: "v",
-    chosen: ">",
+    left: "<",
+    right: ">",
     warning: "!",
     modes: ["o", "+", "!"],
 };
@@ -133,7 +146,7 @@ mod tests {
             all.extend(set.spinner);
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
-            all.extend([set.chosen, set.warning]);
+            all.extend([set.left, set.right, set.warning]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

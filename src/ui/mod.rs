@@ -1,8 +1,154 @@
 //! Drawing: the state goes in, cells come out; only the layout cache changes.
+//!
+//! [`render`] draws the whole screen and tells what it found out: where things are for the mouse, how far can be
+//! scrolled, and where the real cursor stands. Each part of the screen has a file: `session_list`, `status` (header and
+//! last line), `chat`, `panel`, `composer`, `overlay`. `layout` divides the screen, `cells` measures text.
 
 pub mod cells;
 pub mod chat;
+mod composer;
 pub mod figures;
 pub mod glyphs;
 pub mod layout;
+mod overlay;
+mod paint;
+mod panel;
+mod session_list;
+mod status;
 pub mod text;
+
+use crate::app::msg::{Frame, Target};
+use crate::app::state::panel::Extent;
+use crate::app::state::{Focus, Shown, State};
+use crate::theme::{Role, Theme};
+use layout::{Front, Layout, PanelWant, Wants};
+use paint::Paint;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+/// What every frame is drawn with and no message changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// Styles by role, already reduced to what the terminal can show.
+    pub theme: &'a Theme,
+    /// Which signs the terminal draws well.
+    pub glyphs: chat::Glyphs,
+    /// The home directory, shown as `~`; empty when there is none.
+    pub home: &'a str,
+}
+
+/// Lines laid out in earlier frames. Make one with `Cache::default()` and hand it to every frame.
+#[derive(Debug, Default)]
+pub struct Cache {
+    chat: chat::Cache,
+    asked: Option<panel::Body>,
+    draft: Option<composer::Laid>,
+    answer: Option<composer::Laid>,
+}
+
+/// What drawing found out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drawn {
+    /// For [`crate::app::Msg::Drawn`].
+    pub frame: Frame,
+    /// Where the real cursor belongs; `None`: hide it.
+    pub cursor: Option<Position>,
+}
+
+/// Draws the whole screen.
+pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffer) -> Drawn {
+    let area = buf.area;
+    let mut paint = Paint::new(state, look, cache, buf);
+    paint.fill(area, Role::Text);
+    if area.is_empty() {
+        return Drawn::default();
+    }
+    let layout = layout::divide(area, wants(&mut paint, area));
+    paint.found.both_panes = layout.both;
+    panes(&mut paint, &layout);
+    status::line(&mut paint, layout.status);
+    if !layout.tiny {
+        overlay::which_key(&mut paint, &layout);
+        overlay::draw(&mut paint, area);
+    }
+    Drawn { frame: paint.found, cursor: paint.cursor }
+}
+
+/// What the parts would like to have.
+fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
+    let state = paint.state;
+    let front = if state.shown == Shown::List { Front::List } else { Front::Chat };
+    let plain = Wants { front, composer: 1, queue: 0, panel: PanelWant::None };
+    // Texts are measured in the width that they will have.
+    let right = layout::divide(area, Wants { front: Front::Chat, ..plain }).right;
+    if right.is_empty() {
+        return plain;
+    }
+    let queue = state.current_open().map_or(0, |open| open.queue.len());
+    let panel = match view(state) {
+        None => PanelWant::None,
+        Some(view) if view.panel.extent == Extent::Full && view.focused => PanelWant::Full,
+        Some(view) => {
+            let rows = panel::rows(paint, view, right.width);
+            if view.focused { PanelWant::Focused(rows) } else { PanelWant::Docked(rows) }
+        }
+    };
+    let queue = u16::try_from(queue).unwrap_or(u16::MAX);
+    Wants { front, composer: composer::rows(paint, right.width), queue, panel }
+}
+
+/// What waits in the session that is shown.
+fn view(state: &State) -> Option<panel::View<'_>> {
+    let (panel, request) = state.panel()?;
+    let focused = state.focus == Focus::Panel && state.overlays.is_empty();
+    let waiting = state.current_open().map_or(0, |open| open.requests.len());
+    Some(panel::View { panel, request, focused, waiting })
+}
+
+fn panes(paint: &mut Paint<'_>, layout: &Layout) {
+    let wide = paint.buf.area.width >= layout::WIDE;
+    if layout.tiny {
+        session_list::draw(paint, cells::row(layout.list, 0), false);
+        return;
+    }
+    session_list::draw(paint, layout.list, wide);
+    let sign = paint.signs.rule;
+    for n in 0..layout.rule.height {
+        paint.text(cells::row(layout.rule, n), sign, Role::Rule);
+    }
+    status::header(paint, layout.header, layout.details);
+    conversation(paint, layout.chat);
+    if let Some(view) = view(paint.state) {
+        panel::draw(paint, view, layout.panel);
+    }
+    composer::draw(paint, layout);
+}
+
+fn conversation(paint: &mut Paint<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    paint.target(area, Target::Chat);
+    let state = paint.state;
+    let Some(open) = state.current_open() else {
+        overlay::welcome(paint, area);
+        return;
+    };
+    if !open.loaded {
+        let row = cells::after(cells::row(area, area.height / 2), 1);
+        paint.text(row, "reading …", Role::Dim);
+        return;
+    }
+    let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
+    let model = status::short_model(state);
+    let opts = chat::ChatOpts {
+        session: &session,
+        now: state.now,
+        utc_offset_s: state.utc_offset,
+        glyphs: paint.look.glyphs,
+        focused: state.focus == Focus::Chat && state.overlays.is_empty(),
+        model: &model,
+    };
+    let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, area, paint.buf);
+    paint.found.chat = Some(drawn);
+}

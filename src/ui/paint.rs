@@ -3,14 +3,22 @@
 use super::cells::{self, Piece};
 use super::glyphs::{self, Glyphs};
 use super::{Cache, Look};
-use crate::app::Action;
+use crate::app::action::{Action, Context};
+use crate::app::key::chord_name;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::State;
+use crate::app::state::edit;
+use crate::domain::sanitise::clean_line;
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
+use std::path::Path;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// How long a frame of the spinner stands, in milliseconds.
+const SPIN: i64 = 120;
 
 /// The brush of a frame.
 pub(super) struct Paint<'a> {
@@ -98,6 +106,100 @@ impl<'a> Paint<'a> {
             if area.contains(Position { x, y }) {
                 self.cursor = Some(Position { x, y });
             }
+        }
+    }
+
+    /// Text in the colour of `role` on whatever ground is there.
+    pub fn over(&mut self, area: Rect, text: &str, role: Role) -> u16 {
+        let style = Style { bg: None, ..self.style(role) };
+        let shown = cells::cut(text, usize::from(area.width), self.signs.cut);
+        cells::put(self.buf, area, &shown, style)
+    }
+
+    /// The spinner's sign of this instant.
+    pub fn spin(&self) -> &'static str {
+        let frame = self.state.now.0.div_euclid(SPIN).rem_euclid(1 << 20);
+        self.signs.spin(usize::try_from(frame).unwrap_or(0))
+    }
+
+    /// A path with the home directory as `~`. Not sanitised.
+    pub fn home_path(&self, path: &Path) -> String {
+        match path.strip_prefix(self.look.home) {
+            Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Ok(rest) if !self.look.home.is_empty() => format!("~/{}", rest.display()),
+            _ => path.display().to_string(),
+        }
+    }
+
+    /// The first key for an action in a place, else anywhere, as hints show it.
+    pub fn key(&self, action: Action, context: Context) -> Option<String> {
+        let keys = &self.state.keys;
+        let here = keys.of(context).find(|binding| binding.action == action);
+        let found = here.or_else(|| keys.of(Context::Global).find(|binding| binding.action == action))?;
+        Some(self.key_name(&chord_name(&found.keys)))
+    }
+
+    /// A chord's name with arrows as signs: `ctrl+x ↑`.
+    pub fn key_name(&self, name: &str) -> String {
+        let part = |part: &str| match part {
+            "up" => self.signs.up.to_owned(),
+            "down" => self.signs.down.to_owned(),
+            "left" => self.signs.left.to_owned(),
+            "right" => self.signs.right.to_owned(),
+            other => other.to_owned(),
+        };
+        name.split(' ')
+            .map(|key| match key.rsplit_once('+') {
+                Some((mods, last)) if !last.is_empty() => format!("{mods}+{}", part(last)),
+                _ => part(key),
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// `key word  key word`: three pieces each (gap, key, word), those without a key left out.
+    pub fn hints(&self, hints: &[(Option<String>, &str)]) -> Vec<Piece<'static>> {
+        let mut out = Vec::new();
+        for (key, word) in hints {
+            let Some(key) = key else { continue };
+            let gap = if out.is_empty() { "" } else { "  " };
+            out.push((gap.into(), self.style(Role::Dim)));
+            out.push((key.clone().into(), self.style(Role::Key)));
+            out.push((format!(" {word}").into(), self.style(Role::Dim)));
+        }
+        out
+    }
+
+    /// A text with the characters at `marks` as matched.
+    pub fn marked(&self, text: &str, marks: &[usize], role: Role) -> Vec<Piece<'static>> {
+        let mut out: Vec<(String, bool)> = Vec::new();
+        let mut place = 0;
+        for grapheme in text.graphemes(true) {
+            let chars = grapheme.chars().count();
+            let hit = (place..place + chars).any(|at| marks.binary_search(&at).is_ok());
+            place += chars;
+            match out.last_mut() {
+                Some((run, was)) if *was == hit => run.push_str(grapheme),
+                _ => out.push((grapheme.to_owned(), hit)),
+            }
+        }
+        let style = |hit: bool| self.style(if hit { Role::Match } else { role });
+        out.into_iter().map(|(run, hit)| (clean_line(&run).into_owned().into(), style(hit))).collect()
+    }
+
+    /// A text of one line that is being written, scrolled so that the caret is seen.
+    pub fn one_line(&mut self, area: Rect, line: &edit::Line, focused: bool) {
+        let style = Style { bg: None, ..self.style(Role::Strong) };
+        let room = usize::from(area.width).saturating_sub(1);
+        let (before, after) = line.text().split_at(line.caret().min(line.text().len()));
+        let shown = cells::cut_start(before, room, self.signs.cut);
+        let column = cells::width(&shown);
+        let used = cells::put(self.buf, area, &shown, style);
+        let rest = cells::after(area, used);
+        let tail = cells::cut(after, usize::from(rest.width), self.signs.cut);
+        cells::put(self.buf, rest, &tail, style);
+        if focused && area.height > 0 {
+            self.caret(area, column, 0);
         }
     }
 }

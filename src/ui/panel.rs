@@ -297,10 +297,10 @@ fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>>
     lines
 }
 
-fn answer_rows(paint: &Paint<'_>, view: View<'_>, width: u16) -> usize {
+fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
         Stage::Choosing => view.panel.choices.len(),
-        Stage::Writing { text, .. } => 1 + composer::editor_rows(paint, text, width).clamp(1, WRITING),
+        Stage::Writing { text, .. } => 1 + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, WRITING),
     }
 }
 

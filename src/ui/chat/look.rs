@@ -37,4 +37,10 @@ impl Look<'_> {
             Glyphs::Ascii => ascii,
         }
     }
+
+    /// What tells that text was cut off.
+    #[must_use]
+    pub fn ellipsis(&self) -> &'static str {
+        self.glyph("…", "...")
+    }
 }

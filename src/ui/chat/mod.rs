@@ -4,6 +4,9 @@
 
 mod cache;
 mod look;
+mod markdown;
+mod stream;
+mod table;
 
 pub use cache::Cache;
 pub use look::{Glyphs, Look};
@@ -49,8 +52,15 @@ pub fn draw(
 /// Markdown as lines of at most `width` cells. The text is sanitised here.
 #[must_use]
 pub fn markdown_lines(text: &str, width: u16, theme: &Theme) -> Vec<Line<'static>> {
-    let _ = (text, width, theme);
-    Vec::new()
+    markdown_with(text, width, &Look { theme, glyphs: Glyphs::Unicode })
+}
+
+/// The same with a choice of glyphs.
+#[must_use]
+pub fn markdown_with(text: &str, width: u16, look: &Look<'_>) -> Vec<Line<'static>> {
+    let mut stream = stream::Stream::default();
+    stream.update(text, usize::from(width), look);
+    stream.into_lines()
 }
 
 /// A change of a file as numbered lines of at most `width` cells, suspicious characters made visible.

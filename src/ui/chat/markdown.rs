@@ -1,0 +1,448 @@
+//! One block of markdown as lines: headings, lists, quotes, code, links. `table` lays out tables, `stream` finds the
+//! blocks of a text. Everything of the source is shown: HTML and math as they stand, addresses of links behind their text.
+//!
+//! Text is sanitised once more when it becomes a span: an entity such as `&#27;` becomes a character only here.
+
+use super::look::Look;
+use super::table::Table;
+use crate::domain::sanitise::{clean, clean_line};
+use crate::theme::Role;
+use crate::ui::text::{self, Fold, wrap};
+use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+/// Events of one block; beyond it the source is shown. Keeps tables of a million empty cells away.
+const EVENTS: usize = 60_000;
+/// Containers (quotes, list items) whose lead is drawn; deeper ones stand below the last.
+const DEPTH: usize = 12;
+/// Bytes of one unbroken line that are laid out.
+const LINE: usize = 32 * 1024;
+
+/// The dialect: CommonMark with GitHub's tables, task lists and strikethrough, and math.
+pub(super) fn dialect() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH
+}
+
+/// One top-level block as lines; above the limit of work as its source.
+pub(super) fn block(source: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let parser = Parser::new_ext(source, dialect());
+    let mut definitions: Vec<_> = parser.reference_definitions().iter().map(|(_, def)| def.span.clone()).collect();
+    definitions.sort_by_key(|span| span.start);
+    let mut page = Page::new(width, look);
+    for (count, event) in parser.enumerate() {
+        if count > EVENTS {
+            return raw(source, width, look);
+        }
+        page.event(event);
+    }
+    page.flush();
+    for span in definitions {
+        // A link elsewhere may refer to it, and blocks are laid out one by one: so its address is shown here.
+        page.text(source.get(span).unwrap_or_default().trim(), look.style(Role::Dim));
+        page.flush();
+    }
+    page.lines
+}
+
+/// Text as it stands, wrapped.
+pub(super) fn raw(source: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    source.trim_end_matches('\n').split('\n').flat_map(|line| raw_line(line, width, look)).collect()
+}
+
+/// One line of text as it stands, wrapped.
+pub(super) fn raw_line(line: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    plain(line, look.style(Role::Text), width, &[], Fold::Words, look)
+}
+
+/// One line of text in one style behind a lead, sanitised, with tabs as blanks; what is beyond reason is only told.
+pub(super) fn plain(
+    line: &str,
+    style: Style,
+    width: usize,
+    lead: &[Span<'static>],
+    fold: Fold,
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
+    let kept = line.get(..line.floor_char_boundary(LINE)).unwrap_or(line);
+    let cleaned = clean(kept);
+    let mut spans = vec![Span::styled(text::expand_tabs(&cleaned).replace('\n', " "), style)];
+    if kept.len() < line.len() {
+        let more = format!("{} {} more in this line", look.ellipsis(), size(line.len() - kept.len()));
+        spans.push(Span::styled(more, look.style(Role::Dim)));
+    }
+    wrap(&spans, width, lead, lead, fold)
+}
+
+/// Bytes for people.
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} KB", bytes / 1_000),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// The word above a block of code, if its info string has one.
+pub(super) fn code_label(
+    info: &str,
+    width: usize,
+    lead: &[Span<'static>],
+    look: &Look<'_>,
+) -> Option<Line<'static>> {
+    let word = clean_line(info.split([' ', ',', '{']).next().unwrap_or_default()).into_owned();
+    if word.is_empty() {
+        return None;
+    }
+    let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
+    let mut spans = text::lead_within(&lead, width).to_vec();
+    let room = width.saturating_sub(text::spans_width(&spans));
+    spans.push(Span::styled(text::cut_with(&word, room, look.ellipsis()).into_owned(), look.style(Role::Faint)));
+    Some(Line::from(spans))
+}
+
+/// One line of a block of code: two cells in, every blank kept.
+pub(super) fn code_line(line: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>) -> Vec<Line<'static>> {
+    let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
+    plain(line, look.style(Role::CodeBlock), width, &lead, Fold::Anywhere, look)
+}
+
+/// What stands before the lines of a container.
+struct Lead {
+    /// Before its first line, until that was drawn.
+    first: Option<Span<'static>>,
+    rest: Span<'static>,
+}
+
+/// A link that is open.
+struct Link {
+    kind: LinkType,
+    url: String,
+    /// Where its text begins in the spans of the line.
+    from: usize,
+}
+
+struct Page<'a> {
+    width: usize,
+    look: &'a Look<'a>,
+    lines: Vec<Line<'static>>,
+    leads: Vec<Lead>,
+    /// Containers beyond [`DEPTH`].
+    deeper: usize,
+    spans: Vec<Span<'static>>,
+    styles: Vec<Style>,
+    /// The next number of each open list; `None` for bullets.
+    lists: Vec<Option<u64>>,
+    links: Vec<Link>,
+    table: Option<Table>,
+    code: Option<(String, String)>,
+    html: Option<String>,
+    /// A blank line stands before the next block of this container.
+    gap: bool,
+}
+
+impl<'a> Page<'a> {
+    fn new(width: usize, look: &'a Look<'a>) -> Self {
+        Self {
+            width,
+            look,
+            lines: Vec::new(),
+            leads: Vec::new(),
+            deeper: 0,
+            spans: Vec::new(),
+            styles: vec![look.style(Role::Text)],
+            lists: Vec::new(),
+            links: Vec::new(),
+            table: None,
+            code: None,
+            html: None,
+            gap: false,
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    fn push_style(&mut self, role: Role) {
+        let style = self.style().patch(self.look.style(role));
+        self.styles.push(style);
+    }
+
+    /// Takes the next lead of each container.
+    fn take_leads(&mut self) -> Vec<Span<'static>> {
+        self.leads.iter_mut().map(|lead| lead.first.take().unwrap_or_else(|| lead.rest.clone())).collect()
+    }
+
+    fn later_leads(&self) -> Vec<Span<'static>> {
+        self.leads.iter().map(|lead| lead.rest.clone()).collect()
+    }
+
+    /// Adds inline text in a style.
+    fn text(&mut self, text: &str, style: Style) {
+        let text = clean_line(text);
+        match self.spans.last_mut() {
+            Some(last) if last.style == style && self.links.is_empty() => last.content.to_mut().push_str(&text),
+            _ => self.spans.push(Span::styled(text.into_owned(), style)),
+        }
+    }
+
+    /// Ends the line of inline text.
+    fn flush(&mut self) {
+        if self.spans.is_empty() {
+            return;
+        }
+        let spans = std::mem::take(&mut self.spans);
+        let first = self.take_leads();
+        let rest = self.later_leads();
+        self.lines.extend(wrap(&spans, self.width, &first, &rest, Fold::Words));
+    }
+
+    /// Before a block: ends what stands open and keeps the distance.
+    fn begin(&mut self) {
+        self.flush();
+        if std::mem::take(&mut self.gap) && !self.lines.is_empty() {
+            let lead: String = self.later_leads().iter().map(|s| s.content.as_ref()).collect();
+            let style = self.leads.iter().map(|l| l.rest.style).next().unwrap_or_default();
+            self.lines.push(text::line(text::cut_with(lead.trim_end(), self.width, "").into_owned(), style));
+        }
+    }
+
+    fn end(&mut self) {
+        self.flush();
+        self.gap = true;
+    }
+
+    fn enter(&mut self, first: Option<Span<'static>>, rest: Span<'static>) {
+        if self.leads.len() < DEPTH {
+            self.leads.push(Lead { first, rest });
+        } else {
+            self.deeper += 1;
+        }
+    }
+
+    fn leave(&mut self) {
+        match self.deeper {
+            0 => drop(self.leads.pop()),
+            _ => self.deeper -= 1,
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.close(tag),
+            Event::Text(text) => match (&mut self.code, &mut self.html) {
+                (Some((_, code)), _) => code.push_str(&text),
+                (None, Some(html)) => html.push_str(&text),
+                (None, None) => self.text(&text, self.style()),
+            },
+            Event::Code(code) => self.text(&code, self.style().patch(self.look.style(Role::Code))),
+            Event::InlineMath(math) => self.math(&math, "$"),
+            Event::DisplayMath(math) => self.math(&math, "$$"),
+            Event::Html(html) => match &mut self.html {
+                Some(block) => block.push_str(&html),
+                None => self.text(&html, self.look.style(Role::Dim)),
+            },
+            Event::InlineHtml(html) => self.text(&html, self.look.style(Role::Dim)),
+            Event::FootnoteReference(name) => self.text(&format!("[^{name}]"), self.style()),
+            Event::SoftBreak | Event::HardBreak if self.table.is_some() => self.text(" ", self.style()),
+            Event::SoftBreak | Event::HardBreak => {
+                // Inside a link its text so far stays on the line that ends here.
+                self.links.iter_mut().for_each(|link| link.from = 0);
+                self.flush();
+            }
+            Event::Rule => {
+                self.begin();
+                let leads = self.take_leads();
+                let mut spans = text::lead_within(&leads, self.width).to_vec();
+                let room = self.width.saturating_sub(text::spans_width(&spans)).min(40);
+                spans.push(Span::styled(self.look.glyph("─", "-").repeat(room), self.look.style(Role::Mark)));
+                self.lines.push(Line::from(spans));
+                self.gap = true;
+            }
+            Event::TaskListMarker(done) => {
+                let mark = if done { self.look.glyph("☑ ", "[x] ") } else { self.look.glyph("☐ ", "[ ] ") };
+                self.text(mark, self.look.style(Role::Mark));
+            }
+        }
+    }
+
+    fn math(&mut self, math: &str, dollars: &str) {
+        let style = self.style().patch(self.look.style(Role::Code));
+        let text = format!("{dollars}{math}{dollars}");
+        for (i, line) in text.split('\n').enumerate() {
+            if i > 0 && self.table.is_none() {
+                self.flush();
+            }
+            self.text(line, style);
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph => self.begin(),
+            Tag::Heading { .. } => {
+                self.begin();
+                self.push_style(Role::Heading);
+            }
+            Tag::BlockQuote(_) => {
+                self.begin();
+                let bar = Span::styled(self.look.glyph("▎ ", "> "), self.look.style(Role::Quote));
+                self.enter(None, bar);
+                self.push_style(Role::Quote);
+            }
+            Tag::CodeBlock(kind) => {
+                self.begin();
+                let info = match kind {
+                    CodeBlockKind::Fenced(info) => info.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code = Some((info, String::new()));
+            }
+            Tag::HtmlBlock => {
+                self.begin();
+                self.html = Some(String::new());
+            }
+            Tag::List(first) => {
+                if self.lists.is_empty() {
+                    self.begin();
+                } else {
+                    self.flush();
+                    self.gap = false;
+                }
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.flush();
+                self.gap = false;
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        let mark = format!("{number}. ");
+                        *number = number.saturating_add(1);
+                        mark
+                    }
+                    _ => self.look.glyph("• ", "- ").to_owned(),
+                };
+                let rest = Span::raw(" ".repeat(text::width(&mark)));
+                self.enter(Some(Span::styled(mark, self.look.style(Role::Mark))), rest);
+            }
+            Tag::Table(alignments) => {
+                self.begin();
+                self.table = Some(Table::new(alignments));
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.rows.push(Vec::new());
+                }
+            }
+            Tag::Emphasis => self.push_style(Role::Emphasis),
+            Tag::Strong => self.push_style(Role::Bold),
+            Tag::Strikethrough => {
+                let style = self.style().add_modifier(Modifier::CROSSED_OUT);
+                self.styles.push(style);
+            }
+            Tag::Link { link_type, dest_url, .. } => {
+                self.push_style(Role::Link);
+                self.links.push(Link { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
+            }
+            Tag::Image { link_type, dest_url, .. } => {
+                self.text("[image: ", self.look.style(Role::Dim));
+                self.push_style(Role::Link);
+                self.links.push(Link { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph => self.end(),
+            TagEnd::Heading(_) => {
+                self.end();
+                self.styles.pop();
+                self.gap = false;
+            }
+            TagEnd::BlockQuote(_) => {
+                self.end();
+                self.styles.pop();
+                self.leave();
+            }
+            TagEnd::CodeBlock => {
+                let (info, code) = self.code.take().unwrap_or_default();
+                let first = self.take_leads();
+                let rest = self.later_leads();
+                let label = code_label(&info, self.width, &first, self.look);
+                let mut lead = if label.is_some() { &rest } else { &first };
+                self.lines.extend(label);
+                for line in code.trim_end_matches('\n').split('\n') {
+                    self.lines.extend(code_line(line, self.width, lead, self.look));
+                    lead = &rest;
+                }
+                self.gap = true;
+            }
+            TagEnd::HtmlBlock => {
+                let html = self.html.take().unwrap_or_default();
+                for line in html.trim_end_matches('\n').split('\n') {
+                    self.text(line, self.look.style(Role::Dim));
+                    self.flush();
+                }
+                self.gap = true;
+            }
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+                self.gap = true;
+            }
+            TagEnd::Item => {
+                if self.spans.is_empty() && self.leads.last().is_some_and(|lead| lead.first.is_some()) {
+                    // An empty item still shows its mark.
+                    self.text("", self.style());
+                }
+                self.flush();
+                self.leave();
+            }
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    let first = self.take_leads();
+                    let rest = self.later_leads();
+                    self.lines.extend(table.lines(self.width, &first, &rest, self.look));
+                }
+                self.gap = true;
+            }
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.spans);
+                if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
+                    row.push(cell);
+                }
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => drop(self.styles.pop()),
+            TagEnd::Link => {
+                self.styles.pop();
+                self.address();
+            }
+            TagEnd::Image => {
+                self.styles.pop();
+                let dim = self.look.style(Role::Dim);
+                self.address();
+                self.text("]", dim);
+            }
+            _ => {}
+        }
+    }
+
+    /// Behind the text of a link: its address, unless the text is the address.
+    fn address(&mut self) {
+        let Some(link) = self.links.pop() else { return };
+        let shown: String = self.spans.get(link.from..).unwrap_or_default().iter().map(|s| s.content.as_ref()).collect();
+        let bare = |url: &str| {
+            let url = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or(url);
+            url.trim_end_matches('/').to_owned()
+        };
+        if matches!(link.kind, LinkType::Autolink | LinkType::Email) || bare(&shown) == bare(&link.url) {
+            return;
+        }
+        let address = format!(" ({})", link.url);
+        self.text(&address, self.look.style(Role::Dim));
+    }
+}

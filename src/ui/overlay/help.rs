@@ -1,0 +1,100 @@
+//! The keys of a place, from the keymap: nothing here knows a key by itself.
+
+use super::super::cells::{self, Piece};
+use super::super::paint::Paint;
+use crate::app::action::{Action, Context, HelpAction};
+use crate::app::key::chord_name;
+use crate::app::state::overlay::Help;
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+pub(super) fn draw(paint: &mut Paint<'_>, help: &Help, body: Rect) {
+    let width = body.width.saturating_sub(8).min(92);
+    let inside = usize::from(if body.width < 60 { body.width } else { width }.saturating_sub(4));
+    let lines = lines(paint, help, inside);
+    let title = [paint.piece("Keys", Role::PanelTitle)];
+    let scroll = paint.key(Action::Help(HelpAction::Down), Context::Help);
+    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let inner = super::sheet(paint, body, width, rows, &title, &[(scroll, "scroll")]);
+    paint.found.overlay_rows = inner.height;
+    paint.found.overlay_lines = rows;
+    let scroll = usize::from(help.scroll.min(rows.saturating_sub(inner.height)));
+    for (n, line) in lines.iter().skip(scroll).take(usize::from(inner.height)).enumerate() {
+        paint.pieces(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line);
+    }
+}
+
+/// One heading a place, then a row a verb with all its keys. Two columns where there is room for them.
+fn lines(paint: &Paint<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>>> {
+    let mut out: Vec<Vec<Piece<'static>>> = Vec::new();
+    for context in &help.contexts {
+        let verbs = verbs(paint, *context);
+        if verbs.is_empty() {
+            continue;
+        }
+        if !out.is_empty() {
+            out.push(Vec::new());
+        }
+        out.push(vec![paint.piece(heading(*context), Role::Strong)]);
+        let columns = if width >= 84 { 2 } else { 1 };
+        let column = width / columns;
+        let keys = verbs.iter().map(|(keys, _)| cells::width(keys)).max().unwrap_or(0).min(column / 2);
+        let rows = verbs.len().div_ceil(columns);
+        for row in 0..rows {
+            let mut line = Vec::new();
+            for n in 0..columns {
+                let Some((chords, desc)) = verbs.get(n * rows + row) else { continue };
+                let chords = cells::cut(chords, keys, paint.signs.cut);
+                let blanks = keys - cells::width(&chords) + 2;
+                let room = column.saturating_sub(keys + 4);
+                let desc = cells::cut(desc, room, paint.signs.cut);
+                let pad = if n + 1 < columns { room.saturating_sub(cells::width(&desc)) + 2 } else { 0 };
+                line.push(paint.piece(format!("{chords}{:blanks$}", ""), Role::Key));
+                line.push(paint.piece(format!("{desc}{:pad$}", ""), Role::Dim));
+            }
+            out.push(line);
+        }
+    }
+    out
+}
+
+/// Each verb of a place once: its keys and what it does.
+fn verbs(paint: &Paint<'_>, context: Context) -> Vec<(String, String)> {
+    let mut found: Vec<(Action, String, String)> = Vec::new();
+    for binding in paint.state.keys.of(context) {
+        let name = paint.key_name(&chord_name(&binding.keys));
+        match found.iter_mut().find(|(action, ..)| *action == binding.action) {
+            // A row of nine digits says no more than its ends.
+            Some((_, keys, _)) if keys.matches(", ").count() < 2 => {
+                keys.push_str(", ");
+                keys.push_str(&name);
+            }
+            Some((_, keys, _)) if !keys.ends_with(paint.signs.cut) => {
+                keys.push(' ');
+                keys.push_str(paint.signs.cut);
+            }
+            Some(_) => {}
+            None => found.push((binding.action, name, binding.desc.clone())),
+        }
+    }
+    found.into_iter().map(|(_, keys, desc)| (keys, desc)).collect()
+}
+
+fn heading(context: Context) -> &'static str {
+    match context {
+        Context::Global => "Everywhere",
+        Context::List => "In the list",
+        Context::Chat => "In the conversation",
+        Context::Composer => "In the composer",
+        Context::Slash => "While commands are offered",
+        Context::Approval => "At an approval",
+        Context::Plan => "At a plan",
+        Context::Question => "At a question",
+        Context::Input => "While writing an answer",
+        Context::Picker => "In a picker",
+        Context::Inbox => "In the inbox",
+        Context::Search => "While searching",
+        Context::Help => "On this page",
+        Context::Confirm => "At this question",
+    }
+}

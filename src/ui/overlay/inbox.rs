@@ -1,0 +1,71 @@
+//! All that waits, in every session, and the panel of the one that is being answered here.
+
+use super::super::cells;
+use super::super::figures::count;
+use super::super::paint::Paint;
+use super::super::panel::{self, View};
+use crate::app::action::{Action, Context, PickerAction};
+use crate::app::msg::Target;
+use crate::app::state::overlay::Inbox;
+use crate::domain::sanitise::clean_line;
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
+    let title = [
+        paint.piece("Waits for you", Role::PanelTitle),
+        paint.piece(format!("  {}", count(inbox.rows.len(), "request", "requests")), Role::Dim),
+    ];
+    let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox);
+    let state = paint.state;
+    let answering = inbox
+        .answering
+        .as_ref()
+        .and_then(|(session, panel)| Some((panel, state.request(session, &panel.request)?)))
+        .map(|(panel, request)| View { panel, request, focused: true, waiting: 1 });
+    let listed = u16::try_from(inbox.rows.len()).unwrap_or(u16::MAX).clamp(1, 12);
+    let asked = match answering {
+        Some(view) => panel::rows(paint, view, body.width.saturating_sub(12).min(96)).saturating_add(1),
+        None => 0,
+    };
+    let inner = super::sheet(paint, body, 100, listed.saturating_add(asked), &title, &[(accept, "answer")]);
+    // The list keeps a few rows: it says which one is being answered.
+    let list_rows = if answering.is_some() { listed.min((inner.height / 4).max(1)) } else { inner.height };
+    let list = Rect { height: list_rows.min(inner.height), ..inner };
+    paint.found.overlay_rows = list.height;
+    if inbox.rows.is_empty() {
+        paint.over(cells::row(list, 0), "nothing waits", Role::Dim);
+    }
+    let height = usize::from(list.height);
+    let first = inbox.selected.saturating_sub(height.saturating_sub(1));
+    let titles = inbox.rows.iter().map(|row| cells::width(&row.title)).max().unwrap_or(0);
+    let titles = titles.min(usize::from(list.width) * 2 / 5);
+    for (n, waiting) in inbox.rows.iter().enumerate().skip(first).take(height) {
+        let row = cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX));
+        let band = Rect { x: row.x.saturating_sub(1), width: row.width + 2, ..row };
+        let chosen = n == inbox.selected;
+        if chosen {
+            let role = if answering.is_some() { Role::SelectedDim } else { Role::Selected };
+            paint.tint(band, role);
+        }
+        let title = clean_line(&waiting.title);
+        let title = cells::cut(&title, titles, paint.signs.cut).into_owned();
+        let blanks = titles.saturating_sub(cells::width(&title)) + 2;
+        let mut pieces = [
+            paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou),
+            paint.piece(format!("{title}{:blanks$}", ""), if chosen { Role::Strong } else { Role::Text }),
+            paint.piece(clean_line(&waiting.what).into_owned(), Role::Dim),
+        ];
+        for piece in &mut pieces {
+            piece.1.bg = None;
+        }
+        paint.pieces(row, &pieces);
+        paint.target(band, Target::OverlayRow(n));
+    }
+    if let Some(view) = answering {
+        let gap = u16::from(inner.height > list.height + 4);
+        let y = list.bottom() + gap;
+        let place = Rect { y, height: inner.bottom().saturating_sub(y), x: inner.x.saturating_sub(1), ..inner };
+        panel::draw(paint, view, place);
+    }
+}

@@ -1,0 +1,183 @@
+//! What lies over the panes: one raised sheet at a time, without a frame around it where its ground shows.
+
+mod help;
+mod inbox;
+mod picker;
+
+use super::cells::{self, Piece};
+use super::layout::Layout;
+use super::paint::Paint;
+use crate::app::action::{Action, AppAction, Context, PickerAction};
+use crate::app::msg::Target;
+use crate::app::state::overlay::Overlay;
+use crate::domain::sanitise::clean_line;
+use crate::domain::session::Activity;
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Draws the topmost overlay.
+pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
+    let state = paint.state;
+    let Some(top) = state.overlay() else { return };
+    // The caret of what lies below is not the one that types.
+    paint.cursor = None;
+    let body = Rect { height: area.height.saturating_sub(1), ..area };
+    match top {
+        Overlay::Help(help) => help::draw(paint, help, body),
+        Overlay::Picker(picker) => picker::draw(paint, picker, body),
+        Overlay::Inbox(inbox) => inbox::draw(paint, inbox, body),
+        Overlay::Rename(rename) => {
+            let title = [paint.piece("Rename the session", Role::PanelTitle)];
+            let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);
+            let inner = sheet(paint, body, 60, 2, &title, &[(accept, "rename")]);
+            let row = cells::row(inner, 0);
+            let sign = paint.signs.prompt;
+            paint.text(row, sign, Role::Accent);
+            paint.one_line(cells::after(row, 2), &rename.title, true);
+        }
+        Overlay::ConfirmQuit => {
+            let title = [paint.piece("Quit?", Role::NeedsYou)];
+            let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
+            let inner = sheet(paint, body, 60, 2, &title, &[(accept, "quit")]);
+            let metas = state.sessions.metas();
+            let running = metas.filter(|meta| matches!(meta.activity, Activity::Running(_))).count();
+            let turns = super::figures::count(running, "turn runs", "turns run");
+            paint.over(cells::row(inner, 0), &format!("{turns} and would be stopped; all is saved."), Role::Text);
+        }
+    }
+}
+
+/// Clears a sheet of at most `width` by `rows` for its content and writes its title with `hints` and the way out.
+/// Returns the rectangle for the content. On a small screen it is the whole screen.
+fn sheet(
+    paint: &mut Paint<'_>,
+    body: Rect,
+    width: u16,
+    rows: u16,
+    title: &[Piece<'_>],
+    hints: &[(Option<String>, &str)],
+) -> Rect {
+    let small = body.width < 60 || body.height < 14;
+    let framed = paint.style(Role::Panel).bg.is_none();
+    let area = if small {
+        body
+    } else {
+        let width = width.min(body.width - 8) / 2 * 2;
+        // Title and content, with a blank row around.
+        let height = rows.saturating_add(4).min(body.height - 4);
+        Rect { x: body.x + (body.width - width) / 2, y: body.y + (body.height - height) / 4, width, height }
+    };
+    paint.fill(area, Role::Panel);
+    if framed && !small {
+        frame(paint, area);
+    }
+    paint.target(area, Target::Overlay);
+    let inset = u16::from(!small);
+    let inner = Rect {
+        x: area.x + 2.min(area.width),
+        y: area.y + inset.min(area.height),
+        width: area.width.saturating_sub(4),
+        height: area.height.saturating_sub(2 * inset),
+    };
+    let close = paint.key(Action::App(AppAction::Back), Context::Global);
+    let mut all = hints.to_vec();
+    all.push((close, "close"));
+    let hints = paint.hints(&all);
+    paint.sides(cells::row(inner, 0), title, &hints, cells::pieces_width(title));
+    let gap = if small { 1 } else { 2 }.min(inner.height);
+    Rect { y: inner.y + gap, height: inner.height - gap, ..inner }
+}
+
+/// A thin line around, for themes whose sheets have no ground of their own.
+fn frame(paint: &mut Paint<'_>, area: Rect) {
+    let across = paint.signs.line.repeat(usize::from(area.width));
+    let bottom = Rect { y: area.bottom().saturating_sub(1), height: 1.min(area.height), ..area };
+    paint.text(cells::row(area, 0), &across, Role::Rule);
+    paint.text(bottom, &across, Role::Rule);
+}
+
+/// The strip of what can follow an unfinished chord, above the status line.
+pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
+    let state = paint.state;
+    if !state.chord.strip || state.chord.keys.is_empty() {
+        return;
+    }
+    let following = state.keys.following(&state.contexts(), &state.chord.keys);
+    let entries: Vec<(String, String)> = following
+        .into_iter()
+        .map(|(key, binding)| (paint.key_name(&key.to_string()), binding.desc.clone()))
+        .collect();
+    if entries.is_empty() {
+        return;
+    }
+    let key_width = entries.iter().map(|(key, _)| cells::width(key)).max().unwrap_or(1);
+    let column = u16::try_from(key_width + 28).unwrap_or(40);
+    let status = layout.status;
+    let columns = (status.width.saturating_sub(2) / column).max(1);
+    let rows = u16::try_from(entries.len()).unwrap_or(u16::MAX).div_ceil(columns).min(status.y.saturating_sub(1));
+    let area = Rect { y: status.y - rows, height: rows, ..status };
+    paint.fill(area, Role::Panel);
+    for (n, (key, desc)) in entries.iter().enumerate() {
+        // Down the columns: the order of the table is read from top to bottom.
+        let n = u16::try_from(n).unwrap_or(u16::MAX);
+        let (x, y) = (n / rows.max(1), n % rows.max(1));
+        if x >= columns {
+            break;
+        }
+        let place = cells::after(cells::row(area, y), 1 + x * column);
+        let place = Rect { width: place.width.min(column.saturating_sub(2)), ..place };
+        let blanks = key_width - cells::width(key);
+        let pieces = [
+            paint.piece(format!("{:blanks$}{key}", ""), Role::Key),
+            paint.piece(format!("  {desc}"), Role::Dim),
+        ];
+        paint.pieces(place, &pieces);
+    }
+}
+
+/// A new session: what can be done here, in a few quiet lines.
+pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
+    let state = paint.state;
+    let mut lines: Vec<Vec<Piece<'static>>> = Vec::new();
+    let usable = state.config.connections.iter().find(|known| !known.offered && known.missing.is_none());
+    match (usable, state.config.connections.first()) {
+        (Some(_), _) | (None, None) => {}
+        (None, Some(first)) => {
+            let text = match &first.missing {
+                Some(missing) => format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing)),
+                None => format!("{} was found and waits to be chosen", clean_line(first.name.as_str())),
+            };
+            lines.push(vec![paint.piece(format!("{} {text}", paint.signs.warning), Role::Warning)]);
+            lines.push(Vec::new());
+        }
+    }
+    use crate::app::action::{AnswerAction, ModeAction, ModelAction, SessionAction};
+    let rows = [
+        (Action::Mode(ModeAction::Next), "permission mode"),
+        (Action::Model(ModelAction::Pick), "model"),
+        (Action::Session(SessionAction::Switch), "find a session"),
+        (Action::Answer(AnswerAction::Inbox), "all that waits for you"),
+        (Action::App(AppAction::Palette), "all commands"),
+        (Action::App(AppAction::Help), "keys"),
+    ];
+    let keyed: Vec<(String, &str)> =
+        rows.iter().filter_map(|(action, word)| Some((paint.key(*action, Context::Composer)?, *word))).collect();
+    let widest = keyed.iter().map(|(key, _)| cells::width(key)).max().unwrap_or(0);
+    for (key, word) in &keyed {
+        let blanks = widest - cells::width(key) + 3;
+        lines.push(vec![
+            paint.piece(format!("{key}{:blanks$}", ""), Role::Key),
+            paint.piece((*word).to_owned(), Role::Dim),
+        ]);
+    }
+    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    if height + 2 > area.height {
+        return;
+    }
+    // At the bottom, where the eye is: right above the composer.
+    let top = area.bottom() - height - 1;
+    for (n, line) in lines.iter().enumerate() {
+        let row = Rect { y: top + u16::try_from(n).unwrap_or(0), height: 1, ..cells::after(area, 3) };
+        paint.pieces(row, line);
+    }
+}
