@@ -3,4 +3,9 @@
 //! `input` reads the terminal, `terminal` sets it up and restores it, `frames` and `encode` write to it, `run` is the
 //! loop, `effects` does what the screen asks for.
 
+pub mod encode;
+pub mod frames;
 pub mod input;
+pub mod memory;
+pub mod terminal;
+pub mod tty;

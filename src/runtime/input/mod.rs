@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod reader;
 pub mod thread;
+pub mod translate;
 
 use answer::Answer;
 use termina::event::{KeyEvent, MouseEvent};

@@ -1,0 +1,139 @@
+//! All ways to a clipboard that there are, and the words that tell which of them were taken.
+//!
+//! The terminal's own way (OSC 52) is never confirmed; programs say whether they took the text.
+
+use crate::domain::sanitise;
+use crate::domain::{Level, Notice};
+use crossterm::Command as _;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+/// Terminals drop longer sequences: xterm's limit is the smallest of the known ones that is not a mistake.
+const LONGEST_OSC_52: usize = 74_000;
+/// A program that does not take the text in this time will not.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A program that takes text on its input, by the name under which it is told to the user.
+type Way = (&'static str, &'static [&'static str]);
+
+/// What is copied: text without anything that a terminal or a shell's line editor would act on.
+#[must_use]
+pub fn clean(text: &str) -> String {
+    sanitise::clean(text).chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
+}
+
+/// The sequence that asks the terminal to take the text; `None` when it is too long for that.
+#[must_use]
+pub fn osc_52(text: &str) -> Option<String> {
+    let mut out = String::new();
+    crossterm::clipboard::CopyToClipboard::to_clipboard_from(text).write_ansi(&mut out).ok()?;
+    (out.len() <= LONGEST_OSC_52).then_some(out)
+}
+
+/// The programs that can take text here, by the variables of the environment.
+#[must_use]
+pub fn ways(env: &dyn Fn(&str) -> Option<String>) -> Vec<Way> {
+    let has = |name| env(name).is_some_and(|value| !value.is_empty());
+    let mut ways: Vec<Way> = Vec::new();
+    if has("TMUX") {
+        ways.push(("the tmux buffer", &["tmux", "load-buffer", "-w", "-"]));
+    }
+    if cfg!(target_os = "macos") && !has("SSH_CONNECTION") {
+        ways.push(("the clipboard", &["pbcopy"]));
+    }
+    if has("WAYLAND_DISPLAY") {
+        ways.push(("the clipboard", &["wl-copy"]));
+    } else if has("DISPLAY") {
+        ways.push(("the clipboard", &["xclip", "-selection", "clipboard"]));
+    }
+    ways
+}
+
+/// Gives the text to these programs and tells what came of it, and of the terminal's own way.
+pub async fn copy(text: String, ways: Vec<Way>, asked_terminal: bool) -> Notice {
+    let mut confirmed = Vec::new();
+    for (name, command) in ways {
+        if !confirmed.contains(&name) && give(&text, command).await {
+            confirmed.push(name);
+        }
+    }
+    told(&text, &confirmed, asked_terminal)
+}
+
+fn told(text: &str, confirmed: &[&str], asked_terminal: bool) -> Notice {
+    let lines = text.lines().count();
+    let what = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+    let confirmed = confirmed.join(" and ");
+    match (confirmed.is_empty(), asked_terminal) {
+        (false, true) => {
+            Notice::new(Level::Info, format!("Copied {what} to {confirmed}; also offered to the terminal (unconfirmed)"))
+        }
+        (false, false) => Notice::new(Level::Info, format!("Copied {what} to {confirmed}")),
+        (true, true) => Notice::new(Level::Info, format!("Offered {what} to the terminal's clipboard (unconfirmed)"))
+            .hint("If nothing arrives, the terminal does not allow OSC 52."),
+        (true, false) => {
+            Notice::new(Level::Warning, format!("{what} could not be copied: too long for the terminal's clipboard"))
+                .hint("Copy less at once, or install wl-copy, xclip or tmux.")
+        }
+    }
+}
+
+async fn give(text: &str, command: &[&str]) -> bool {
+    let Some((program, args)) = command.split_first() else { return false };
+    let child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn();
+    let Ok(mut child) = child else { return false };
+    let done = async {
+        let mut input = child.stdin.take()?;
+        input.write_all(text.as_bytes()).await.ok()?;
+        drop(input);
+        child.wait().await.ok().filter(std::process::ExitStatus::success)
+    };
+    tokio::time::timeout(PATIENCE, done).await.ok().flatten().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sequence_carries_the_text_and_only_text_that_fits() {
+        assert_eq!(osc_52("hello\n").as_deref(), Some("\x1b]52;c;aGVsbG8K\x1b\\"));
+        assert_eq!(osc_52(&"x".repeat(60_000)), None);
+    }
+
+    #[test]
+    fn what_is_copied_holds_no_controls() {
+        assert_eq!(clean("a\tb\nc\u{1b}]0;x\u{7}\u{9b}1m\r"), "a\tb\nc]0;x1m");
+    }
+
+    #[test]
+    fn programs_are_known_by_the_environment() {
+        let names = |set: &'static [&'static str]| {
+            ways(&move |name| set.contains(&name).then(|| "1".to_owned())).iter().map(|(_, c)| c[0]).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["TMUX", "WAYLAND_DISPLAY", "DISPLAY", "SSH_CONNECTION"]), ["tmux", "wl-copy"]);
+        assert_eq!(names(&["DISPLAY", "SSH_CONNECTION"]), ["xclip"]);
+        assert_eq!(names(&["SSH_CONNECTION"]), Vec::<&str>::new());
+    }
+
+    #[tokio::test]
+    async fn the_words_say_what_is_confirmed() {
+        let text = || "one\ntwo".to_owned();
+        let taken: Way = ("the tmux buffer", &["cat"]);
+        let missing: Way = ("the clipboard", &["/no/such/program"]);
+        let failing: Way = ("the clipboard", &["false"]);
+        let notice = copy(text(), vec![taken, missing], true).await;
+        assert_eq!(notice.text, "Copied 2 lines to the tmux buffer; also offered to the terminal (unconfirmed)");
+        let notice = copy(text(), vec![failing], true).await;
+        assert!(notice.text.contains("unconfirmed") && !notice.hint.is_empty(), "{notice:?}");
+        assert_eq!(copy(text(), vec![missing], false).await.level, Level::Warning);
+    }
+}

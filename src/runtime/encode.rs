@@ -1,0 +1,344 @@
+//! From one screen to the next in few bytes: what changed, as cursor moves, styles and text.
+//!
+//! Pure: `frames` decides when, and hands in what the terminal really shows.
+
+use ratatui::buffer::{Buffer, Cell, CellWidth};
+use ratatui::layout::Position;
+use ratatui::style::{Color, Modifier};
+use std::io::Write as _;
+
+/// From so many blanks in a row on they are erased instead of written.
+const ERASE_FROM: usize = 8;
+/// So many unchanged cells are written again rather than jumped over, when they look the same.
+const REWRITE: u16 = 3;
+
+/// A screen as it should look.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The cells.
+    pub buffer: Buffer,
+    /// Where the real cursor stands; hidden when `None`.
+    pub cursor: Option<Position>,
+}
+
+/// What the terminal shows and where its cursor and style are.
+#[derive(Debug)]
+pub struct Shown {
+    buffer: Buffer,
+    width: u16,
+    cursor: Option<Position>,
+    /// Where the next character would go; `None` when that is not sure.
+    at: Option<Position>,
+    style: Look,
+    /// Nothing is known of the screen: it is cleared first.
+    unknown: bool,
+}
+
+/// How the next character would look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Look {
+    fg: Color,
+    bg: Color,
+    underline: Color,
+    modifier: Modifier,
+}
+
+const PLAIN: Look =
+    Look { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
+
+/// What one frame came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Cells that changed.
+    pub cells: usize,
+    /// Rows in which something changed.
+    pub rows: u16,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self { buffer: Buffer::default(), width: 0, cursor: None, at: None, style: PLAIN, unknown: true }
+    }
+}
+
+impl Shown {
+    /// The screen is not what it was thought to be: the next frame clears and writes everything.
+    pub fn forget(&mut self) {
+        self.unknown = true;
+    }
+
+    /// Appends to `out` what turns the shown screen into `frame`, and remembers it as shown. Nothing is appended when
+    /// nothing changed. The buffer that was shown before is left in `frame`, to be used again.
+    pub fn advance(&mut self, frame: &mut Frame, out: &mut Vec<u8>) -> Change {
+        let start = out.len();
+        if self.unknown || self.buffer.area != frame.buffer.area {
+            out.extend_from_slice(b"\x1b[?25l\x1b[m\x1b[2J");
+            self.buffer = Buffer::empty(frame.buffer.area);
+            self.width = frame.buffer.area.width;
+            (self.at, self.style, self.cursor) = (None, PLAIN, None);
+            self.unknown = false;
+        }
+        let change = self.cells(&frame.buffer, start, out);
+        self.caret(frame.cursor, start, out);
+        std::mem::swap(&mut self.buffer, &mut frame.buffer);
+        change
+    }
+
+    fn cells(&mut self, next: &Buffer, start: usize, out: &mut Vec<u8>) -> Change {
+        let mut change = Change::default();
+        let before = std::mem::take(&mut self.buffer);
+        let changed = changed(&before, next);
+        // A visible cursor would be seen jumping about; for a few cells hiding it costs more than it helps.
+        if changed.len() > 64 && self.cursor.is_some() && out.len() == start {
+            out.extend_from_slice(b"\x1b[?25l");
+            self.cursor = None;
+        }
+        let mut row = None;
+        let mut i = 0;
+        while let Some(&(x, y, cell)) = changed.get(i) {
+            if row != Some(y) {
+                row = Some(y);
+                change.rows += 1;
+            }
+            let blanks = changed[i..]
+                .iter()
+                .enumerate()
+                .take_while(|(n, (bx, by, blank))| *by == y && usize::from(*bx) == usize::from(x) + n && is_blank(blank))
+                .count();
+            if blanks >= ERASE_FROM {
+                self.go(next, x, y, out);
+                self.look(PLAIN, out);
+                let end = usize::from(x) + blanks;
+                if end == usize::from(next.area.right()) {
+                    out.extend_from_slice(b"\x1b[K");
+                } else {
+                    let _ = write!(out, "\x1b[{blanks}X");
+                }
+                change.cells += blanks;
+                i += blanks;
+                continue;
+            }
+            self.go(next, x, y, out);
+            self.cell(cell, out);
+            change.cells += 1;
+            i += 1;
+        }
+        drop(changed);
+        self.buffer = before;
+        change
+    }
+
+    /// Moves to a cell by the shortest way.
+    fn go(&mut self, next: &Buffer, x: u16, y: u16, out: &mut Vec<u8>) {
+        let to = Position { x, y };
+        if self.at == Some(to) {
+            return;
+        }
+        match self.at {
+            Some(at) if at.y == y && at.x < x => {
+                let gap = x - at.x;
+                let same = |n: u16| {
+                    next.cell((n, y)).filter(|cell| cell.symbol().len() == 1 && look_of(cell) == self.style)
+                };
+                if gap <= REWRITE && (at.x..x).all(|n| same(n).is_some()) {
+                    for n in at.x..x {
+                        out.extend_from_slice(text_of(next.cell((n, y)).map_or(" ", Cell::symbol)).as_bytes());
+                    }
+                } else if gap == 1 {
+                    out.extend_from_slice(b"\x1b[C");
+                } else {
+                    let _ = write!(out, "\x1b[{gap}C");
+                }
+            }
+            Some(at) if x == 0 && y == at.y.saturating_add(1) => out.extend_from_slice(b"\r\n"),
+            _ if to == Position::ORIGIN => out.extend_from_slice(b"\x1b[H"),
+            _ if x == 0 => {
+                let _ = write!(out, "\x1b[{}H", u32::from(y) + 1);
+            }
+            _ => {
+                let _ = write!(out, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1);
+            }
+        }
+        self.at = Some(to);
+    }
+
+    fn cell(&mut self, cell: &Cell, out: &mut Vec<u8>) {
+        let text = text_of(cell.symbol());
+        if !(text == " " && looks_blank(self.style, look_of(cell))) {
+            self.look(look_of(cell), out);
+        }
+        out.extend_from_slice(text.as_bytes());
+        // Where the cursor is after a cluster of several characters, terminals do not agree on; and at the last column
+        // some have already wrapped and some have not.
+        let sure = text.chars().nth(1).is_none();
+        self.at = self.at.filter(|_| sure).map(|at| Position { x: at.x + cell.cell_width().max(1), y: at.y });
+        if self.at.is_some_and(|at| at.x >= self.width) {
+            self.at = None;
+        }
+    }
+
+    /// Sets the style for the next character.
+    fn look(&mut self, to: Look, out: &mut Vec<u8>) {
+        if to == self.style {
+            return;
+        }
+        if to == PLAIN {
+            out.extend_from_slice(b"\x1b[m");
+        } else {
+            out.extend_from_slice(b"\x1b[");
+            sgr(self.style, to, out);
+            // The last `;` becomes the end.
+            out.pop();
+            out.push(b'm');
+        }
+        self.style = to;
+    }
+
+    fn caret(&mut self, cursor: Option<Position>, start: usize, out: &mut Vec<u8>) {
+        match cursor {
+            None if self.cursor.is_some() => out.extend_from_slice(b"\x1b[?25l"),
+            Some(at) => {
+                if (out.len() > start || self.cursor != cursor) && self.at != Some(at) {
+                    let _ = write!(out, "\x1b[{};{}H", u32::from(at.y) + 1, u32::from(at.x) + 1);
+                    self.at = Some(at);
+                }
+                if self.cursor.is_none() {
+                    out.extend_from_slice(b"\x1b[?25h");
+                }
+            }
+            None => {}
+        }
+        self.cursor = cursor;
+    }
+}
+
+/// The cells to write, row by row from left to right.
+fn changed<'a>(before: &Buffer, next: &'a Buffer) -> Vec<(u16, u16, &'a Cell)> {
+    let mut cells: Vec<(u16, u16, &Cell)> = Vec::new();
+    // Writing over the left half of a wide character erases its right half, in whatever style is on then.
+    let mut torn: Option<(u16, u16)> = None;
+    for (x, y, cell) in before.diff_iter(next) {
+        if let Some(at) = torn.take().filter(|at| *at != (x, y)) {
+            cells.extend(next.cell(at).map(|cell| (at.0, at.1, cell)));
+        }
+        cells.push((x, y, cell));
+        let end = x + cell.cell_width().max(1);
+        let reaches = |c: u16| before.cell((c, y)).is_some_and(|old| c + old.cell_width() > end);
+        torn = (end < next.area.right() && (x..end).any(reaches)).then_some((end, y));
+    }
+    cells.extend(torn.and_then(|at| Some((at.0, at.1, next.cell(at)?))));
+    cells
+}
+
+fn look_of(cell: &Cell) -> Look {
+    Look { fg: cell.fg, bg: cell.bg, underline: cell.underline_color, modifier: cell.modifier }
+}
+
+/// A blank that erasing gives as well.
+fn is_blank(cell: &Cell) -> bool {
+    cell.symbol() == " " && looks_blank(PLAIN, look_of(cell))
+}
+
+/// A blank in style `have` looks the same as one in style `want`.
+fn looks_blank(have: Look, want: Look) -> bool {
+    const SEEN: Modifier = Modifier::REVERSED
+        .union(Modifier::UNDERLINED)
+        .union(Modifier::SLOW_BLINK)
+        .union(Modifier::RAPID_BLINK)
+        .union(Modifier::CROSSED_OUT);
+    have.bg == want.bg && !have.modifier.intersects(SEEN) && !want.modifier.intersects(SEEN)
+}
+
+/// What is sent for a cell: never a control character, whoever put it there, and never nothing.
+fn text_of(symbol: &str) -> &str {
+    if symbol.is_empty() || symbol.chars().any(char::is_control) { " " } else { symbol }
+}
+
+/// The parameters that lead from one style to another, each with a `;` after it.
+fn sgr(from: Look, to: Look, out: &mut Vec<u8>) {
+    const CODES: [(Modifier, u8, u8); 9] = [
+        (Modifier::BOLD, 1, 22),
+        (Modifier::DIM, 2, 22),
+        (Modifier::ITALIC, 3, 23),
+        (Modifier::UNDERLINED, 4, 24),
+        (Modifier::SLOW_BLINK, 5, 25),
+        (Modifier::RAPID_BLINK, 6, 25),
+        (Modifier::REVERSED, 7, 27),
+        (Modifier::HIDDEN, 8, 28),
+        (Modifier::CROSSED_OUT, 9, 29),
+    ];
+    let mut gone = from.modifier.difference(to.modifier);
+    let mut new = to.modifier.difference(from.modifier);
+    // One code ends both weights, and one both ways to blink.
+    for (one, other) in [(Modifier::BOLD, Modifier::DIM), (Modifier::SLOW_BLINK, Modifier::RAPID_BLINK)] {
+        if gone.intersects(one | other) {
+            gone = gone.difference(other) | one;
+            new |= to.modifier.intersection(one | other);
+        }
+    }
+    for (modifier, _, off) in CODES {
+        if gone.contains(modifier) {
+            let _ = write!(out, "{off};");
+        }
+    }
+    for (modifier, on, _) in CODES {
+        if new.contains(modifier) {
+            let _ = write!(out, "{on};");
+        }
+    }
+    if from.fg != to.fg {
+        colour(to.fg, 30, out);
+    }
+    if from.bg != to.bg {
+        colour(to.bg, 40, out);
+    }
+    if from.underline != to.underline {
+        // With colons: a terminal that does not know it would take the parts after semicolons for styles.
+        let _ = match to.underline {
+            Color::Rgb(r, g, b) => write!(out, "58:2::{r}:{g}:{b};"),
+            Color::Indexed(n) => write!(out, "58:5:{n};"),
+            other => match ansi(other) {
+                Some(n) => write!(out, "58:5:{n};"),
+                None => write!(out, "59;"),
+            },
+        };
+    }
+}
+
+fn colour(colour: Color, base: u8, out: &mut Vec<u8>) {
+    let _ = match colour {
+        Color::Rgb(r, g, b) => write!(out, "{};2;{r};{g};{b};", base + 8),
+        Color::Indexed(n) => write!(out, "{};5;{n};", base + 8),
+        other => match ansi(other) {
+            Some(n @ 0..=7) => write!(out, "{};", base + n),
+            Some(n) => write!(out, "{};", base + 52 + n),
+            None => write!(out, "{};", base + 9),
+        },
+    };
+}
+
+/// The number of a named colour; `None` for the terminal's own.
+fn ansi(colour: Color) -> Option<u8> {
+    Some(match colour {
+        Color::Black => 0,
+        Color::Red => 1,
+        Color::Green => 2,
+        Color::Yellow => 3,
+        Color::Blue => 4,
+        Color::Magenta => 5,
+        Color::Cyan => 6,
+        Color::Gray => 7,
+        Color::DarkGray => 8,
+        Color::LightRed => 9,
+        Color::LightGreen => 10,
+        Color::LightYellow => 11,
+        Color::LightBlue => 12,
+        Color::LightMagenta => 13,
+        Color::LightCyan => 14,
+        Color::White => 15,
+        Color::Reset | Color::Rgb(..) | Color::Indexed(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+use super::*;
+use proptest::prelude::*;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::num::NonZeroU16;
+
+fn terminal(width: u16, height: u16) -> vt100::Parser {
+    vt100::Parser::new(NonZeroU16::new(height).unwrap(), NonZeroU16::new(width).unwrap(), 0)
+}
+
+fn frame(rows: &[&str]) -> Frame {
+    Frame { buffer: Buffer::with_lines(rows.iter().copied()), cursor: None }
+}
+
+fn bytes(shown: &mut Shown, mut frame: Frame) -> String {
+    let mut out = Vec::new();
+    shown.advance(&mut frame, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_same_frame_again_is_no_bytes() {
+    let mut shown = Shown::default();
+    assert!(!bytes(&mut shown, frame(&["ab", "cd"])).is_empty());
+    assert_eq!(bytes(&mut shown, frame(&["ab", "cd"])), "");
+    let at = Some(Position { x: 1, y: 1 });
+    assert_eq!(bytes(&mut shown, Frame { cursor: at, ..frame(&["ab", "cd"]) }), "\x1b[2;2H\x1b[?25h");
+    assert_eq!(bytes(&mut shown, Frame { cursor: at, ..frame(&["ab", "cd"]) }), "");
+}
+
+#[test]
+fn a_typed_letter_is_a_letter() {
+    let mut shown = Shown::default();
+    let at = |x| Some(Position { x, y: 0 });
+    bytes(&mut shown, Frame { cursor: at(3), ..frame(&["> a        "]) });
+    assert_eq!(bytes(&mut shown, Frame { cursor: at(4), ..frame(&["> ab       "]) }), "b");
+    assert_eq!(bytes(&mut shown, Frame { cursor: at(5), ..frame(&["> abc      "]) }), "c");
+}
+
+#[test]
+fn jumps_blanks_and_styles_are_short() {
+    let mut shown = Shown::default();
+    bytes(&mut shown, frame(&["a bcdefghij", "x          "]));
+    assert_eq!(bytes(&mut shown, frame(&["A bCdefghiJ", "X          "])), "\x1b[HA bC\x1b[6CJ\x1b[2HX");
+    assert_eq!(bytes(&mut shown, frame(&["A          ", "X          "])), "\x1b[1;3H\x1b[K");
+    let mut bold = frame(&["A     b    ", "X          "]);
+    bold.buffer.set_style(Rect::new(6, 0, 2, 1), Style::new().bold().fg(Color::Rgb(1, 2, 3)));
+    assert_eq!(bytes(&mut shown, bold), "\x1b[4C\x1b[1;38;2;1;2;3mb ");
+}
+
+#[test]
+fn forgetting_and_another_size_repaint_everything() {
+    let mut shown = Shown::default();
+    bytes(&mut shown, frame(&["ab", "cd"]));
+    shown.forget();
+    let again = bytes(&mut shown, frame(&["ab", "cd"]));
+    assert!(again.contains("\x1b[2J") && again.contains("ab") && again.contains("cd"), "{again:?}");
+    assert!(bytes(&mut shown, frame(&["abc"])).contains("\x1b[2J"));
+}
+
+#[test]
+fn a_control_character_in_a_cell_is_never_sent() {
+    let mut bad = frame(&["   "]);
+    bad.buffer[(1, 0)].set_symbol("\u{9b}31m");
+    bad.buffer[(2, 0)].set_symbol("a\u{1b}]0;x");
+    let sent = bytes(&mut Shown::default(), bad);
+    assert!(!sent.contains('\u{9b}') && !sent.contains("]0"), "{sent:?}");
+}
+
+fn style() -> impl Strategy<Value = Style> {
+    let colours = prop::sample::select(vec![
+        Color::Reset,
+        Color::Red,
+        Color::LightBlue,
+        Color::White,
+        Color::Indexed(99),
+        Color::Rgb(9, 8, 7),
+    ]);
+    let modifiers = prop::sample::select(vec![
+        Modifier::empty(),
+        Modifier::BOLD,
+        Modifier::DIM,
+        Modifier::ITALIC | Modifier::UNDERLINED,
+        Modifier::REVERSED,
+        Modifier::BOLD | Modifier::REVERSED,
+    ]);
+    (colours.clone(), colours, modifiers).prop_map(|(fg, bg, m)| Style::new().fg(fg).bg(bg).add_modifier(m))
+}
+
+fn screen() -> impl Strategy<Value = Frame> {
+    let text = prop::sample::select(vec!["a", "word", "  ", "            ", "漢字", "é", "e\u{301}", "─│", "…"]);
+    let part = (0_u16..24, 0_u16..5, text, style());
+    (prop::collection::vec(part, 0..12), prop::option::of((0_u16..24, 0_u16..5))).prop_map(|(parts, cursor)| {
+        // Put down in order and side by side, as drawing does: never half a wide character.
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 24, 5));
+        let mut free = [0_u16; 5];
+        for (x, y, text, style) in parts {
+            let from = x.max(free[usize::from(y)]);
+            if from > 23 {
+                continue;
+            }
+            let (end, _) = buffer.set_stringn(from, y, text, usize::from(24 - from), style);
+            free[usize::from(y)] = end;
+        }
+        Frame { buffer, cursor: cursor.map(|(x, y)| Position { x, y }) }
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_was_shown_before_the_screen_becomes_the_frame(frames in prop::collection::vec(screen(), 1..6)) {
+        let (mut shown, mut stepped) = (Shown::default(), terminal(24, 5));
+        for frame in frames {
+            let mut out = Vec::new();
+            shown.advance(&mut frame.clone(), &mut out);
+            stepped.process(&out);
+            let (mut fresh, mut whole) = (Vec::new(), terminal(24, 5));
+            Shown::default().advance(&mut frame.clone(), &mut fresh);
+            whole.process(&fresh);
+            for y in 0..5 {
+                for x in 0..24 {
+                    let (a, b) = (stepped.screen().cell(y, x).unwrap(), whole.screen().cell(y, x).unwrap());
+                    if a.is_wide_continuation() {
+                        continue;
+                    }
+                    prop_assert_eq!(a.contents().trim(), b.contents().trim());
+                    prop_assert_eq!(a.bgcolor(), b.bgcolor(), "{},{}", x, y);
+                    prop_assert_eq!((a.inverse(), a.underline()), (b.inverse(), b.underline()));
+                    if !a.contents().trim().is_empty() {
+                        let look = |c: &vt100::Cell| (c.fgcolor(), c.bold(), c.dim(), c.italic());
+                        prop_assert_eq!(look(a), look(b));
+                    }
+                }
+            }
+            prop_assert_eq!(stepped.screen().hide_cursor(), frame.cursor.is_none());
+            if let Some(at) = frame.cursor {
+                prop_assert_eq!(stepped.screen().cursor_position(), (at.y, at.x));
+            }
+        }
+    }
+
+    #[test]
+    fn text_and_colours_arrive_as_they_are_in_the_cells(frame in screen()) {
+        let (mut out, mut terminal) = (Vec::new(), terminal(24, 5));
+        Shown::default().advance(&mut frame.clone(), &mut out);
+        terminal.process(&out);
+        for y in 0..5 {
+            let mut x = 0;
+            while x < 24 {
+                let (cell, seen) = (&frame.buffer[(x, y)], terminal.screen().cell(y, x).unwrap());
+                let seen_text = if seen.contents().is_empty() { " " } else { seen.contents() };
+                prop_assert_eq!(seen_text, cell.symbol());
+                if cell.symbol() != " " {
+                    let expected = match cell.fg {
+                        Color::Reset => vt100::Color::Default,
+                        Color::Rgb(r, g, b) => vt100::Color::Rgb(r, g, b),
+                        Color::Indexed(n) => vt100::Color::Idx(n),
+                        named => vt100::Color::Idx(ansi(named).unwrap()),
+                    };
+                    prop_assert_eq!(seen.fgcolor(), expected);
+                    prop_assert_eq!(seen.bold(), cell.modifier.contains(Modifier::BOLD));
+                }
+                x += cell.symbol().cell_width().max(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The writer: a thread that brings frames to the terminal, and holds at most one that waits.
+//!
+//! While the terminal takes nothing, a newer frame replaces the waiting one, and the next difference is made against what
+//! was really written. What is not a frame (modes, title, clipboard) goes the same way, in order and never dropped.
+//! How a frame becomes bytes is `encode`'s business; how many there may be, [`Pace`] says.
+
+use super::encode::{Frame, Shown};
+use super::tty::{Output, Wrote};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::AsFd as _;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A write that was held up longer marks a slow line.
+const SLOW: Duration = Duration::from_millis(100);
+/// A line is slow for so long after it last held a write up.
+const FORGIVEN: Duration = Duration::from_secs(10);
+/// On a slow line frames of the engine come no faster than this.
+const SLOW_GAP: Duration = Duration::from_millis(250);
+/// And they take no more bytes a second than this.
+const SLOW_BYTES: u64 = 6_500;
+/// Frames that scroll a full pane, at most so many a second.
+const SCROLLING: u32 = 15;
+/// Shorter frames are drawn by any terminal in one go.
+const WORTH_SYNCHRONIZING: usize = 128;
+
+/// What the last written frame came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Its bytes.
+    pub bytes: usize,
+    /// Rows that changed, of so many.
+    pub rows: (u16, u16),
+    /// When a write was last held up long enough to call the line slow.
+    pub held_up: Option<Instant>,
+}
+
+/// How far apart frames are that nobody pressed a key for. Pure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    fps: u32,
+}
+
+impl Pace {
+    /// At most `fps` frames a second (1 to 240).
+    #[must_use]
+    pub fn new(fps: u32) -> Self {
+        Self { fps: fps.clamp(1, 240) }
+    }
+
+    /// The line pushes back.
+    #[must_use]
+    pub fn is_slow(written: &Written, now: Instant) -> bool {
+        written.held_up.is_some_and(|at| now.saturating_duration_since(at) < FORGIVEN)
+    }
+
+    /// How long after the last frame the next one may come.
+    #[must_use]
+    pub fn gap(self, written: &Written, now: Instant) -> Duration {
+        let (changed, all) = written.rows;
+        let fps = if changed > all / 2 { self.fps.min(SCROLLING) } else { self.fps };
+        let gap = Duration::from_secs(1) / fps;
+        if !Self::is_slow(written, now) {
+            return gap;
+        }
+        let bytes = u64::try_from(written.bytes).unwrap_or(u64::MAX);
+        let cost = Duration::from_millis(bytes.saturating_mul(1000) / SLOW_BYTES);
+        gap.max(SLOW_GAP).max(cost.min(Duration::from_secs(2)))
+    }
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    /// Bytes that are not a frame and go before it.
+    control: Vec<u8>,
+    frame: Option<Frame>,
+    /// A buffer to be used again.
+    spare: Option<Buffer>,
+    /// The screen is not what the writer thinks.
+    forget: bool,
+    /// The terminal has synchronized output.
+    synchronized: bool,
+    /// Bytes are on their way.
+    busy: bool,
+    /// Nothing will ever be taken again.
+    gone: bool,
+    /// No more frames come.
+    end: bool,
+    written: Written,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    slot: Mutex<Slot>,
+    /// Something to write, or the end.
+    work: Condvar,
+    /// All is written, or the terminal is gone.
+    rest: Condvar,
+}
+
+impl Shared {
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The way of frames to the terminal.
+#[derive(Debug)]
+pub struct Writer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    stop: Option<PipeWriter>,
+}
+
+impl Writer {
+    /// Starts the writer. `gone` is called once if the terminal stops existing.
+    ///
+    /// # Errors
+    /// When there is no pipe or no thread to be had.
+    pub fn start(output: Arc<Output>, gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let (stopped, stop) = io::pipe()?;
+        let theirs = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("lisle-output".into()).spawn(move || {
+            if write_all_that_comes(&theirs, &output, &stopped) {
+                gone();
+            }
+        })?;
+        Ok(Self { shared, thread: Some(thread), stop: Some(stop) })
+    }
+
+    /// An empty buffer to draw the next frame into.
+    #[must_use]
+    pub fn buffer(&self, area: Rect) -> Buffer {
+        match self.shared.slot().spare.take() {
+            Some(mut buffer) => {
+                buffer.resize(area);
+                buffer.reset();
+                buffer
+            }
+            None => Buffer::empty(area),
+        }
+    }
+
+    /// This is how the screen should look, whatever waited before.
+    pub fn put(&self, frame: Frame) {
+        let mut slot = self.shared.slot();
+        if let Some(old) = slot.frame.replace(frame) {
+            slot.spare = Some(old.buffer);
+        }
+        drop(slot);
+        self.shared.work.notify_one();
+    }
+
+    /// Bytes that are no part of the screen; they are written before the next frame.
+    pub fn control(&self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.shared.slot().control.extend_from_slice(bytes);
+        self.shared.work.notify_one();
+    }
+
+    /// The next frame clears the screen and writes every cell.
+    pub fn forget(&self) {
+        self.shared.slot().forget = true;
+    }
+
+    /// Whether frames are wrapped into a synchronized update.
+    pub fn synchronize(&self, on: bool) {
+        self.shared.slot().synchronized = on;
+    }
+
+    /// What the last written frame came to.
+    #[must_use]
+    pub fn written(&self) -> Written {
+        self.shared.slot().written
+    }
+
+    /// Waits until all that was given is written, but no longer than `limit`. Whether it is.
+    pub fn settle(&self, limit: Duration) -> bool {
+        let slot = self.shared.slot();
+        let waiting = |slot: &mut Slot| !slot.gone && (slot.busy || slot.frame.is_some() || !slot.control.is_empty());
+        let (slot, timeout) =
+            self.shared.rest.wait_timeout_while(slot, limit, waiting).unwrap_or_else(PoisonError::into_inner);
+        !timeout.timed_out() && !slot.gone
+    }
+}
+
+impl Drop for Writer {
+    /// What is not written yet is dropped; a terminal that takes nothing is not waited for.
+    fn drop(&mut self) {
+        self.shared.slot().end = true;
+        self.shared.work.notify_one();
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Returns whether it ended because the terminal is gone.
+fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) -> bool {
+    let mut shown = Shown::default();
+    let mut out = Vec::with_capacity(16 << 10);
+    loop {
+        let mut slot = shared.slot();
+        slot.busy = false;
+        if slot.frame.is_none() && slot.control.is_empty() && !slot.end {
+            shared.rest.notify_all();
+            slot = shared
+                .work
+                .wait_while(slot, |slot| slot.frame.is_none() && slot.control.is_empty() && !slot.end)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if slot.end {
+            return false;
+        }
+        slot.busy = true;
+        let frame = slot.frame.take();
+        out.clear();
+        out.append(&mut slot.control);
+        if frame.is_some() && std::mem::take(&mut slot.forget) {
+            shown.forget();
+        }
+        let synchronized = slot.synchronized;
+        drop(slot);
+
+        let mut written = Written::default();
+        let old = frame.map(|mut frame| {
+            let start = out.len();
+            written.rows = (shown.advance(&mut frame, &mut out).rows, frame.buffer.area.height);
+            written.bytes = out.len() - start;
+            if synchronized && written.bytes > WORTH_SYNCHRONIZING {
+                out.splice(start..start, *b"\x1b[?2026h");
+                out.extend_from_slice(b"\x1b[?2026l");
+            }
+            frame.buffer
+        });
+        let had_frame = old.is_some();
+        match push(&out, output, stopped) {
+            Pushed::All { held_up } => {
+                let mut slot = shared.slot();
+                let before = slot.written.held_up;
+                if had_frame {
+                    slot.written = written;
+                }
+                slot.written.held_up = if held_up > SLOW { Some(Instant::now()) } else { before };
+                slot.spare = old.or(slot.spare.take());
+            }
+            Pushed::Shut => shown.forget(),
+            Pushed::Stopped => return false,
+            Pushed::Gone => {
+                let mut slot = shared.slot();
+                slot.gone = true;
+                shared.rest.notify_all();
+                return !slot.end;
+            }
+        }
+    }
+}
+
+enum Pushed {
+    All { held_up: Duration },
+    /// The terminal is not ours now, so nobody knows what it shows.
+    Shut,
+    Stopped,
+    Gone,
+}
+
+fn push(mut bytes: &[u8], output: &Output, stopped: &PipeReader) -> Pushed {
+    let mut held_up = Duration::ZERO;
+    while !bytes.is_empty() {
+        match output.write(bytes) {
+            Wrote::Some(n) => bytes = bytes.get(n..).unwrap_or_default(),
+            Wrote::Shut => return Pushed::Shut,
+            Wrote::Gone => return Pushed::Gone,
+            Wrote::Full => {
+                let since = Instant::now();
+                output.room(Some(stopped.as_fd()), None);
+                held_up += since.elapsed();
+                if is_closed(stopped) {
+                    return Pushed::Stopped;
+                }
+            }
+        }
+    }
+    Pushed::All { held_up }
+}
+
+/// Nothing is ever sent through the pipe: it is readable when its other end was closed.
+fn is_closed(pipe: &PipeReader) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut fds = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(test)]
+mod tests;

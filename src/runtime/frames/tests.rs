@@ -1,0 +1,142 @@
+use super::super::tty::Tty;
+use super::*;
+use std::io::Read as _;
+use std::sync::mpsc;
+
+fn screen(text: &str) -> Frame {
+    Frame { buffer: Buffer::with_lines([text]), cursor: None }
+}
+
+/// A terminal that takes only what its pipe holds, and the end to read it from.
+fn narrow() -> (Tty, PipeReader) {
+    let (read, write) = io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&write, true).unwrap();
+    let (keys, _) = io::pipe().unwrap();
+    let tty = Tty::on(keys.into(), write.into());
+    tty.output.open(b"").unwrap();
+    (tty, read)
+}
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+#[test]
+fn what_was_put_arrives_in_order_and_nothing_twice() {
+    let (tty, mut read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    writer.control(b"<one>");
+    writer.put(screen("abc"));
+    assert!(writer.settle(LIMIT));
+    writer.put(screen("abc"));
+    writer.control(b"<two>");
+    writer.put(screen("abd"));
+    assert!(writer.settle(LIMIT));
+    drop(writer);
+    tty.output.shut(b"", LIMIT).unwrap();
+    drop(tty);
+    let mut sent = String::new();
+    read.read_to_string(&mut sent).unwrap();
+    assert_eq!(sent, "<one>\x1b[?25l\x1b[m\x1b[2J\x1b[Habc<two>\x1b[1;3Hd");
+}
+
+#[test]
+fn while_the_terminal_takes_nothing_newer_frames_replace_the_waiting_one() {
+    let (tty, mut read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    // More than a pipe holds, so the writer is stuck in this.
+    writer.control(&vec![b'.'; 1 << 20]);
+    for n in 0..100 {
+        writer.put(screen(&format!("frame {n:03}")));
+    }
+    assert!(!writer.settle(Duration::from_millis(150)), "nobody reads yet");
+    let (tx, rx) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut all = Vec::new();
+        read.read_to_end(&mut all).unwrap();
+        tx.send(String::from_utf8(all).unwrap()).unwrap();
+    });
+    assert!(writer.settle(LIMIT));
+    assert!(writer.written().held_up.is_some(), "the line is known to be slow");
+    writer.put(screen("frame 200"));
+    assert!(writer.settle(LIMIT));
+    drop(writer);
+    drop(tty);
+    let sent = rx.recv_timeout(LIMIT).unwrap();
+    let frames = sent.trim_start_matches('.');
+    // Which frame the writer took before it was stuck is a race; that there is one at the most is not.
+    let shown: Vec<&str> = frames.split("\x1b[2J").collect();
+    assert_eq!(shown.len(), 2, "{frames:?}");
+    assert!(frames.contains("99") && frames.contains("\x1b[1;7H200"), "{frames:?}");
+    assert!(frames.len() < 80, "{frames:?}");
+}
+
+#[test]
+fn a_stuck_terminal_does_not_hold_up_the_end() {
+    let (tty, read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    while tty.output.write(&[b'.'; 4096]) != Wrote::Full {}
+    writer.control(b"stuck");
+    let before = Instant::now();
+    drop(writer);
+    assert!(tty.output.shut(b"bye", Duration::from_millis(10)).is_err());
+    assert!(before.elapsed() < Duration::from_secs(5));
+    drop(read);
+}
+
+#[test]
+fn a_terminal_that_went_away_is_told_once_and_never_written_to_again() {
+    let (tty, read) = narrow();
+    let (tx, rx) = mpsc::channel();
+    let writer = Writer::start(Arc::clone(&tty.output), move || tx.send(()).unwrap()).unwrap();
+    drop(read);
+    writer.put(screen("abc"));
+    rx.recv_timeout(LIMIT).unwrap();
+    writer.put(screen("abd"));
+    assert!(!writer.settle(LIMIT));
+}
+
+#[test]
+fn after_the_gate_is_shut_nothing_follows() {
+    let (tty, mut read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    tty.output.shut(b"last", LIMIT).unwrap();
+    writer.put(screen("late"));
+    writer.settle(LIMIT);
+    drop(writer);
+    drop(tty);
+    let mut sent = String::new();
+    read.read_to_string(&mut sent).unwrap();
+    assert_eq!(sent, "last");
+}
+
+#[test]
+fn long_frames_are_synchronized_where_the_terminal_can() {
+    let (tty, mut read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    writer.synchronize(true);
+    writer.put(screen(&"x".repeat(200)));
+    assert!(writer.settle(LIMIT));
+    writer.put(screen(&format!("{}y", "x".repeat(199))));
+    assert!(writer.settle(LIMIT));
+    drop(writer);
+    drop(tty);
+    let mut sent = String::new();
+    read.read_to_string(&mut sent).unwrap();
+    assert!(sent.starts_with("\x1b[?2026h"), "{sent:?}");
+    assert_eq!(sent.matches("\x1b[?2026l").count(), 1, "{sent:?}");
+    assert!(sent.ends_with("\x1b[1;200Hy"), "{sent:?}");
+}
+
+#[test]
+fn frames_keep_their_distance_and_slow_lines_get_fewer() {
+    let now = Instant::now();
+    let ms = Duration::from_millis;
+    let written = |bytes, changed, held_up| Written { bytes, rows: (changed, 50), held_up };
+    let gap = |written| Pace::new(60).gap(&written, now);
+    assert_eq!(gap(written(100, 2, None)).as_millis(), 16);
+    assert_eq!(gap(written(5000, 40, None)).as_millis(), 66, "it scrolled");
+    assert_eq!(gap(written(100, 2, Some(now))), ms(250));
+    assert!(gap(written(6500, 40, Some(now))) >= ms(1000), "what costs much comes seldom");
+    assert_eq!(gap(written(100, 2, Some(now - Duration::from_secs(11)))).as_millis(), 16, "it is forgiven");
+    assert_eq!(Pace::new(0).gap(&written(0, 0, None), now), Duration::from_secs(1));
+    assert_eq!(Pace::new(5).gap(&written(5000, 40, None), now), ms(200));
+}

@@ -1,0 +1,109 @@
+//! What this terminal answered last time, so that the first frame need not wait for it: `state/terminal.json`.
+//!
+//! A cache: a file that is missing or unreadable means that nothing is known. One entry for each TERM and TERM_PROGRAM.
+
+use super::input::answer::Rgb;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// So many kinds of terminals are remembered.
+const MOST: usize = 64;
+
+/// The answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Known {
+    /// The background: red, green, blue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<(u8, u8, u8)>,
+    /// It has synchronized output.
+    pub synchronized: bool,
+}
+
+impl Known {
+    /// Its background is dark; `None` when it never said.
+    #[must_use]
+    pub fn dark(&self) -> Option<bool> {
+        self.background.map(|(r, g, b)| !Rgb(r, g, b).is_light())
+    }
+}
+
+/// The file and which entry of it is ours.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    path: PathBuf,
+    terminal: String,
+}
+
+impl Memory {
+    /// The memory in `state_dir` for a terminal of these names.
+    #[must_use]
+    pub fn of(state_dir: &Path, term: &str, program: &str) -> Self {
+        Self { path: state_dir.join("terminal.json"), terminal: format!("{term} {program}").trim().to_owned() }
+    }
+
+    /// What is known; nothing when the terminal was never seen.
+    #[must_use]
+    pub fn recall(&self) -> Known {
+        self.read().remove(&self.terminal).unwrap_or_default()
+    }
+
+    /// Keeps what is known. Another lisle may do the same at the same time: the last one wins, and no file is half written.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep(&self, known: Known) -> io::Result<()> {
+        let mut all = self.read();
+        if all.len() >= MOST {
+            all.clear();
+        }
+        all.insert(self.terminal.clone(), known);
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let new = folder.join(format!(".terminal.json.{}", std::process::id()));
+        let mut file = fs::File::create(&new)?;
+        file.write_all(serde_json::to_string_pretty(&all)?.as_bytes())?;
+        drop(file);
+        fs::rename(&new, &self.path).inspect_err(|_| {
+            let _ = fs::remove_file(&new);
+        })
+    }
+
+    fn read(&self) -> BTreeMap<String, Known> {
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_terminal_is_remembered_by_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("state");
+        let (one, other) = (Memory::of(&state, "xterm-256color", "WezTerm"), Memory::of(&state, "foot", ""));
+        assert_eq!(one.recall(), Known::default());
+        let light = Known { background: Some((255, 255, 255)), synchronized: true };
+        let dark = Known { background: Some((0, 0, 0)), synchronized: false };
+        one.keep(light).unwrap();
+        other.keep(dark).unwrap();
+        assert_eq!((one.recall(), other.recall()), (light, dark));
+        assert_eq!((light.dark(), dark.dark(), Known::default().dark()), (Some(false), Some(true), None));
+    }
+
+    #[test]
+    fn a_broken_file_is_nothing_known_and_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("terminal.json"), "{ not json").unwrap();
+        let memory = Memory::of(dir.path(), "xterm", "");
+        assert_eq!(memory.recall(), Known::default());
+        memory.keep(Known { background: None, synchronized: true }).unwrap();
+        assert!(memory.recall().synchronized);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+}

@@ -1,0 +1,287 @@
+//! The terminal's manners: which modes are on while lisle has the screen, what it is asked, and how all of it is undone.
+//!
+//! Everything that is switched on is remembered with what switches it off, and goes off in the opposite order, whatever the
+//! way out is: quitting, a signal, Ctrl+Z, an editor, an error, a panic. What the terminal answers is never waited for; the
+//! last answers are kept in `state/terminal.json` by [`super::memory`]. Sequences: xterm's ctlseqs, the kitty keyboard
+//! protocol, DECRQM for synchronized output (2026) and reports of light and dark (2031).
+
+use super::input::answer::{Answer, Rgb};
+use super::tty::{Tty, TtyError, Typed};
+use rustix::termios::Termios;
+use std::io;
+use std::panic;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, TryLockError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+/// A terminal that takes nothing is not waited for longer when it is given back.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// A mode with what ends it.
+type Mode = (&'static str, &'static str);
+
+const TITLE: Mode = ("\x1b[22;0t", "\x1b[23;0t");
+const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[?1049l");
+const PASTE: Mode = ("\x1b[?2004h", "\x1b[?2004l");
+const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
+/// Presses and the wheel, with coordinates that have no limit (SGR). Not motion: nothing here follows the pointer.
+const MOUSE: Mode = ("\x1b[?1000h\x1b[?1006h", "\x1b[?1006l\x1b[?1000l");
+/// A steady bar, and back to the terminal's own cursor.
+const CURSOR: Mode = ("\x1b[6 q", "\x1b[0 q");
+/// Escape and modified keys become unambiguous; releases and the rest of the protocol are not asked for.
+const KITTY: Mode = ("\x1b[>1u", "\x1b[<u");
+/// Shift+Enter and its like, for terminals of xterm's family.
+const OTHER_KEYS: Mode = ("\x1b[>4;1m", "\x1b[>4m");
+const DARK_OR_LIGHT: Mode = ("\x1b[?2031h", "\x1b[?2031l");
+
+const ASK_KEYBOARD: &str = "\x1b[?u";
+const ASK_SYNCHRONIZED: &str = "\x1b[?2026$p";
+const ASK_DARK_OR_LIGHT: &str = "\x1b[?2031$p";
+const ASK_BACKGROUND: &str = "\x1b]11;?\x1b\\";
+/// Every terminal answers this, so what was asked before it and has no answer then is not known to the terminal.
+const ASK_ATTRIBUTES: &str = "\x1b[c";
+
+/// A string that was cut off in the middle ends; then whatever was on is reset.
+const BEFORE_UNDOING: &str = "\x1b\\\x1b[?2026l\x1b[m\x1b[?25h";
+
+/// What the user wants of the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wishes {
+    /// Mouse presses and the wheel come to lisle.
+    pub mouse: Mouse,
+    /// The terminal understands queries. The Linux console prints parts of them.
+    pub queries: Queries,
+}
+
+/// Who gets the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mouse {
+    /// lisle.
+    Ours,
+    /// The terminal, for its own selection.
+    Theirs,
+}
+
+/// Whether the terminal is asked what it can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queries {
+    /// It is.
+    Ask,
+    /// It is not.
+    Omit,
+}
+
+impl Queries {
+    /// For a terminal of this `TERM`.
+    #[must_use]
+    pub fn for_term(term: &str) -> Self {
+        if term == "linux" || term.starts_with("vt") { Self::Omit } else { Self::Ask }
+    }
+}
+
+/// What an answer of the terminal changes for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learnt {
+    /// Its background colour.
+    Background(Rgb),
+    /// It has synchronized output, or has not.
+    Synchronized(bool),
+    /// All answers have come.
+    All,
+}
+
+#[derive(Debug)]
+struct Held {
+    tty: Tty,
+    /// The line settings as they were found.
+    found: Option<Termios>,
+    /// What undoes the modes that are on, in the order in which they went on.
+    undo: Vec<&'static str>,
+    /// Lisle has the screen.
+    ours: bool,
+    /// Queries are on their way, and their answers would become the shell's input.
+    asked: bool,
+    kitty: bool,
+}
+
+/// The terminal while lisle has it. Dropping it gives the terminal back.
+#[derive(Debug)]
+pub struct Guard {
+    held: Arc<Mutex<Held>>,
+    wishes: Wishes,
+}
+
+/// The terminal that a panic gives back, and the thread whose panics end the program.
+static LIVE: Mutex<Option<(ThreadId, Arc<Mutex<Held>>)>> = Mutex::new(None);
+static HOOK: Once = Once::new();
+
+impl Guard {
+    /// Takes the terminal: raw mode, the alternate screen and all that belongs to it. A panic of this thread gives it back
+    /// from now on; panics of other threads go to the log, because the screen is not theirs.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn take(tty: Tty, wishes: Wishes) -> Result<Self, TtyError> {
+        let held = Held { tty, found: None, undo: Vec::new(), ours: false, asked: false, kitty: false };
+        let guard = Self { held: Arc::new(Mutex::new(held)), wishes };
+        guard.enter()?;
+        *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some((thread::current().id(), Arc::clone(&guard.held)));
+        HOOK.call_once(|| {
+            let before = panic::take_hook();
+            panic::set_hook(Box::new(move |info| {
+                if give_back_if_ours() {
+                    before(info);
+                } else {
+                    tracing::error!("{info}");
+                }
+            }));
+        });
+        Ok(guard)
+    }
+
+    /// Takes the screen again after [`Guard::leave`]. Does nothing in the background: trying would stop the process.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn enter(&self) -> Result<(), TtyError> {
+        let mut held = self.lock();
+        if held.ours || !held.tty.in_foreground() {
+            return Ok(());
+        }
+        let found = held.tty.settings().map_err(TtyError::Refused)?;
+        let mut raw = found.clone();
+        raw.make_raw();
+        held.tty.set(&raw, Typed::Keep).map_err(TtyError::Refused)?;
+        // From here on there is something to undo.
+        (held.found, held.ours, held.kitty) = (Some(found), true, false);
+        let mut bytes = String::new();
+        let mut modes = vec![TITLE, ALTERNATE, PASTE, FOCUS, CURSOR];
+        if self.wishes.mouse == Mouse::Ours {
+            modes.push(MOUSE);
+        }
+        for (on, off) in modes {
+            bytes.push_str(on);
+            held.undo.push(off);
+        }
+        bytes.push_str("\x1b[?25l\x1b[2J");
+        if self.wishes.queries == Queries::Ask {
+            bytes.extend([ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND, ASK_ATTRIBUTES]);
+            held.asked = true;
+        }
+        let opened = held.tty.output.open(bytes.as_bytes());
+        if let Err(error) = opened {
+            held.give_back();
+            return Err(TtyError::Refused(error));
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal back as it was found. Nothing that others write to it passes until [`Guard::enter`].
+    pub fn leave(&self) {
+        self.lock().give_back();
+    }
+
+    /// Whether lisle has the screen now.
+    #[must_use]
+    pub fn has_screen(&self) -> bool {
+        self.lock().ours
+    }
+
+    /// Takes an answer of the terminal. The bytes are to be written to it.
+    pub fn answered(&self, answer: Answer) -> (Option<Learnt>, String) {
+        let mut held = self.lock();
+        let mut bytes = String::new();
+        if !held.ours {
+            return (None, bytes);
+        }
+        let mut switch = |held: &mut Held, (on, off): Mode| {
+            if !held.undo.contains(&off) {
+                bytes.push_str(on);
+                held.undo.push(off);
+            }
+        };
+        let learnt = match answer {
+            Answer::KittyKeyboard => {
+                held.kitty = true;
+                switch(&mut held, KITTY);
+                None
+            }
+            Answer::Attributes => {
+                if held.asked && !held.kitty {
+                    switch(&mut held, OTHER_KEYS);
+                }
+                held.asked = false;
+                Some(Learnt::All)
+            }
+            Answer::Mode { number: 2026, usable } => Some(Learnt::Synchronized(usable)),
+            Answer::Mode { number: 2031, usable: true } => {
+                switch(&mut held, DARK_OR_LIGHT);
+                None
+            }
+            Answer::Mode { .. } => None,
+            Answer::Background(rgb) => Some(Learnt::Background(rgb)),
+            Answer::ColoursChanged => {
+                bytes.push_str(ASK_BACKGROUND);
+                None
+            }
+        };
+        (learnt, bytes)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.leave();
+        let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
+        if live.as_ref().is_some_and(|(_, held)| Arc::ptr_eq(held, &self.held)) {
+            *live = None;
+        }
+    }
+}
+
+impl Held {
+    fn give_back(&mut self) {
+        if !std::mem::take(&mut self.ours) {
+            return;
+        }
+        let mut bytes = String::from(BEFORE_UNDOING);
+        bytes.extend(self.undo.drain(..).rev());
+        let asked = std::mem::take(&mut self.asked);
+        // In the background the screen belongs to somebody else, and touching its settings would stop us.
+        if !self.tty.in_foreground() {
+            let _ = self.tty.output.shut(b"", Duration::ZERO);
+            return;
+        }
+        // A terminal that is gone or takes nothing is nobody's to restore; there is no one to tell either.
+        let written: io::Result<()> = self.tty.output.shut(bytes.as_bytes(), LAST_WORDS);
+        if let Some(found) = self.found.take() {
+            let _ = self.tty.set(&found, if asked || written.is_err() { Typed::Flush } else { Typed::Keep });
+        }
+    }
+}
+
+/// Gives the terminal back when the thread that panics is the one that holds it. Whether the panic may be printed.
+fn give_back_if_ours() -> bool {
+    let live = match LIVE.try_lock() {
+        Ok(live) => live,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return true,
+    };
+    let Some((owner, held)) = live.as_ref() else { return true };
+    if *owner != thread::current().id() {
+        return false;
+    }
+    match held.try_lock() {
+        Ok(mut held) => held.give_back(),
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().give_back(),
+        Err(TryLockError::WouldBlock) => {}
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

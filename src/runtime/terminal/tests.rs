@@ -1,0 +1,188 @@
+use super::*;
+use portable_pty::{MasterPty, PtySize, native_pty_system};
+use rustix::fs::{Mode as FileMode, OFlags};
+use rustix::termios::{LocalModes, tcgetattr};
+use std::io::Read as _;
+use std::sync::mpsc;
+
+/// A pseudo-terminal: what is written to it can be read, and its settings can be looked at.
+struct Pty {
+    tty: Tty,
+    /// Held open: a terminal whose other end is closed is gone.
+    _master: Box<dyn MasterPty + Send>,
+    sent: mpsc::Receiver<Vec<u8>>,
+    seen: String,
+}
+
+fn pty() -> Pty {
+    let pair = native_pty_system()
+        .openpty(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 })
+        .unwrap();
+    let open = || {
+        let path = pair.master.tty_name().unwrap();
+        rustix::fs::open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC, FileMode::empty())
+            .unwrap()
+    };
+    let tty = Tty::on(open(), open());
+    let mut reader = pair.master.try_clone_reader().unwrap();
+    let (tx, sent) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(n @ 1..) = reader.read(&mut bytes) {
+            if tx.send(bytes[..n].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    Pty { tty, _master: pair.master, sent, seen: String::new() }
+}
+
+impl Pty {
+    /// Everything written until `end` was.
+    fn until(&mut self, end: &str) -> &str {
+        while !self.seen.contains(end) {
+            let bytes = self.sent.recv_timeout(Duration::from_secs(20)).expect(end);
+            self.seen.push_str(std::str::from_utf8(&bytes).unwrap());
+        }
+        &self.seen
+    }
+
+    fn is_raw(&self) -> bool {
+        !tcgetattr(&*self.tty.input).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+}
+
+const ALL: Wishes = Wishes { mouse: Mouse::Ours, queries: Queries::Ask };
+
+/// The panic hook and the live terminal are one for the whole process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Every mode that was set was reset, in the opposite order.
+fn assert_undone(sent: &str) {
+    let (before, after) = sent.split_once(BEFORE_UNDOING).expect("it was given back");
+    let mut last = 0;
+    for (on, off) in [KITTY, OTHER_KEYS, DARK_OR_LIGHT, MOUSE, CURSOR, FOCUS, PASTE, ALTERNATE, TITLE] {
+        assert_eq!(before.contains(on), after.contains(off), "{on:?} and {off:?}");
+        if let Some(at) = after.find(off)
+            && on != OTHER_KEYS.0
+            && on != KITTY.0
+            && on != DARK_OR_LIGHT.0
+        {
+            assert!(at >= last, "{off:?} came too early in {after:?}");
+            last = at;
+        }
+    }
+}
+
+#[test]
+fn the_terminal_comes_back_as_it_was() {
+    let _alone = alone();
+    let mut pty = pty();
+    assert!(!pty.is_raw());
+    let guard = Guard::take(pty.tty.clone(), ALL).unwrap();
+    assert!(pty.is_raw() && guard.has_screen());
+    let sent = pty.until(ASK_ATTRIBUTES).to_owned();
+    for asked in [ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND, MOUSE.0, PASTE.0, FOCUS.0] {
+        assert!(sent.contains(asked), "{asked:?}");
+    }
+    for not_offered in [KITTY.0, OTHER_KEYS.0] {
+        assert!(!sent.contains(not_offered), "{not_offered:?}");
+    }
+    drop(guard);
+    assert!(!pty.is_raw());
+    assert_undone(pty.until(TITLE.1));
+}
+
+#[test]
+fn what_answers_switched_on_goes_off_too() {
+    for (answers, on) in [
+        (vec![Answer::KittyKeyboard, Answer::Mode { number: 2031, usable: true }, Answer::Attributes], KITTY),
+        (vec![Answer::Attributes], OTHER_KEYS),
+    ] {
+        let _alone = alone();
+        let mut pty = pty();
+        let guard = Guard::take(pty.tty.clone(), ALL).unwrap();
+        let mut switched = String::new();
+        for answer in answers {
+            // Answered twice, as after coming back from an editor: switched on once.
+            switched.push_str(&guard.answered(answer).1);
+            switched.push_str(&guard.answered(answer).1);
+        }
+        assert_eq!(switched.matches(on.0).count(), 1, "{switched:?}");
+        pty.tty.output.write(switched.as_bytes());
+        guard.leave();
+        assert_undone(pty.until(TITLE.1));
+    }
+}
+
+#[test]
+fn answers_are_passed_on() {
+    let _alone = alone();
+    let pty = pty();
+    let guard = Guard::take(pty.tty.clone(), ALL).unwrap();
+    let learnt = |answer| guard.answered(answer).0;
+    assert_eq!(learnt(Answer::Background(Rgb(1, 2, 3))), Some(Learnt::Background(Rgb(1, 2, 3))));
+    assert_eq!(learnt(Answer::Mode { number: 2026, usable: true }), Some(Learnt::Synchronized(true)));
+    assert_eq!(learnt(Answer::Attributes), Some(Learnt::All));
+    assert_eq!(guard.answered(Answer::ColoursChanged).1, ASK_BACKGROUND);
+    guard.leave();
+    assert_eq!(guard.answered(Answer::KittyKeyboard), (None, String::new()), "it is not ours any more");
+}
+
+#[test]
+fn leaving_and_coming_back_is_like_the_first_time() {
+    let _alone = alone();
+    let mut pty = pty();
+    let guard = Guard::take(pty.tty.clone(), ALL).unwrap();
+    guard.leave();
+    guard.leave();
+    assert!(!pty.is_raw());
+    assert_eq!(pty.tty.output.write(b"late"), super::super::tty::Wrote::Shut);
+    pty.until(TITLE.1);
+    pty.seen.clear();
+    guard.enter().unwrap();
+    assert!(pty.is_raw());
+    pty.until(ASK_ATTRIBUTES);
+    drop(guard);
+    assert!(!pty.is_raw());
+    let sent = pty.until(TITLE.1);
+    assert_undone(sent);
+    assert_eq!(sent.matches(ALTERNATE.1).count(), 1);
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_before_it_is_printed() {
+    let _alone = alone();
+    let mut pty = pty();
+    let tty = pty.tty.clone();
+    let owner = thread::spawn(move || {
+        let guard = Guard::take(tty, ALL).unwrap();
+        // A panic of another thread, such as an engine task's, is not the end and leaves the screen alone.
+        assert!(thread::spawn(|| panic!("of a task")).join().is_err());
+        assert!(guard.has_screen());
+        // The hook runs before the stack is unwound: the guard is forgotten so that only the hook can give back.
+        let guard = std::mem::ManuallyDrop::new(guard);
+        panic!("of the loop, with {}", guard.has_screen());
+    });
+    assert!(owner.join().is_err());
+    assert!(!pty.is_raw());
+    assert_undone(pty.until(TITLE.1));
+    *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
+#[test]
+fn the_linux_console_is_asked_nothing_and_may_keep_its_mouse() {
+    let _alone = alone();
+    assert_eq!(Queries::for_term("linux"), Queries::Omit);
+    assert_eq!(Queries::for_term("xterm-256color"), Queries::Ask);
+    let mut pty = pty();
+    drop(Guard::take(pty.tty.clone(), Wishes { mouse: Mouse::Theirs, queries: Queries::Omit }).unwrap());
+    let sent = pty.until(TITLE.1);
+    for never in [ASK_ATTRIBUTES, ASK_BACKGROUND, "?1000h"] {
+        assert!(!sent.contains(never), "{never:?}");
+    }
+}

@@ -1,0 +1,222 @@
+//! The terminal's two ends: bytes in, bytes out, its size and its line settings. What is sent is decided by others.
+//!
+//! lisle opens the terminal anew instead of using stdin and stdout: a description of its own can be non-blocking without
+//! changing that of the shell that started us. All output goes through one gate, so that once it is shut (the terminal was
+//! given back) nothing that was still on its way can follow.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::getpgrp;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
+use std::io::{self, IsTerminal as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Why there is no terminal to work on.
+#[derive(Debug, thiserror::Error)]
+pub enum TtyError {
+    /// Output goes to a file or a pipe.
+    #[error("lisle needs a terminal, but its output is not one; run it in a terminal without redirecting its output")]
+    NotATerminal,
+    /// There is nothing to read keys from.
+    #[error("lisle needs a terminal to read keys from, but its input is not one and there is no /dev/tty: {0}")]
+    NoKeys(#[source] io::Error),
+    /// The terminal cannot do what a full screen needs.
+    #[error("lisle needs a terminal that can move its cursor, but TERM is {0:?}; set TERM to what your terminal is")]
+    Dumb(String),
+    /// The terminal refused.
+    #[error("the terminal could not be set up: {0}")]
+    Refused(#[source] io::Error),
+}
+
+/// The terminal that lisle runs in.
+#[derive(Clone, Debug)]
+pub struct Tty {
+    /// Where keys come from.
+    pub input: Arc<OwnedFd>,
+    /// Where the screen goes.
+    pub output: Arc<Output>,
+}
+
+impl Tty {
+    /// Opens the terminal of this process.
+    ///
+    /// # Errors
+    /// [`TtyError`] when stdout is not a terminal or there is none to read keys from.
+    pub fn open() -> Result<Self, TtyError> {
+        let stdout = io::stdout();
+        if !stdout.is_terminal() {
+            return Err(TtyError::NotATerminal);
+        }
+        let output = reopen(stdout.as_fd()).map_err(TtyError::Refused)?;
+        let stdin = io::stdin();
+        let input = if stdin.is_terminal() {
+            reopen(stdin.as_fd()).map_err(TtyError::Refused)?
+        } else {
+            open_path(c"/dev/tty").map_err(TtyError::NoKeys)?
+        };
+        Ok(Self::on(input, output))
+    }
+
+    /// The terminal with these two ends, which may be the same file.
+    #[must_use]
+    pub fn on(input: OwnedFd, output: OwnedFd) -> Self {
+        Self { input: Arc::new(input), output: Arc::new(Output { fd: output, shut: Mutex::new(true) }) }
+    }
+
+    /// Columns and rows. 80 by 24 when the terminal does not say.
+    #[must_use]
+    pub fn size(&self) -> (u16, u16) {
+        match tcgetwinsize(&self.output.fd) {
+            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col, size.ws_row),
+            _ => (80, 24),
+        }
+    }
+
+    /// The line settings.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn settings(&self) -> io::Result<Termios> {
+        Ok(tcgetattr(&*self.input)?)
+    }
+
+    /// Changes the line settings at once; what was typed and not read is thrown away with `Flush`.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn set(&self, settings: &Termios, typed: Typed) -> io::Result<()> {
+        let when = match typed {
+            Typed::Keep => OptionalActions::Now,
+            Typed::Flush => OptionalActions::Flush,
+        };
+        Ok(tcsetattr(&*self.input, when, settings)?)
+    }
+
+    /// Whether this process may change the terminal. Trying so from the background would stop it.
+    #[must_use]
+    pub fn in_foreground(&self) -> bool {
+        match tcgetpgrp(&*self.input) {
+            Ok(group) => group == getpgrp(),
+            // Not our controlling terminal, so there is no job control on it.
+            Err(Errno::NOTTY) => true,
+            Err(_) => false,
+        }
+    }
+}
+
+/// What happens to keys that were typed and not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// They stay for whoever reads next.
+    Keep,
+    /// They are thrown away.
+    Flush,
+}
+
+fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    if let Ok(path) = rustix::termios::ttyname(fd, Vec::new())
+        && let Ok(own) = open_path(&path)
+    {
+        return Ok(own);
+    }
+    // After `su`, or in a container without that device, only /dev/tty can be opened; else share the one we have.
+    open_path(c"/dev/tty").or_else(|_| fd.try_clone_to_owned())
+}
+
+fn open_path(path: &std::ffi::CStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// The way to the terminal.
+#[derive(Debug)]
+pub struct Output {
+    fd: OwnedFd,
+    shut: Mutex<bool>,
+}
+
+/// How writing some bytes went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrote {
+    /// So many were taken.
+    Some(usize),
+    /// The terminal takes nothing now.
+    Full,
+    /// The gate is shut: the terminal is not ours now.
+    Shut,
+    /// The terminal is gone: nothing will ever be taken.
+    Gone,
+}
+
+impl Output {
+    /// Writes what the terminal takes at once.
+    pub fn write(&self, bytes: &[u8]) -> Wrote {
+        let shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
+        if *shut { Wrote::Shut } else { self.write_now(bytes) }
+    }
+
+    fn write_now(&self, bytes: &[u8]) -> Wrote {
+        match rustix::io::write(&self.fd, bytes) {
+            Ok(n) => Wrote::Some(n),
+            Err(Errno::AGAIN) => Wrote::Full,
+            Err(Errno::INTR) => Wrote::Some(0),
+            Err(_) => Wrote::Gone,
+        }
+    }
+
+    /// Opens the gate, with these bytes as the first.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn open(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
+        self.write_within(bytes, Duration::from_secs(2))?;
+        *shut = false;
+        Ok(())
+    }
+
+    /// Shuts the gate, with these bytes as the last. A terminal that takes nothing is not waited for longer than `limit`.
+    ///
+    /// # Errors
+    /// When the bytes could not be written; the gate is shut nevertheless.
+    pub fn shut(&self, bytes: &[u8], limit: Duration) -> io::Result<()> {
+        let mut shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
+        *shut = true;
+        self.write_within(bytes, limit)
+    }
+
+    fn write_within(&self, mut bytes: &[u8], limit: Duration) -> io::Result<()> {
+        let end = Instant::now() + limit;
+        while !bytes.is_empty() {
+            match self.write_now(bytes) {
+                Wrote::Some(n) => bytes = bytes.get(n..).unwrap_or_default(),
+                Wrote::Shut | Wrote::Gone => return Err(io::ErrorKind::BrokenPipe.into()),
+                Wrote::Full => {
+                    let left = end.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                    self.room(None, Some(left));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the terminal takes bytes again, `stop` says something, or `limit` is over.
+    pub fn room(&self, stop: Option<BorrowedFd<'_>>, limit: Option<Duration>) {
+        let wait = limit.map(|limit| Timespec {
+            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: limit.subsec_nanos().into(),
+        });
+        let own = PollFd::new(&self.fd, PollFlags::OUT);
+        // An error shows at the next write.
+        let _ = match stop {
+            Some(stop) => poll(&mut [own, PollFd::from_borrowed_fd(stop, PollFlags::IN)], wait.as_ref()),
+            None => poll(&mut [own], wait.as_ref()),
+        };
+    }
+}
