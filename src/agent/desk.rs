@@ -109,7 +109,7 @@ impl Desk {
         let history = blocking(move || store.history()).await.unwrap_or_default();
         let settings = &self.shared.setup.settings;
         let configured = Configured {
-            workspace: self.shared.setup.store.workspace_name(),
+            workspace: self.shared.setup.store.workspace_name().to_owned(),
             connections: self.shared.setup.connections.infos(),
             cycle: settings.cycle.clone(),
             sandbox: settings.sandbox.clone(),

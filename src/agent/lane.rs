@@ -17,7 +17,9 @@ use crate::domain::permission::Mode;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
+use crate::domain::tool::ToolSpec;
 use crate::tools::Place;
+use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -128,7 +130,8 @@ impl Lane {
             }
         }
         if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
-            writer.close().await;
+            let closed = writer.close().await;
+            self.told("close the session", closed);
         }
         self.out.flush().await;
     }
@@ -184,14 +187,13 @@ impl Lane {
             }
             Step::Ask(run, request) => self.ask(run, *request).await,
             Step::Inspect(run, call) => {
-                let tools = &self.shared.setup.tools;
-                let tool = tools.find(&call.name).ok_or_else(|| tools.unknown(&call.name));
+                let tool = self.shared.setup.tools.find(&call.name);
                 let site = self.site();
                 self.works.inspect(run, call, tool, site);
             }
             Step::Run(run, call, facts) => {
                 let site = self.site();
-                if let Some(tool) = self.shared.setup.tools.find(&call.name) {
+                if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, *facts, site);
                 }
             }
@@ -309,7 +311,8 @@ impl Lane {
         let idle = self.machine.is_quiet() && self.machine.queue.items.is_empty();
         if idle && matches!(self.files, Files::Ours(_) | Files::Theirs(_)) {
             if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
-                writer.close().await;
+                let closed = writer.close().await;
+                self.told("close the session", closed);
             }
             self.has_context = false;
             self.machine.set_rows(Vec::new());
@@ -360,7 +363,7 @@ impl Lane {
         self.files = match access {
             Access::Writer(journal) => {
                 meta.held_by = None;
-                let writer = Writer::spawn(journal);
+                let writer = Writer::spawn(*journal);
                 self.watch(&writer);
                 Files::Ours(writer)
             }
@@ -397,7 +400,10 @@ impl Lane {
     }
 
     async fn health(&mut self, health: Health) {
-        let now = health.trouble();
+        let now = match health {
+            Health::Saved => None,
+            Health::Unsaved(why) => Some(why),
+        };
         if now == self.last_health {
             return;
         }
@@ -568,13 +574,19 @@ impl Lane {
 fn rules(shared: &Shared, id: &SessionId) -> Rules {
     let setup = &shared.setup;
     Rules {
-        tools: setup.tools.specs(),
+        tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),
     }
+}
+
+/// The tools on offer, each with whether it only reads.
+fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
+    let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
+    tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
 }
 
 fn durability(safety: Safety) -> Durability {

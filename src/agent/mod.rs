@@ -3,18 +3,18 @@
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
 //! gets, `lane` performs the steps of one session, [`desk`] keeps many lanes, [`link`] is the pair of channels that a face holds.
 
-//pub mod connections;
+pub mod connections;
 pub mod context;
-//pub mod desk;
-//mod lane;
-//pub mod link;
+pub mod desk;
+mod lane;
+pub mod link;
 pub mod machine;
-//mod outbox;
+mod outbox;
 pub mod prompt;
 pub mod queue;
 pub mod step;
-//mod work;
+mod work;
 
-//pub use connections::Connections;
-//pub use desk::{Setup, open};
-//pub use link::Link;
+pub use connections::Connections;
+pub use desk::{Settings, Setup, open};
+pub use link::Link;

@@ -105,7 +105,7 @@ impl Works {
         let Site { place, seen, lane } = site;
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
-        let with = Run { place, facts, seen, stop: one.stop.child_token(), progress };
+        let with = Run { call: call.id.clone(), place, facts, seen, stop: one.stop.child_token(), progress };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {

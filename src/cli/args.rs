@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::runtime::setup::{Wanted, Which};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -45,6 +46,18 @@ pub struct Common {
     /// The workspace: a folder of sessions, also one that another program made.
     #[arg(long, value_name = "DIR", global = true)]
     pub workspace: Option<PathBuf>,
+}
+
+impl From<Common> for Wanted {
+    fn from(common: Common) -> Self {
+        let which = match common.session {
+            Some(id) => Which::This(id),
+            None if common.continue_last => Which::Latest,
+            None => Which::New,
+        };
+        let Common { connection, model, mode, cwd, workspace, .. } = common;
+        Wanted { which, connection, model, mode, cwd, workspace }
+    }
 }
 
 /// Commands without the screen.

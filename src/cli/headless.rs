@@ -8,18 +8,18 @@ use crate::domain::contract::{Act, NewSession, TurnEnd};
 use crate::domain::message::{Body, Message};
 use crate::domain::notice::Level;
 use crate::domain::{Command, Event, MessageId, SessionId, SessionMeta, Stamped};
-use crate::runtime::setup::{Ground, Which};
+use crate::runtime::setup::{Ground, Wanted, Which};
 use std::io::{IsTerminal, Read};
 
 pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let Some(prompt) = prompt(&run.prompt) else { return Exit::Failed };
-    let common = ground.common.clone();
-    let needs_connection = matches!(ground.which(), Which::New);
+    let wanted = ground.wanted.clone();
+    let needs_connection = wanted.which == Which::New;
     if needs_connection && let Err(why) = ground.usable_connection() {
         complain(&format!("lisle: {why}"));
         return Exit::NoCredentials;
     }
-    let session = match ground.which() {
+    let session = match wanted.which.clone() {
         Which::New => None,
         Which::This(id) => Some(id),
         Which::Latest => match latest(&ground) {
@@ -34,10 +34,10 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let first = match &session {
         Some(session) => Command::Open { session: session.clone(), rows: 1 },
         None => Command::Create(NewSession {
-            cwd: common.cwd.clone(),
-            connection: common.connection.clone(),
-            model: common.model.clone(),
-            mode: common.mode,
+            cwd: None,
+            connection: wanted.connection.clone(),
+            model: wanted.model.clone(),
+            mode: wanted.mode,
         }),
     };
     let _ = link.commands.send(first).await;
@@ -60,7 +60,7 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             && !begun
         {
             begun = true;
-            face.begin(&link, &opened.meta, &common, prompt.clone()).await;
+            face.begin(&link, &opened.meta, &wanted, prompt.clone()).await;
             continue;
         }
         if let Some(end) = face.hear(stamped, begun) {
@@ -89,14 +89,14 @@ struct Face {
 }
 
 impl Face {
-    async fn begin(&mut self, link: &Link, meta: &SessionMeta, common: &super::args::Common, text: String) {
+    async fn begin(&mut self, link: &Link, meta: &SessionMeta, wanted: &Wanted, text: String) {
         let session = meta.id.clone();
         self.session = Some(session.clone());
         let mut acts = Vec::new();
-        if let Some(mode) = common.mode.filter(|mode| *mode != meta.mode) {
+        if let Some(mode) = wanted.mode.filter(|mode| *mode != meta.mode) {
             acts.push(Act::Mode { mode, drop_plan: true });
         }
-        if let Some(model) = common.model.clone().filter(|model| meta.model.as_ref() != Some(model)) {
+        if let Some(model) = wanted.model.clone().filter(|model| meta.model.as_ref() != Some(model)) {
             acts.push(Act::Model { connection: None, model });
         }
         acts.push(Act::Send { text });

@@ -5,7 +5,6 @@ mod headless;
 mod output;
 mod sessions;
 
-use crate::config;
 use crate::runtime;
 use args::{Args, Command, SessionsCommand};
 use clap::Parser;
@@ -60,7 +59,7 @@ pub fn main() -> ExitCode {
 }
 
 async fn start(args: Args) -> Exit {
-    let ground = match runtime::setup::Ground::prepare(&args.common).await {
+    let ground = match runtime::setup::Ground::prepare(args.common.into()).await {
         Ok(ground) => ground,
         Err(error) => {
             output::complain(&format!("lisle: {error:#}"));
@@ -97,6 +96,6 @@ async fn start(args: Args) -> Exit {
 /// Mistakes in the configuration go to stderr where there is no screen to show them on.
 fn complain_of(ground: &runtime::setup::Ground) {
     for problem in &ground.problems {
-        output::complain(&config::Problem::to_string(problem));
+        output::complain(&problem.to_string());
     }
 }

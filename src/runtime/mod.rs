@@ -7,5 +7,6 @@ pub mod encode;
 pub mod frames;
 pub mod input;
 pub mod memory;
+pub mod setup;
 pub mod terminal;
 pub mod tty;

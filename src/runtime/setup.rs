@@ -1,0 +1,213 @@
+//! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
+
+use crate::agent::{self, Connections};
+use crate::config::{self, Paths, Problem, Settings, probe, settings};
+use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::provider::Provider;
+use crate::provider::figures::{Figures, Prices};
+use crate::provider::http::{Endpoint, Key};
+use crate::provider::openai_chat::OpenAiChat;
+use crate::provider::rehearsal::Rehearsal;
+use crate::sandbox;
+use crate::store::{Fsync, Options, Store};
+use crate::tools::registry::Registry;
+use anyhow::Context;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time between two words of the rehearsal.
+const REHEARSAL_PACE: Duration = Duration::from_millis(15);
+
+/// How long a local server may take to say that it is there.
+const PROBE_PATIENCE: Duration = Duration::from_millis(300);
+
+/// What the command line asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Which session.
+    pub which: Which,
+    /// Connection of a new session.
+    pub connection: Option<ConnectionName>,
+    /// Model.
+    pub model: Option<String>,
+    /// Permission mode.
+    pub mode: Option<Mode>,
+    /// Where tools work.
+    pub cwd: Option<PathBuf>,
+    /// The workspace's folder.
+    pub workspace: Option<PathBuf>,
+}
+
+/// Which session is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Which {
+    /// A new one.
+    #[default]
+    New,
+    /// The one that was used last.
+    Latest,
+    /// This one.
+    This(SessionId),
+}
+
+/// All that stands before the engine starts.
+pub struct Ground {
+    /// What the command line asks for.
+    pub wanted: Wanted,
+    /// Where files lie.
+    pub paths: Paths,
+    /// The user's settings.
+    pub settings: Settings,
+    /// What was wrong with the user's files.
+    pub problems: Vec<Problem>,
+    /// The sessions.
+    pub store: Store,
+    connections: config::Connections,
+    cwd: PathBuf,
+    runner: PathBuf,
+}
+
+impl Ground {
+    /// Reads the configuration and opens the workspace.
+    ///
+    /// # Errors
+    /// Where nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
+    pub async fn prepare(wanted: Wanted) -> anyhow::Result<Self> {
+        let env = |name: &str| std::env::var(name).ok();
+        let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref())?;
+        let config::Loaded { settings, mut connections, mut problems } = config::load(&paths, &env);
+        problems.extend(config::log::begin(&paths, env("LISLE_LOG").as_deref()).err());
+        let named = if wanted.connection.is_some() { probe::Named::Yes } else { probe::Named::No };
+        if probe::allowed(&paths, &connections, named) {
+            connections.add_found(probe::probe(probe::USUAL, PROBE_PATIENCE).await);
+        }
+        if let Some(name) = &wanted.connection {
+            let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
+            anyhow::ensure!(
+                connections.find(name).is_some(),
+                "there is no connection {name:?}. There are: {}. More can be added to {}",
+                known.join(", "),
+                paths.config_file().display()
+            );
+            connections.choose(name);
+        }
+        let here = std::env::current_dir().context("the current directory is gone. Change to one that exists, or use --cwd")?;
+        let cwd = match &wanted.cwd {
+            Some(dir) => here.join(dir),
+            None => here.clone(),
+        };
+        let cwd = cwd.canonicalize().with_context(|| format!("--cwd {} cannot be used", cwd.display()))?;
+        let workspace = match wanted.workspace.as_ref().or(settings.workspace.as_ref()) {
+            // A bare name in the settings is one of our own; a folder of the command line is seen from here.
+            Some(dir) if wanted.workspace.is_some() => here.join(dir),
+            Some(dir) => paths.data.join("workspaces").join(dir),
+            None => paths.data.join("workspaces").join("default"),
+        };
+        let mut options = Options::new(workspace, &paths.state);
+        options.fsync = match settings.fsync {
+            settings::Fsync::Always => Fsync::Always,
+            settings::Fsync::Normal => Fsync::Normal,
+            settings::Fsync::Off => Fsync::Off,
+        };
+        let store = Store::open(options)?;
+        let runner = std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
+        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
+    }
+
+    /// Whether a connection can be used without anybody to choose one.
+    ///
+    /// # Errors
+    /// A sentence that names what was found and what to do.
+    pub fn usable_connection(&self) -> Result<(), String> {
+        let Some(name) = &self.connections.default else {
+            let found: Vec<&str> =
+                self.connections.all.iter().filter(|one| one.offered).map(|one| one.name.as_str()).collect();
+            let found = if found.is_empty() {
+                format!("none was found either. Add one to {}", self.paths.config_file().display())
+            } else {
+                format!("but found: {}. Use one with --connection NAME", found.join(", "))
+            };
+            return Err(format!("no connection was chosen, {found}, or try the built-in one with --connection rehearsal."));
+        };
+        match self.connections.find(name).and_then(|one| one.missing.as_ref()) {
+            Some(why) => Err(format!("the connection {name} cannot be used: {why}")),
+            None => Ok(()),
+        }
+    }
+
+    /// The engine's parts. `headless`: nobody can be asked.
+    #[must_use]
+    pub fn engine(&self, headless: bool) -> agent::Setup {
+        let paths = self.paths.clone();
+        agent::Setup {
+            store: self.store.clone(),
+            connections: self.open_connections(),
+            tools: Registry::standard(),
+            settings: agent::Settings {
+                mode: self.wanted.mode.unwrap_or(self.settings.permissions.mode),
+                cycle: self.settings.permissions.cycle.clone(),
+                cwd: self.cwd.clone(),
+                requests_per_turn: self.settings.limits.requests_per_turn,
+                headless,
+                steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
+                own_dirs: self.paths.own_dirs(),
+                runner: self.runner.clone(),
+                sandbox: sandbox::describe(),
+            },
+            chosen: Box::new(move |name| {
+                if let Err(error) = config::connections::remember_chosen(&paths, name) {
+                    tracing::warn!(%error, "the chosen connection was not remembered");
+                }
+            }),
+        }
+    }
+
+    fn open_connections(&self) -> Connections {
+        let mut out = Connections::default();
+        for info in self.connections.infos() {
+            let provider = self.connections.find(&info.name).and_then(|one| self.provider(one));
+            out.add(info, provider);
+        }
+        out
+    }
+
+    fn provider(&self, one: &config::connections::Usable) -> Option<Arc<dyn Provider>> {
+        use settings::ProviderKind as Kind;
+        if one.missing.is_some() {
+            return None;
+        }
+        match one.connection.provider {
+            Kind::Rehearsal => Some(Arc::new(Rehearsal::new(REHEARSAL_PACE))),
+            Kind::OpenAi | Kind::OpenAiCompatible => Some(Arc::new(OpenAiChat::new(self.endpoint(one)))),
+            // Their wires are not spoken yet; `missing` says so, and they were left out above.
+            Kind::Anthropic | Kind::Gemini | Kind::AzureOpenAi => None,
+        }
+    }
+
+    fn endpoint(&self, one: &config::connections::Usable) -> Endpoint {
+        let connection = &one.connection;
+        let base_url = connection.base_url.clone().unwrap_or_default();
+        let mut endpoint = Endpoint::new(one.name.as_str(), base_url);
+        endpoint.key = one.key.as_ref().and_then(|key| Key::new(key.reveal()));
+        endpoint.headers = connection.headers.clone().into_iter().collect();
+        endpoint.proxy.clone_from(&connection.proxy);
+        endpoint.extra_body = Some(connection.extra_body.clone()).filter(|body| !body.is_empty()).map(Into::into);
+        endpoint.first_byte = endpoint.first_byte.map(|_| self.settings.limits.first_byte);
+        endpoint.stall = self.settings.limits.stall;
+        endpoint.models.clone_from(&connection.models);
+        endpoint.default_model = connection.default_model.clone().unwrap_or_default();
+        let figures = connection.figures.iter().map(|(model, said)| (model.clone(), figures(said)));
+        endpoint.figures = figures.collect();
+        endpoint
+    }
+}
+
+fn figures(said: &settings::Figures) -> Figures {
+    let prices = said.input.zip(said.output).map(|(input, output)| Prices {
+        input,
+        output,
+        cached: said.cache_read.unwrap_or(input),
+    });
+    Figures { window: said.window, prices }
+}
