@@ -408,6 +408,12 @@ impl Events {
         }
     }
 
+    /// The response has ended; events that were given out since may be cut off.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
     /// The silence that the endpoint allows.
     #[must_use]
     pub fn patience(&self) -> Duration {

@@ -6,6 +6,7 @@
 pub mod fault;
 pub mod figures;
 pub mod http;
+pub mod openai_chat;
 pub mod rehearsal;
 pub mod retry;
 pub mod sse;

@@ -1,0 +1,130 @@
+//! From our request to the body of OpenAI's Chat Completions, as all compatible servers take it.
+
+use super::{Manner, WIRE};
+use crate::domain::ids::CallId;
+use crate::domain::session::ThinkingLevel;
+use crate::provider::{Item, ModelRequest, Reply};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+/// The fields of an assistant message that carry thinking, and that are given back as they came.
+pub(super) const THINKING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+
+/// OpenAI takes ids of calls up to this length.
+const LONGEST_ID: usize = 40;
+
+/// The body of a request. `host` is the server's name: some servers want things their own way.
+pub(super) fn body(request: &ModelRequest, manner: Manner, host: &str, extra: Option<&Value>) -> Value {
+    let mut body = Map::new();
+    body.insert("model".into(), json!(request.model));
+    body.insert("messages".into(), Value::Array(messages(request, host)));
+    body.insert("stream".into(), json!(true));
+    if manner.usage {
+        body.insert("stream_options".into(), json!({"include_usage": true}));
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
+            json!({"type": "function", "function": function})
+        });
+        body.insert("tools".into(), tools.collect());
+    }
+    if let Some(effort) = efforts(request.thinking).get(manner.effort) {
+        body.insert("reasoning_effort".into(), json!(effort));
+    }
+    if let Some(Value::Object(extra)) = extra {
+        for (key, value) in extra {
+            if value.is_null() {
+                body.shift_remove(key);
+            } else {
+                body.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Value::Object(body)
+}
+
+/// The words for a thinking level, the best one first. A server that knows none of them is asked without.
+/// Medium is what a provider does by itself, so nothing is sent that an older server could refuse.
+pub(super) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
+    match level {
+        ThinkingLevel::Off => &["none", "minimal"],
+        ThinkingLevel::Low => &["low"],
+        ThinkingLevel::Medium => &[],
+        ThinkingLevel::High => &["high"],
+        ThinkingLevel::Xhigh => &["xhigh", "high"],
+        ThinkingLevel::Max => &["max", "xhigh", "high"],
+    }
+}
+
+fn messages(request: &ModelRequest, host: &str) -> Vec<Value> {
+    let mut out = Vec::new();
+    if !request.system.trim().is_empty() {
+        out.push(json!({"role": "system", "content": request.system}));
+    }
+    for item in &request.items {
+        match item {
+            // Servers refuse empty messages, and an empty one says nothing.
+            Item::User(text) if text.trim().is_empty() => {}
+            Item::User(text) => out.push(json!({"role": "user", "content": text})),
+            Item::Assistant(reply) => out.extend(assistant(reply, host)),
+            Item::Results(results) => out.extend(results.iter().map(|result| {
+                let text = if result.text.is_empty() { "(no output)" } else { &result.text };
+                json!({"role": "tool", "tool_call_id": id(&result.id, host), "content": text})
+            })),
+        }
+    }
+    out
+}
+
+/// The message of a reply; nothing for a reply without text and calls.
+fn assistant(reply: &Reply, host: &str) -> Option<Value> {
+    let text = !reply.text.trim().is_empty();
+    if !text && reply.calls.is_empty() {
+        return None;
+    }
+    let mut message = Map::new();
+    message.insert("role".into(), json!("assistant"));
+    message.insert("content".into(), if text { json!(reply.text) } else { Value::Null });
+    if !reply.calls.is_empty() {
+        message.extend(thinking(reply, host));
+        let calls = reply.calls.iter().map(|call| {
+            // Servers read the arguments to fill their templates, so they must be a JSON object even where the model's were not.
+            let arguments = if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() };
+            let function = json!({"name": call.name, "arguments": arguments});
+            json!({"id": id(&call.id, host), "type": "function", "function": function})
+        });
+        message.insert("tool_calls".into(), calls.collect());
+    }
+    Some(Value::Object(message))
+}
+
+/// Thinking that goes back with the calls it led to. It goes to the server that it came from and to no other one: others refuse
+/// fields that they do not know.
+fn thinking(reply: &Reply, host: &str) -> Map<String, Value> {
+    let mut out = Map::new();
+    for native in reply.native.iter().filter(|native| native.wire == WIRE) {
+        let Ok(Value::Object(kept)) = serde_json::from_str(&native.json) else { continue };
+        if kept.get("host").and_then(Value::as_str) == Some(host) {
+            out.extend(kept.into_iter().filter(|(key, _)| THINKING_FIELDS.contains(&key.as_str())));
+        }
+    }
+    out
+}
+
+/// The id of a call in a form that the server takes: Mistral wants nine letters and digits, others no more than
+/// [`LONGEST_ID`] characters. A conversation may have begun at another provider.
+fn id(id: &CallId, host: &str) -> String {
+    let text = id.as_str();
+    let most = if host == "mistral.ai" || host.ends_with(".mistral.ai") { 9 } else { LONGEST_ID };
+    let fits = match most {
+        9 => text.len() == 9 && text.bytes().all(|b| b.is_ascii_alphanumeric()),
+        most => text.len() <= most,
+    };
+    if fits {
+        return text.to_owned();
+    }
+    let hash = Sha256::digest(text.as_bytes());
+    let digits = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.take(most.min(32)).filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+}
