@@ -6,10 +6,16 @@ use crate::provider::Provider;
 use std::sync::Arc;
 
 /// All connections, the default one first.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Connections(Vec<(ConnectionInfo, Option<Arc<dyn Provider>>)>);
 
 impl Connections {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
     /// Adds a connection behind the others; one without a provider can be shown but not used.
     pub fn add(&mut self, info: ConnectionInfo, provider: Option<Arc<dyn Provider>>) {
         self.0.push((info, provider));
@@ -29,7 +35,7 @@ impl Connections {
 
     /// The first connection that was chosen rather than found, and can be used.
     #[must_use]
-    pub fn default(&self) -> Option<&ConnectionInfo> {
+    pub fn preferred(&self) -> Option<&ConnectionInfo> {
         self.0.iter().map(|(info, _)| info).find(|info| !info.offered && info.missing.is_none())
     }
 

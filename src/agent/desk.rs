@@ -145,7 +145,7 @@ impl Desk {
         let mode = new.mode.unwrap_or(settings.mode);
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
-        meta.connection = new.connection.or_else(|| connections.default().map(|info| info.name.clone()));
+        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
             Some(info.default_model.clone()).filter(|model| !model.is_empty())

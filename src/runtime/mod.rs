@@ -10,3 +10,6 @@ pub mod memory;
 pub mod setup;
 pub mod terminal;
 pub mod tty;
+
+/// STAND-IN
+pub async fn app(_: setup::Ground, _: Option<String>) -> anyhow::Result<Option<crate::domain::SessionId>> { anyhow::bail!("no screen") }

@@ -2,6 +2,7 @@
 
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Problem, Settings, probe, settings};
+use crate::domain::contract::ConnectionInfo;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::provider::Provider;
 use crate::provider::figures::{Figures, Prices};
@@ -164,24 +165,31 @@ impl Ground {
     }
 
     fn open_connections(&self) -> Connections {
-        let mut out = Connections::default();
-        for info in self.connections.infos() {
-            let provider = self.connections.find(&info.name).and_then(|one| self.provider(one));
+        let mut out = Connections::new();
+        for mut info in self.connections.infos() {
+            let one = self.connections.find(&info.name);
+            let provider = one.and_then(|one| self.provider(one, &mut info));
             out.add(info, provider);
         }
         out
     }
 
-    fn provider(&self, one: &config::connections::Usable) -> Option<Arc<dyn Provider>> {
+    fn provider(&self, one: &config::connections::Usable, info: &mut ConnectionInfo) -> Option<Arc<dyn Provider>> {
         use settings::ProviderKind as Kind;
         if one.missing.is_some() {
             return None;
         }
         match one.connection.provider {
             Kind::Rehearsal => Some(Arc::new(Rehearsal::new(REHEARSAL_PACE))),
-            Kind::OpenAi | Kind::OpenAiCompatible => Some(Arc::new(OpenAiChat::new(self.endpoint(one)))),
+            Kind::Openai | Kind::OpenaiCompatible => match OpenAiChat::new(self.endpoint(one)) {
+                Ok(provider) => Some(Arc::new(provider)),
+                Err(error) => {
+                    info.missing = Some(error.text);
+                    None
+                }
+            },
             // Their wires are not spoken yet; `missing` says so, and they were left out above.
-            Kind::Anthropic | Kind::Gemini | Kind::AzureOpenAi => None,
+            Kind::Anthropic | Kind::Gemini | Kind::AzureOpenai => None,
         }
     }
 
