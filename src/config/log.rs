@@ -134,7 +134,7 @@ mod tests {
         let folder = dir.path().join("log");
         let mut log = Log::open(&folder, 10).unwrap();
         for n in 0..20 {
-            writeln!(log, "line number {n:02}").unwrap();
+            log.write_all(format!("line number {n:02}\n").as_bytes()).unwrap();
         }
         let mut names: Vec<_> =
             std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();

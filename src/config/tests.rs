@@ -1,3 +1,5 @@
+//! The whole of loading, with files on disk.
+
 use super::*;
 use crate::domain::ids::ConnectionName;
 use std::ffi::OsStr;

@@ -1,3 +1,5 @@
+//! The table of the modes, grants, and the properties that hold for every call.
+
 use super::*;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Mode;

@@ -6,7 +6,7 @@
 use super::header::{self, Counted, Home, Second};
 use super::io::How;
 use super::json::Fields;
-use super::live::{self, Entry, Live};
+use super::live::{self, Live};
 use super::lock::Lock;
 use super::open::Fsync;
 use super::session::{self, Found, Head, Reader};
@@ -40,7 +40,7 @@ pub struct Journal {
     pub(super) store: Store,
     pub(super) id: SessionId,
     pub(super) dir: PathBuf,
-    pub(super) _lock: Lock,
+    pub(super) lock: Lock,
     /// `session.jsonl` for appending, once there was a first write.
     pub(super) file: Option<File>,
     pub(super) ino: u64,
@@ -100,7 +100,7 @@ impl Journal {
             dir: store.inner.layout.session(&id),
             store,
             id,
-            _lock: lock,
+            lock,
             file: None,
             ino: found.ino,
             len: if found.ino == 0 { 0 } else { found.len },
@@ -256,38 +256,61 @@ impl Journal {
         let path = self.path();
         let io = self.store.inner.io.clone();
         let stat = io.stat(&path).map_err(|e| self.error("write", e))?;
-        let mut prefix = "";
-        if self.file.is_none() || stat.ino != self.ino {
-            // Another program replaced the file: its content counts from here on.
-            self.file = Some(io.open(&path, How::Append).map_err(|e| self.error("write", e))?);
-            if stat.ino != self.ino {
-                self.ino = stat.ino;
-                self.len = 0;
-                self.head.slot = 0;
-            }
+        if stat.ino != self.ino {
+            self.adopt()?;
         }
-        let Some(file) = &self.file else { return Ok(()) };
-        if stat.len != self.len {
-            let from = self.len.min(stat.len);
-            let added = tail::range(&*io, file, from, stat.len).map_err(|e| self.error("read", e))?;
-            if stat.len > self.len && line.as_bytes().starts_with(&added) {
-                io.truncate(file, self.len).map_err(|e| self.error("write", e))?;
+        let mut suspect = false;
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => {
+                suspect = true;
+                io.open(&path, How::Append).map_err(|e| self.error("write", e))?
+            }
+        };
+        let file = self.file.insert(file);
+        let error = |doing, source| StoreError::io(doing, &path, source);
+        if stat.len > self.len {
+            let end = stat.len.min(self.len + line.len() as u64 + 1);
+            let added = tail::range(&*io, file, self.len, end).map_err(|e| error("read", e))?;
+            if line.as_bytes().starts_with(&added) {
+                io.truncate(file, self.len).map_err(|e| error("write", e))?;
             } else {
-                let last = tail::range(&*io, file, stat.len.saturating_sub(1), stat.len);
-                if stat.len > 0 && last.map_err(|e| self.error("read", e))? != b"\n" {
-                    prefix = "\n";
-                }
+                suspect = true;
                 self.len = stat.len;
             }
+        } else if stat.len < self.len {
+            suspect = true;
+            self.len = stat.len;
         }
-        let Some(file) = &self.file else { return Ok(()) };
+        let mut prefix = "";
+        if suspect && self.len > 0 {
+            // Whoever wrote last may have left a torn line; ours begins on its own.
+            let last = tail::range(&*io, file, self.len - 1, self.len).map_err(|e| error("read", e))?;
+            if last != b"\n" {
+                prefix = "\n";
+            }
+        }
         if prefix.is_empty() {
             io.append(file, line.as_bytes())
         } else {
             io.append(file, format!("{prefix}{line}").as_bytes())
         }
-        .map_err(|e| self.error("write", e))?;
+        .map_err(|e| error("write", e))?;
         self.len += (prefix.len() + line.len()) as u64;
+        Ok(())
+    }
+
+    /// Another program replaced the file or its line 1: what is there now is the base of what we write.
+    fn adopt(&mut self) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        let found = session::find(&*io, &self.dir)?;
+        let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
+        self.base = reader.meta(&found);
+        self.ino = found.ino;
+        self.len = found.len;
+        self.file = None;
+        self.head = found.head;
+        self.header_due = true;
         Ok(())
     }
 
@@ -298,8 +321,13 @@ impl Journal {
     pub fn live(&mut self, row: Message, durability: Durability) -> Result<(), StoreError> {
         self.open_for_writing()?;
         let id = row.id.clone();
-        let pending: usize = self.pending.iter().map(String::len).sum();
-        self.live.set(row, self.len + pending as u64);
+        // First, so that the length of the file is that of a mended one with all rows that are final by now.
+        let ready = self.retry();
+        self.live.set(row, self.len);
+        if ready.is_err() {
+            self.live_stale = true;
+            return ready;
+        }
         let line = match self.live.rows.iter_mut().find(|entry| entry.row.id == id) {
             Some(entry) => {
                 entry.saved = live::text(&entry.row).map_or(0, String::len);
@@ -452,7 +480,8 @@ impl Journal {
         if !self.touched || !self.header_due {
             return Ok(());
         }
-        self.mend()?;
+        // The header counts rows: they come first.
+        self.retry()?;
         self.write_header(false)?;
         self.header_due = false;
         Ok(())
@@ -467,8 +496,11 @@ impl Journal {
         meta.last_message = self.counted.last_message;
         meta.used = self.counted.used;
         meta.preview.clone_from(&self.counted.preview);
-        if self.head.slot > 0 && !self.head.long {
-            self.reread_line()?;
+        match io.stat(&self.path()) {
+            Ok(stat) if stat.ino != self.ino => self.adopt()?,
+            Ok(_) if self.head.slot > 0 && !self.head.long => self.reread_line()?,
+            // Missing: it is being made.
+            _ => {}
         }
         let place = Home { dir: &self.dir, home: &self.store.inner.home };
         let mut fields = self.head.fields.clone();
@@ -501,7 +533,8 @@ impl Journal {
                 }
                 self.head.hash = after;
             } else if anew || !self.head.sound || self.len <= REWRITTEN {
-                let record = Second { after, ..in_second_only(&fields) };
+                let length = slot as u64 + self.len.saturating_sub(self.head.body);
+                let record = Second { after, length, ..in_second_only(&fields) };
                 session::replace(&*io, &second, record.render().as_bytes(), sync)?;
                 self.rewrite(&line)?;
             } else {
@@ -525,16 +558,12 @@ impl Journal {
             return Ok(());
         }
         let found = session::find(&*io, &self.dir)?;
-        // Ours was left half written: then `header.json` has it, and the line is in place to be written again.
-        let same = found.head.body == slot && !found.head.sound && !found.head.foreign;
-        if same {
+        // Ours was left half written: `header.json` has it, and the line is in place to be written again.
+        if found.head.body == slot && !found.head.sound && !found.head.foreign {
             self.head.hash = found.head.hash;
             return Ok(());
         }
-        let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
-        self.base = reader.meta(&found);
-        self.head = found.head;
-        Ok(())
+        self.adopt()
     }
 
     /// Saves everything and writes the header, also where that takes writing a large file anew.
@@ -563,8 +592,8 @@ impl Journal {
         flushed
     }
 
-    /// The entries that can still change, as they are in memory.
-    pub fn live_rows(&self) -> impl Iterator<Item = &Message> {
-        self.live.rows.iter().map(|entry: &Entry| &entry.row)
+    /// This writer's number among all writers of the session.
+    pub fn epoch(&self) -> u64 {
+        self.lock.epoch
     }
 }

@@ -129,11 +129,6 @@ impl Live {
         self.rows.len() != before
     }
 
-    /// Nothing is in it.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.queue.is_empty() && !self.turn
-    }
-
     /// Everything that is in memory is in the file now.
     pub fn saved(&mut self) {
         for entry in &mut self.rows {
@@ -174,26 +169,27 @@ impl Live {
         format!("{}\n", json!({"queue": self.queue}))
     }
 
-    /// The rows that `session.jsonl` lacks, as a death leaves them: calls interrupted, text partial. `finals` says
-    /// for each id in the file where its last row begins.
-    pub fn folded(&self, finals: &HashMap<MessageId, u64>) -> Vec<Message> {
-        let missing = self.rows.iter().filter(|entry| finals.get(&entry.row.id).is_none_or(|at| *at < entry.from));
-        missing
-            .map(|entry| {
-                let mut row = entry.row.clone();
-                row::settle(&mut row);
-                if let Body::Assistant(text) = &mut row.body {
-                    text.partial = true;
-                }
-                row
-            })
-            .filter(|row| match &row.body {
-                Body::Assistant(text) => !text.text.is_empty() || text.native.is_some(),
-                Body::Thinking(thinking) => !thinking.text.is_empty() || thinking.native.is_some(),
-                _ => true,
-            })
-            .collect()
+    /// The rows that `session.jsonl` lacks. `finals` says for each id in the file where its last row begins.
+    pub fn open_rows(&self, finals: &HashMap<MessageId, u64>) -> Vec<Message> {
+        let open = |entry: &&Entry| finals.get(&entry.row.id).is_none_or(|at| *at < entry.from);
+        self.rows.iter().filter(open).map(|entry| entry.row.clone()).collect()
     }
+}
+
+/// Rows as a death leaves them: calls without a result interrupted, text partial, empty text gone.
+pub fn folded(mut rows: Vec<Message>) -> Vec<Message> {
+    for row in &mut rows {
+        row::settle(row);
+        if let Body::Assistant(text) = &mut row.body {
+            text.partial = true;
+        }
+    }
+    rows.retain(|row| match &row.body {
+        Body::Assistant(text) => !text.text.is_empty() || text.native.is_some(),
+        Body::Thinking(thinking) => !thinking.text.is_empty() || thinking.native.is_some(),
+        _ => true,
+    });
+    rows
 }
 
 /// The line of a row.

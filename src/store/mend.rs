@@ -124,7 +124,7 @@ impl Journal {
         let young = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(stat.modified) < THEIR_TEMP_MS;
         let bytes = session::whole(&*io, &theirs)?.unwrap_or_default();
         let whole = bytes.ends_with(b"\n") && matches!(header::first(&bytes), header::First::Header { .. });
-        if young && whole {
+        if young {
             let error = std::io::Error::new(
                 ErrorKind::WouldBlock,
                 "another program is writing session.jsonl.tmp at this moment; it is taken over after a minute",
@@ -155,7 +155,12 @@ impl Journal {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(self.error("read", error)),
         };
-        let (body, len) = (self.head.body, self.len);
+        let body = self.head.body;
+        // Also what somebody appended without our knowing.
+        let len = match &old {
+            Some(_) => io.stat(&path).map_err(|e| self.error("read", e))?.len,
+            None => 0,
+        };
         if let Some(old) = old.as_ref().filter(|_| self.head.displaced && body > 0) {
             let bytes = tail::range(&*io, old, 0, body).map_err(|e| self.error("read", e))?;
             self.salvage(&bytes)?;
@@ -191,7 +196,7 @@ impl Journal {
         self.head.slot = slot;
         self.head.sound = true;
         self.head.body = slot as u64;
-        self.len = slot as u64 + len.saturating_sub(body);
+        self.len = slot as u64 + self.len.saturating_sub(body);
         self.unsynced = false;
         self.file = Some(file);
         self.ino = 0;

@@ -8,7 +8,7 @@ use super::header::{self, Counted};
 use super::io::{Disk, Io};
 use super::journal::Journal;
 use super::layout::{self, Layout};
-use super::live::Live;
+use super::live::{self, Live};
 use super::lock::{self, Asked};
 use super::session::{self, Found, Page, Reader};
 use super::{StoreError, names};
@@ -171,9 +171,10 @@ impl Store {
         Ok((bytes.map(|bytes| Live::parse(&bytes, dir)).unwrap_or_default(), there))
     }
 
-    fn folded(&self, reader: &Reader<'_>, found: &Found, live: &Live) -> Result<Vec<Message>, StoreError> {
+    /// The live rows that are not final yet.
+    fn open_rows(&self, reader: &Reader<'_>, found: &Found, live: &Live) -> Result<Vec<Message>, StoreError> {
         match live.rows.iter().map(|entry| entry.from).min() {
-            Some(from) => Ok(live.folded(&reader.finals(found, from)?)),
+            Some(from) => Ok(live.open_rows(&reader.finals(found, from)?)),
             None => Ok(Vec::new()),
         }
     }
@@ -189,9 +190,9 @@ impl Store {
         session::find(self.io(), &dir)?;
         let lock_path = dir.join(layout::LOCK);
         // The lock comes before reading, so that what was read stays true for a writer.
-        let asked = match lock::ask(self.io(), &lock_path) {
-            Ok(asked) => asked,
-            Err(error) => Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))),
+        let (asked, another) = match lock::ask(self.io(), &lock_path) {
+            Ok(asked) => (asked, true),
+            Err(error) => (Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))), false),
         };
         let found = session::find(self.io(), &dir)?;
         let mut meta = reader.meta(&found);
@@ -199,10 +200,12 @@ impl Store {
         meta.odd.extend(reader.scan(&found, &mut counted)?);
         let page = reader.page(&found, found.len, rows, meta.created)?;
         let (live, live_there) = self.live(&dir)?;
-        let folded = self.folded(&reader, &found, &live)?;
-        let died = (live.turn || live.rows.iter().any(|e| folded.iter().any(|f| f.id == e.row.id)))
-            && matches!(asked, Asked::Granted(_));
-        let queue: Vec<Queued> = live.queue.iter().cloned().map(|q| Queued { redelivered: true, ..q }).collect();
+        let open = self.open_rows(&reader, &found, &live)?;
+        // What another process has open goes on there; otherwise its process died.
+        let alive = another && matches!(asked, Asked::Held(_));
+        let died_in_turn = !alive && (live.turn || !open.is_empty());
+        let folded = if alive { open } else { live::folded(open) };
+        let queue: Vec<Queued> = live.queue.iter().cloned().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
         let base = meta.clone();
         meta.messages = counted.messages;
         meta.last_message = counted.last_message;
@@ -229,7 +232,7 @@ impl Store {
             rows,
             earlier: page.earlier,
             queue,
-            died_in_turn: died,
+            died_in_turn,
             foreign_last_write,
             access,
         })
@@ -256,7 +259,7 @@ impl Store {
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
         let (live, _) = self.live(&reader.dir)?;
-        let mut rows = self.folded(&reader, &found, &live)?;
+        let mut rows = live::folded(self.open_rows(&reader, &found, &live)?);
         let mut end = Some(found.len);
         while let Some(to) = end {
             let mut page = reader.page(&found, to, 200, created)?;

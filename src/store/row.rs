@@ -424,5 +424,67 @@ pub fn settle(row: &mut Message) {
     }
 }
 
+/// One row of every sort that is written, as the tests of this room need them.
+#[cfg(test)]
+pub(super) fn samples(dir: &Path) -> Vec<Message> {
+    use crate::domain::permission::{Authority, Decision, Sandbox};
+    use crate::domain::tool::ToolFigures;
+    let file = dir.join("plans/p.md").to_string_lossy().into_owned();
+    let native = Some(Native { wire: "anthropic-messages".into(), json: r#"[{"type":"text","n":1.0}]"#.into() });
+    let call = ToolCall {
+        id: CallId::new("toolu_1"),
+        name: "bash".into(),
+        input: json!({"command": format!("cat {file}")}),
+        subject: format!("cat {file}"),
+        status: ToolStatus::Completed,
+        result: Some(String::new()),
+        millis: Some(12),
+        figures: ToolFigures { exit: Some(0), ..ToolFigures::default() },
+        decision: Some(Decision {
+            allowed: true,
+            mode: crate::domain::Mode::Ask,
+            authority: Authority::Person,
+            reason: "asked".into(),
+            sandbox: Sandbox::None,
+        }),
+    };
+    let refused = ToolCall {
+        id: CallId::new("toolu_2"),
+        name: "mcp__x__y".into(),
+        status: ToolStatus::Error,
+        result: Some("refused".into()),
+        decision: None,
+        figures: ToolFigures::default(),
+        millis: None,
+        ..call.clone()
+    };
+    let info = |text: &str, level, kind| Body::Info(Info { text: text.into(), level, kind });
+    let bodies = vec![
+        Body::User(UserText { text: format!("see {file} and {{{{SESSION_PATH}}}}"), attachments: vec!["a.png".into()], steer: true }),
+        Body::Assistant(AssistantText { text: "so \u{1f600}".into(), intermediate: true, partial: true, native: native.clone() }),
+        Body::Thinking(Thinking { text: "hm".into(), millis: Some(3), native }),
+        Body::Tool(Box::new(call)),
+        Body::Tool(Box::new(refused)),
+        Body::Error(Failure {
+            code: "rate_limited".into(),
+            title: "Slow down".into(),
+            text: "Wait a minute.".into(),
+            detail: "429".into(),
+            actions: vec![FailureAction::Retry, FailureAction::Model],
+        }),
+        info("Execute mode", Level::Warning, InfoKind::ModeChanged),
+        info("Summed up", Level::Info, InfoKind::Compacted),
+        Body::Plan(Plan { path: file, markdown: "# Plan".into() }),
+    ];
+    let row = |(n, body)| Message {
+        id: MessageId::new(format!("msg-{n}")),
+        at: At(1_795_300_000_000),
+        turn: Some("turn".into()),
+        parent: Some(CallId::new("toolu_0")),
+        body,
+    };
+    bodies.into_iter().enumerate().map(row).collect()
+}
+
 #[cfg(test)]
 mod tests;

@@ -30,6 +30,10 @@ impl<'a> Report<'a> {
 
     pub(super) fn syntax(&self, error: &toml::de::Error) {
         let line = error.span().map(|span| self.line(&span));
+        // One mistake makes several errors: the first of a line is enough.
+        if self.problems.borrow().iter().any(|problem| problem.line == line) {
+            return;
+        }
         let text = format!("This is not TOML: {}.", error.message().trim().replace('\n', " "));
         self.add(line, text, "Correct the line; what could be read of the rest counts.".to_owned());
     }
@@ -74,6 +78,10 @@ impl<'a> Section<'a> {
     }
 
     fn wrong(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str, example: &str) {
+        // A value that the parser put in for one it could not read: that was reported.
+        if value.span().is_empty() {
+            return;
+        }
         let found = match value.get_ref() {
             DeValue::String(text) => format!("{text:?}"),
             DeValue::Integer(number) => number.to_string(),

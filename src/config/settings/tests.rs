@@ -1,3 +1,5 @@
+//! What config.toml comes to, right and wrong.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! What is judged to read only, what never may be, and what is called catastrophic.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,0 +1,117 @@
+//! Tests of the store as a whole: other programs' files, lives with deaths and errors in them, two at once.
+
+mod craft;
+mod deaths;
+mod life;
+mod two;
+
+use super::io::{Disk, Io};
+use super::*;
+use crate::domain::message::{AssistantText, Body, Message, UserText};
+use crate::domain::session::SessionMeta;
+use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
+use crate::domain::{At, CallId, MessageId, Mode, SessionId};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(super) const HOME: &str = "/home/ada";
+pub(super) const NOW: At = At(1_795_300_000_000);
+
+pub(super) fn store_with(root: &Path, io: Arc<dyn Io>) -> Store {
+    let options = Options { home: HOME.into(), io, ..Options::new(root.join("work"), root.join("state")) };
+    Store::open(options).unwrap()
+}
+
+pub(super) fn store(root: &Path) -> Store {
+    store_with(root, Arc::new(Disk))
+}
+
+/// A copy of one of the workspaces in `tests/fixtures/craft`, as `work` below a new directory.
+pub(super) fn copy_of(workspace: &str) -> tempfile::TempDir {
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let to = to.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                copy(&entry.path(), &to);
+            } else {
+                std::fs::write(&to, std::fs::read(entry.path()).unwrap()).unwrap();
+            }
+        }
+    }
+    let root = tempfile::tempdir().unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft").join(workspace);
+    copy(&from, &root.path().join("work"));
+    // A directory without a file, which version control does not keep.
+    std::fs::create_dir_all(root.path().join("work/sessions/damaged-no-file")).unwrap();
+    root
+}
+
+pub(super) fn session_file(root: &Path, id: &str) -> PathBuf {
+    root.join("work/sessions").join(id).join("session.jsonl")
+}
+
+pub(super) fn id(text: &str) -> SessionId {
+    SessionId::parse(text).unwrap()
+}
+
+pub(super) fn meta(name: &str) -> SessionMeta {
+    SessionMeta::new(id(name), NOW, Mode::Ask, "/home/ada/code".into())
+}
+
+pub(super) fn user(n: u64) -> Message {
+    let body = Body::User(UserText { text: format!("question {n}"), ..UserText::default() });
+    Message::new(MessageId::new(format!("msg-u{n}")), NOW.plus(n), body)
+}
+
+pub(super) fn answer(n: u64) -> Message {
+    let body = Body::Assistant(AssistantText { text: format!("answer {n} \u{1f600}"), ..AssistantText::default() });
+    Message::new(MessageId::new(format!("msg-a{n}")), NOW.plus(n), body)
+}
+
+pub(super) fn call(n: u64, status: ToolStatus, result: Option<&str>) -> Message {
+    let call = ToolCall {
+        id: CallId::new(format!("toolu_{n}")),
+        name: "bash".into(),
+        input: serde_json::json!({"command": "cargo test"}),
+        subject: "cargo test".into(),
+        status,
+        result: result.map(str::to_owned),
+        millis: None,
+        figures: ToolFigures::default(),
+        decision: None,
+    };
+    Message::new(MessageId::new(format!("msg-t{n}")), NOW.plus(n), Body::Tool(Box::new(call)))
+}
+
+pub(super) fn writer_of(loaded: Loaded) -> Journal {
+    match loaded.access {
+        Access::Writer(journal) => *journal,
+        Access::Reader { held_by } => panic!("held by {held_by}"),
+    }
+}
+
+pub(super) fn ids(rows: &[Message]) -> Vec<&str> {
+    rows.iter().map(|row| row.id.as_str()).collect()
+}
+
+/// Lines without the header.
+pub(super) fn body_lines(path: &Path) -> Vec<Vec<u8>> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+    lines.remove(0);
+    lines.retain(|line| !line.iter().all(u8::is_ascii_whitespace));
+    lines
+}
+
+/// Line 1 is a padded header, and every line is JSON with its newline.
+pub(super) fn assert_well_formed(path: &Path) {
+    let bytes = std::fs::read(path).unwrap();
+    assert!(bytes.ends_with(b"\n"), "{}", path.display());
+    let first = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
+    assert!(first == 4096 || first == 8192, "line 1 has {first} bytes");
+    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        serde_json::from_slice::<serde_json::Value>(line).unwrap();
+    }
+}

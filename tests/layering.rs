@@ -1,0 +1,655 @@
+//! Holds the walls of the house: which module may see which, and which crates and parts of std each may use.
+//!
+//! It reads the sources as text, with comments, strings and test code taken out, and tells file and line of everything
+//! that stands where it must not. The checker itself is tested on small made-up sources at the end.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A top-level module and what it may see.
+struct Room {
+    name: &'static str,
+    /// Other top-level modules, or parts of them (`app::key`).
+    sees: &'static [&'static str],
+    /// Crates and parts of std beyond what every room may use.
+    uses: &'static [&'static str],
+}
+
+/// What only named rooms may use. A longer path allows less: `std::time::Instant` is not `std::time::Duration`.
+const GUARDED: &[&str] = &[
+    "crossterm",
+    "directories",
+    "landlock",
+    "ratatui",
+    "reqwest",
+    "rustix",
+    "termina",
+    "tokio",
+    "tokio_util",
+    "tui_textarea",
+    "std::env",
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::os",
+    "std::process",
+    "std::thread",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "fastrand",
+    "ignore",
+    "grep_searcher",
+    "tracing_subscriber",
+    "clap",
+    "anyhow",
+];
+
+/// The house, in reading order.
+const HOUSE: &[Room] = &[
+    Room { name: "domain", sees: &[], uses: &[] },
+    Room {
+        name: "config",
+        sees: &["domain"],
+        uses: &[
+            "directories",
+            "reqwest",
+            "tokio",
+            "std::fs",
+            "std::io",
+            "std::os",
+            "std::process::id",
+            "fastrand",
+            "tracing_subscriber",
+        ],
+    },
+    Room {
+        name: "store",
+        sees: &["domain"],
+        uses: &[
+            "rustix",
+            "tokio",
+            "tokio_util",
+            "std::fs",
+            "std::io",
+            "std::os",
+            "std::process::id",
+            "std::thread",
+            "std::time::Instant",
+            "std::time::SystemTime",
+            "fastrand",
+        ],
+    },
+    Room {
+        name: "provider",
+        sees: &["domain"],
+        uses: &["reqwest", "tokio", "tokio_util", "std::io", "std::time::Instant", "std::time::SystemTime", "fastrand"],
+    },
+    Room { name: "permit", sees: &["domain"], uses: &[] },
+    Room {
+        name: "sandbox",
+        sees: &["domain"],
+        uses: &[
+            "landlock",
+            "rustix",
+            "std::env",
+            "std::fs",
+            "std::io",
+            "std::os",
+            "std::process",
+            "std::thread",
+            "std::time::Instant",
+        ],
+    },
+    Room {
+        name: "tools",
+        sees: &["domain", "sandbox"],
+        uses: &[
+            "rustix",
+            "tokio",
+            "tokio_util",
+            "std::env",
+            "std::fs",
+            "std::io",
+            "std::os",
+            "std::process",
+            "std::thread",
+            "std::time::Instant",
+            "std::time::SystemTime",
+            "fastrand",
+            "ignore",
+            "grep_searcher",
+        ],
+    },
+    Room {
+        name: "agent",
+        sees: &["domain", "store", "provider", "permit", "tools", "sandbox"],
+        uses: &["tokio", "tokio_util", "std::fs", "std::io", "std::time::Instant", "std::time::SystemTime", "fastrand"],
+    },
+    Room { name: "app", sees: &["domain"], uses: &["tui_textarea"] },
+    Room { name: "keymap", sees: &["domain", "app::action", "app::key"], uses: &[] },
+    Room { name: "theme", sees: &["domain"], uses: &["ratatui"] },
+    Room { name: "ui", sees: &["domain", "app", "keymap", "theme"], uses: &["ratatui", "tui_textarea"] },
+    Room {
+        name: "runtime",
+        sees: &[
+            "domain", "config", "store", "provider", "permit", "sandbox", "tools", "agent", "app", "keymap", "theme",
+            "ui",
+        ],
+        uses: GUARDED,
+    },
+    Room {
+        name: "cli",
+        sees: &[
+            "domain", "config", "store", "provider", "permit", "sandbox", "tools", "agent", "app", "keymap", "theme",
+            "ui", "runtime",
+        ],
+        // crossterm and termina stay with the one roof of the terminal.
+        uses: &[
+            "anyhow",
+            "clap",
+            "directories",
+            "fastrand",
+            "reqwest",
+            "rustix",
+            "tokio",
+            "tokio_util",
+            "std::env",
+            "std::fs",
+            "std::io",
+            "std::net",
+            "std::os",
+            "std::process",
+            "std::thread",
+            "std::time::Instant",
+            "std::time::SystemTime",
+            "tracing_subscriber",
+        ],
+    },
+];
+
+/// Beginnings of file names that are held stricter than their room: what is pure in the engine.
+const PURE: &[(&str, &[&str])] = &[(
+    "src/agent/machine",
+    &["tokio", "tokio_util", "std::fs", "std::io", "std::time::Instant", "std::time::SystemTime"],
+)];
+
+/// Something that stands where it must not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Breach {
+    file: PathBuf,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.what)
+    }
+}
+
+/// Everything wrong with one file; `file` is its path from the project's root.
+fn check(file: &Path, source: &str) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    let mut breach = |line, what: String| breaches.push(Breach { file: file.to_owned(), line, what });
+    if !source.starts_with("//!") {
+        breach(1, "the file does not begin with `//!`: say what it does and what it leaves to whom".to_owned());
+    }
+    let room = room_of(file);
+    let tests_only = file.file_stem().is_some_and(|stem| stem == "tests")
+        || file.components().any(|part| part.as_os_str() == "tests");
+    let code = without_tests(&without_text(source), tests_only);
+    if room.as_deref() != Some("sandbox") {
+        for line in lines_with_word(&code, "unsafe") {
+            breach(line, "`unsafe` is allowed in sandbox alone".to_owned());
+        }
+    }
+    // main.rs and lib.rs are no rooms: one starts the program, the other names the modules.
+    let Some(name) = room else { return breaches };
+    let Some(room) = HOUSE.iter().find(|room| room.name == name) else {
+        breach(1, format!("`{name}` is no room of the house: give it a row in the table of tests/layering.rs"));
+        return breaches;
+    };
+    let depth = module_depth(file);
+    for (line, path) in paths(&code) {
+        let path = absolute(&path, &name, depth);
+        if let Some(seen) = path.strip_prefix("crate::").or_else(|| path.strip_prefix("lisle::")) {
+            let top = seen.split("::").next().unwrap_or_default();
+            let known = HOUSE.iter().any(|room| room.name == top);
+            if known && top != room.name && !room.sees.iter().any(|allowed| begins(seen, allowed)) {
+                breach(line, format!("{} must not see `{seen}`", room.name));
+            }
+            continue;
+        }
+        let strict = PURE.iter().filter(|(part, _)| file.to_string_lossy().starts_with(part));
+        if let Some(found) = strict.flat_map(|(_, guarded)| *guarded).find(|guarded| begins(&path, guarded)) {
+            breach(line, format!("this part is pure and must not use `{found}`"));
+            continue;
+        }
+        let Some(guarded) = GUARDED.iter().find(|guarded| begins(&path, guarded)) else { continue };
+        if !room.uses.iter().any(|allowed| begins(&path, allowed)) {
+            breach(line, format!("{} must not use `{guarded}`", room.name));
+        }
+    }
+    breaches
+}
+
+/// Whether `path` is `prefix` or lies below it.
+fn begins(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// The top-level module of a file: `src/ui.rs` and `src/ui/x.rs` are `ui`; main.rs and lib.rs are none.
+fn room_of(file: &Path) -> Option<String> {
+    let inside = file.strip_prefix("src").ok()?;
+    let first = inside.components().next()?.as_os_str().to_str()?;
+    let name = first.strip_suffix(".rs").unwrap_or(first);
+    (!matches!(name, "main" | "lib")).then(|| name.to_owned())
+}
+
+/// How many modules deep a file is: `src/a.rs` and `src/a/mod.rs` 1, `src/a/b.rs` 2.
+fn module_depth(file: &Path) -> usize {
+    let parts = file.components().count() - 1;
+    if file.file_name().is_some_and(|name| name == "mod.rs") { parts - 1 } else { parts }
+}
+
+/// A path with `self` and `super` resolved so far as the top-level module goes.
+fn absolute(path: &str, room: &str, depth: usize) -> String {
+    let mut ups = 0;
+    let mut rest = path;
+    while let Some(after) = rest.strip_prefix("super::") {
+        ups += 1;
+        rest = after;
+    }
+    match (ups, rest.strip_prefix("self::")) {
+        (0, Some(inside)) => format!("crate::{room}::{inside}"),
+        (0, None) => rest.strip_prefix("::").unwrap_or(rest).to_owned(),
+        // Up and out of the room: what follows is a neighbour.
+        (ups, _) if ups >= depth => format!("crate::{rest}"),
+        _ => format!("crate::{room}::{rest}"),
+    }
+}
+
+/// The source with comments, strings and characters replaced by blanks; newlines stay.
+fn without_text(source: &str) -> String {
+    let chars: Vec<char> = source.chars().collect();
+    let mut out = String::with_capacity(source.len());
+    let mut at = 0;
+    let at_char = |i: usize| chars.get(i).copied().unwrap_or('\0');
+    let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
+    while at < chars.len() {
+        let c = chars[at];
+        let word_before = at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_');
+        if c == '/' && at_char(at + 1) == '/' {
+            while at < chars.len() && chars[at] != '\n' {
+                at += 1;
+            }
+        } else if c == '/' && at_char(at + 1) == '*' {
+            let mut open = 0;
+            while at < chars.len() {
+                match (chars[at], at_char(at + 1)) {
+                    ('/', '*') => (open, at) = (open + 1, at + 2),
+                    ('*', '/') => (open, at) = (open - 1, at + 2),
+                    (c, _) => {
+                        out.push(blank(c));
+                        at += 1;
+                    }
+                }
+                if open == 0 {
+                    break;
+                }
+            }
+        } else if !word_before && raw_hashes(&chars, at).is_some() {
+            let (hashes, begin) = raw_hashes(&chars, at).unwrap();
+            at = begin;
+            while at < chars.len() {
+                let closes = chars[at] == '"' && (1..=hashes).all(|i| at_char(at + i) == '#');
+                out.push(blank(chars[at]));
+                at += 1;
+                if closes {
+                    at += hashes;
+                    break;
+                }
+            }
+        } else if c == '"' {
+            at += 1;
+            while at < chars.len() && chars[at] != '"' {
+                out.push(blank(chars[at]));
+                at += 1;
+                if chars[at - 1] == '\\' && at < chars.len() {
+                    out.push(blank(chars[at]));
+                    at += 1;
+                }
+            }
+            at += 1;
+            out.push(' ');
+        } else if c == '\'' && (at_char(at + 1) == '\\' || at_char(at + 2) == '\'') {
+            // A character; a lifetime has no quote two further on.
+            at += if at_char(at + 1) == '\\' { 3 } else { 2 };
+            while at < chars.len() && chars[at] != '\'' {
+                at += 1;
+            }
+            at += 1;
+            out.push(' ');
+        } else {
+            out.push(c);
+            at += 1;
+        }
+    }
+    out
+}
+
+/// For `r"`, `r#"`, `br"` at `at`: the number of hashes and where the text begins.
+fn raw_hashes(chars: &[char], at: usize) -> Option<(usize, usize)> {
+    let mut i = at;
+    i += usize::from(chars.get(i) == Some(&'b'));
+    if chars.get(i) != Some(&'r') {
+        return None;
+    }
+    i += 1;
+    let hashes = chars[i..].iter().take_while(|c| **c == '#').count();
+    (chars.get(i + hashes) == Some(&'"')).then_some((hashes, i + hashes + 1))
+}
+
+/// The code with every item under `#[cfg(test)]` blanked: tests may use clocks, files and neighbours.
+fn without_tests(code: &str, tests_only: bool) -> String {
+    let blank = |text: &str| text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
+    if tests_only {
+        return blank(code);
+    }
+    let mark = "#[cfg(test)]";
+    let mut out = String::new();
+    let mut rest = code;
+    while let Some(at) = rest.find(mark) {
+        out.push_str(&rest[..at]);
+        let item = &rest[at..];
+        let end = item_end(&item[mark.len()..]) + mark.len();
+        out.push_str(&blank(&item[..end]));
+        rest = &item[end..];
+    }
+    out + rest
+}
+
+/// Where the item that begins here ends: at its `;`, or at the brace that closes its first one.
+fn item_end(code: &str) -> usize {
+    let mut open = 0;
+    for (at, c) in code.char_indices() {
+        match c {
+            '{' => open += 1,
+            '}' => {
+                open -= 1;
+                if open == 0 {
+                    return at + 1;
+                }
+            }
+            ';' if open == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+/// All paths of the code with their lines: those of `use` with their braces opened, and those that stand in the code.
+/// A bare name of a guarded crate after `use` counts as well.
+fn paths(code: &str) -> Vec<(usize, String)> {
+    let mut out = Vec::new();
+    let mut rest = 0;
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let bytes = code.as_bytes();
+    let line_at = |at: usize| 1 + bytes[..at].iter().filter(|b| **b == b'\n').count();
+    while rest < code.len() {
+        let Some(begin) = code[rest..].find(is_word).map(|i| rest + i) else { break };
+        let end = code[begin..].find(|c| !is_word(c)).map_or(code.len(), |i| begin + i);
+        let word = &code[begin..end];
+        if word == "use" && code[end..].starts_with(char::is_whitespace) {
+            let stop = code[end..].find(';').map_or(code.len(), |i| end + i);
+            tree(&code[end..stop], "", &mut |offset, path| out.push((line_at(end + offset), path)));
+            rest = stop;
+        } else if code[end..].starts_with("::") && !ends_with_path(&code[..begin]) {
+            // Follow the path to its end.
+            let mut stop = end;
+            while code[stop..].starts_with("::") && code[stop + 2..].starts_with(is_word) {
+                stop = code[stop + 2..].find(|c| !is_word(c)).map_or(code.len(), |i| stop + 2 + i);
+            }
+            out.push((line_at(begin), code[begin..stop].to_owned()));
+            rest = stop;
+        } else {
+            rest = end;
+        }
+    }
+    out
+}
+
+/// Whether the text before a word is a `::` with something before it, so that the word is no beginning of a path.
+fn ends_with_path(before: &str) -> bool {
+    before.strip_suffix("::").is_some_and(|head| head.ends_with(|c: char| c.is_alphanumeric() || "_>".contains(c)))
+}
+
+/// Opens the braces of a `use` tree. `offset` is where in `text` a path's last part begins.
+fn tree(text: &str, prefix: &str, found: &mut dyn FnMut(usize, String)) {
+    let mut begin = 0;
+    let mut open = 0_usize;
+    let mut parts = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => open += 1,
+            '}' => open = open.saturating_sub(1),
+            ',' if open == 0 => {
+                parts.push((begin, &text[begin..at]));
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push((begin, &text[begin..]));
+    for (offset, part) in parts {
+        let offset = offset + (part.len() - part.trim_start().len());
+        let part = part.trim();
+        if let Some((head, inner)) = part.split_once('{') {
+            let inner_offset = offset + head.len() + 1;
+            let inner = inner.rsplit_once('}').map_or(inner, |(inner, _)| inner);
+            let prefix = format!("{prefix}{}", head.split_whitespace().collect::<String>());
+            tree(inner, &prefix, &mut |at, path| found(inner_offset + at, path));
+        } else if !part.is_empty() {
+            let name = part.split_whitespace().take_while(|word| *word != "as").collect::<String>();
+            let path = format!("{prefix}{name}");
+            found(offset, path.strip_suffix("::self").map_or(path.clone(), str::to_owned));
+        }
+    }
+}
+
+fn lines_with_word(code: &str, word: &str) -> Vec<usize> {
+    let holds = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|part| part == word);
+    code.lines().enumerate().filter(|(_, line)| holds(line)).map(|(i, _)| i + 1).collect()
+}
+
+/// All files below a folder that end with `.rs`, as paths from the project's root.
+fn sources(root: &Path, folder: &Path, out: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(root.join(folder)).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    for entry in entries {
+        let path = folder.join(entry.unwrap().file_name());
+        if root.join(&path).is_dir() {
+            sources(root, &path, out);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_walls_stand() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    sources(root, Path::new("src"), &mut files);
+    assert!(files.len() > 10, "the sources were not found: {files:?}");
+    files.sort();
+    let breaches: Vec<Breach> =
+        files.iter().flat_map(|file| check(file, &std::fs::read_to_string(root.join(file)).unwrap())).collect();
+    let shown: Vec<String> = breaches.iter().map(Breach::to_string).collect();
+    assert!(breaches.is_empty(), "\n{}\n", shown.join("\n"));
+}
+
+#[test]
+fn the_table_holds_together() {
+    for (i, room) in HOUSE.iter().enumerate() {
+        for seen in room.sees {
+            let top = seen.split("::").next().unwrap();
+            // A room sees only rooms before it: no circles.
+            assert!(HOUSE[..i].iter().any(|before| before.name == top), "{} sees {seen}", room.name);
+        }
+        for used in room.uses {
+            assert!(GUARDED.iter().any(|guarded| begins(used, guarded)), "{}: {used} is not guarded", room.name);
+        }
+    }
+    let screen = ["app", "keymap", "theme", "ui"];
+    let engine = ["store", "provider", "permit", "sandbox", "tools", "agent"];
+    for room in HOUSE {
+        let top = |seen: &&str| seen.split("::").next().unwrap().to_owned();
+        let sees: Vec<String> = room.sees.iter().map(top).collect();
+        let meets = |names: &[&str]| names.iter().any(|name| sees.iter().any(|seen| seen == name));
+        assert!(!(engine.contains(&room.name) && meets(&screen)), "{}", room.name);
+        assert!(!(screen.contains(&room.name) && meets(&engine)), "{}", room.name);
+        assert!(!(screen.contains(&room.name) && room.uses.iter().any(|used| used.starts_with("std"))));
+        assert_eq!(room.uses.contains(&"crossterm"), room.name == "runtime");
+    }
+}
+
+#[cfg(test)]
+mod checker {
+    use super::*;
+
+    /// The breaches of a made-up source, as `line: what`.
+    fn found(file: &str, source: &str) -> Vec<String> {
+        let source = format!("//! Made up.\n{source}");
+        check(Path::new(file), &source).iter().map(|b| format!("{}: {}", b.line, b.what)).collect()
+    }
+
+    #[test]
+    fn neighbours_are_seen_through_the_table_alone() {
+        for (file, source) in [
+            ("src/domain/x.rs", "use crate::app::State;"),
+            ("src/permit/x.rs", "use crate::tools::Tool;"),
+            ("src/tools/x.rs", "fn f() -> crate::permit::Grant { todo!() }"),
+            ("src/tools/x.rs", "use crate::permit as p;"),
+            ("src/store/mod.rs", "use super::provider::Chunk;"),
+            ("src/store/x/y.rs", "use super::super::super::provider::Chunk;"),
+            ("src/app/x.rs", "use crate::{domain::Mode, agent::Desk};"),
+            ("src/app/x.rs", "use crate::{\n    domain::Mode,\n    store::{self, Journal},\n};"),
+            ("src/keymap/mod.rs", "use crate::app::state::State;"),
+            ("src/ui/x.rs", "use lisle::runtime::start;"),
+            ("src/theme/x.rs", "type A = <crate::ui::B as C>::D;"),
+            ("src/config/x.rs", "pub use crate::runtime::X;"),
+            ("src/agent/x.rs", "crate::ui::draw!();"),
+        ] {
+            let breaches = found(file, source);
+            assert!(
+                !breaches.is_empty() && breaches.iter().all(|b| b.contains("must not see")),
+                "{file}: {breaches:?}"
+            );
+        }
+        for (file, source) in [
+            ("src/domain/x.rs", "use crate::domain::ids::At;\nuse super::tool;"),
+            ("src/domain/x/y.rs", "use super::super::tool;"),
+            ("src/agent/x.rs", "use crate::{permit, provider::Chunk, store, tools::Tool, domain};"),
+            ("src/keymap/mod.rs", "use crate::app::{action::Action, key::Key};"),
+            ("src/ui/x.rs", "use crate::{app::State, keymap, theme::Theme};"),
+            ("src/store/mod.rs", "mod provider;\nuse self::provider::X;"),
+            ("src/main.rs", "fn main() { lisle::cli::main() }"),
+            ("src/lib.rs", "pub mod app;"),
+        ] {
+            assert_eq!(found(file, source), Vec::<String>::new(), "{file}: {source}");
+        }
+    }
+
+    #[test]
+    fn crates_and_parts_of_std_are_used_where_they_may_be() {
+        for (file, source) in [
+            ("src/domain/x.rs", "use std::fs;"),
+            ("src/domain/x.rs", "use std::time::{Duration, Instant};"),
+            ("src/permit/x.rs", "fn f() { let _ = std::env::var(); }"),
+            ("src/permit/x.rs", "fn f() { ::std::fs::read(); }"),
+            ("src/permit/x.rs", "use std::{collections::BTreeSet, fs::File};"),
+            ("src/app/x.rs", "use tokio::sync::mpsc;"),
+            ("src/app/x.rs", "use ratatui::style::Style;"),
+            ("src/app/x.rs", "use tokio;"),
+            ("src/app/x.rs", "use std::time::SystemTime as Clock;"),
+            ("src/keymap/x.rs", "use crossterm::event::KeyCode;"),
+            ("src/ui/x.rs", "use crossterm::event::KeyCode;"),
+            ("src/ui/x.rs", "use std::fs::read_to_string;"),
+            ("src/agent/x.rs", "use ratatui::text::Line;"),
+            ("src/agent/x.rs", "use std::process::Command;"),
+            ("src/agent/machine.rs", "use std::time::Instant;"),
+            ("src/agent/machine/x.rs", "fn f() { tokio::spawn(()); }"),
+            ("src/cli/x.rs", "use crossterm::terminal;"),
+            ("src/store/x.rs", "use std::process::Command;"),
+        ] {
+            let breaches = found(file, source);
+            assert!(breaches.len() == 1 && breaches[0].contains("must not use"), "{file}: {source}: {breaches:?}");
+        }
+        for (file, source) in [
+            ("src/domain/x.rs", "use std::time::Duration;\nuse std::path::Path;"),
+            ("src/store/x.rs", "fn f() -> u32 { std::process::id() }"),
+            ("src/tools/x.rs", "use std::process::Command;\nuse tokio::process;"),
+            ("src/sandbox/x.rs", "use std::process::Command;"),
+            ("src/app/x.rs", "use tui_textarea::TextArea;"),
+            ("src/theme/x.rs", "use ratatui::style::Style;"),
+            ("src/runtime/x.rs", "use crossterm::event;\nuse std::env;"),
+            ("src/agent/driver.rs", "use tokio::time;"),
+            ("src/domain/x.rs", "struct Tokio { env: fs::X }\nmod fs { }"),
+        ] {
+            assert_eq!(found(file, source), Vec::<String>::new(), "{file}: {source}");
+        }
+    }
+
+    #[test]
+    fn the_line_is_that_of_the_name() {
+        let source = "use std::{\n    path::Path,\n    fs,\n};\n\nfn f() {\n    std::env::var(x);\n}";
+        assert_eq!(
+            found("src/permit/x.rs", source),
+            ["4: permit must not use `std::fs`", "8: permit must not use `std::env`"]
+        );
+    }
+
+    #[test]
+    fn comments_strings_and_tests_do_not_count() {
+        for source in [
+            "// use std::fs;",
+            "/* use std::fs; /* std::env::var */ use tokio::x; */",
+            "/// [`std::fs::read`]\nfn f() {}",
+            "const A: &str = \"std::fs::read\";",
+            "const A: &str = \"\\\"; use std::fs; \";",
+            "const A: &str = r#\"use \" std::fs;\"#;",
+            "const A: char = '\"'; const B: char = '\\''; // std::fs::x",
+            "#[cfg(test)]\nmod tests {\n    use std::fs;\n    fn f() { unsafe {} }\n}",
+            "#[cfg(test)]\nuse std::fs;",
+            "#[cfg(test)]\nmod tests;",
+        ] {
+            assert_eq!(found("src/permit/x.rs", source), Vec::<String>::new(), "{source}");
+        }
+        for source in [
+            "const A: char = '\"'; use std::fs; const B: char = '\"';",
+            "fn f<'a>(x: &'a str) {} use std::fs; fn g<'a>() {}",
+            "#[cfg(test)]\nmod tests { mod inner {} }\nuse std::fs;",
+            "const A: &str = \"\\\\\"; use std::fs;",
+            "const A: &str = r\"\\\"; use std::fs;",
+            "/* /* */ */ use std::fs;",
+        ] {
+            assert_eq!(found("src/permit/x.rs", source).len(), 1, "{source}");
+        }
+        assert_eq!(found("src/permit/tests.rs", "use std::fs;"), Vec::<String>::new());
+        assert_eq!(found("src/permit/tests/x.rs", "use std::fs;"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn unsafe_heads_and_unknown_rooms_are_told() {
+        assert_eq!(
+            found("src/tools/x.rs", "fn f() {\n    unsafe { g() }\n}"),
+            ["3: `unsafe` is allowed in sandbox alone"]
+        );
+        assert_eq!(found("src/main.rs", "unsafe fn f() {}").len(), 1);
+        assert_eq!(found("src/sandbox/x.rs", "unsafe fn f() {}"), Vec::<String>::new());
+        assert_eq!(found("src/tools/x.rs", "#![deny(unsafe_code)]\nfn not_unsafe() {}"), Vec::<String>::new());
+        assert!(found("src/attic/x.rs", "")[0].contains("no room of the house"));
+        let headless = check(Path::new("src/domain/x.rs"), "use std::path::Path;\n");
+        assert!(headless.len() == 1 && headless[0].to_string().starts_with("src/domain/x.rs:1: "), "{headless:?}");
+    }
+}
