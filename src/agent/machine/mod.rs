@@ -80,7 +80,8 @@ pub struct Machine {
     rows: Vec<Message>,
     turn: Option<Turn>,
     run: RunNo,
-    reaped: RunNo,
+    /// A stopped run whose processes may not be gone yet.
+    ending: Option<RunNo>,
     grants: Vec<Grant>,
     mode_since: At,
     mode_told: Mode,
@@ -129,7 +130,7 @@ impl Machine {
             rows: Vec::new(),
             turn: None,
             run: RunNo(1),
-            reaped: RunNo(1),
+            ending: None,
             grants: Vec::new(),
             mode_since: At(0),
             mode_told,
@@ -192,7 +193,7 @@ impl Machine {
     /// No turn runs and the processes of the last one are gone.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.turn.is_none() && self.reaped >= RunNo(self.run.0.saturating_sub(1))
+        self.turn.is_none() && self.ending.is_none()
     }
 
     /// Takes an input and says what is to be done.
@@ -207,7 +208,7 @@ impl Machine {
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
-            Input::Reaped(run) => self.reaped = self.reaped.max(run),
+            Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
             Input::Viewed(viewed) => self.viewed = viewed,
             Input::Shutdown => {
                 self.shutting_down = true;

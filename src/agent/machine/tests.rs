@@ -176,6 +176,9 @@ fn enter_while_a_turn_runs_queues_and_the_queue_follows() {
     assert!(kept(&steps).iter().any(|row| matches!(&row.body, Body::User(UserText { text, .. }) if text == "two")));
     assert!(b.machine.queue.items.is_empty());
     assert!(b.machine.is_running());
+    b.text("and");
+    b.stop_with(Stop::Done);
+    assert!(b.machine.is_quiet(), "turns that end by themselves leave nothing to wait for");
 }
 
 #[test]

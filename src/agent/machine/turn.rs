@@ -563,6 +563,7 @@ impl Machine {
         let stopped = self.run;
         self.run = RunNo(self.run.0 + 1);
         let steers = std::mem::take(&mut turn.steers);
+        self.ending = Some(stopped);
         out.push(Step::Cancel(stopped));
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
             Work::Responding(mut response) => {
