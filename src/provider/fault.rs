@@ -23,6 +23,8 @@ pub struct Peer {
     pub host: String,
     /// It is this machine.
     pub loopback: bool,
+    /// The connection's own settings name a proxy.
+    pub proxied: bool,
     /// Texts that never appear in an error.
     pub secrets: Vec<String>,
 }
@@ -95,7 +97,7 @@ impl Peer {
         let lower = chain.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let host = &self.host;
-        let kind = if has(&["tunnel", "proxy", "socks"]) {
+        let kind = if has(&["tunnel", "proxy", "socks"]) || (self.proxied && error.is_connect()) {
             Kind {
                 code: "proxy_error",
                 title: "The proxy failed",

@@ -129,6 +129,7 @@ impl Endpoint {
             name: self.name.clone(),
             host: host.unwrap_or_else(|| "the server".to_owned()),
             loopback: is_loopback(&self.base_url),
+            proxied: self.proxy.as_deref().is_some_and(|proxy| !matches!(proxy.trim(), "" | "none")),
             // Short header values ("1", "true") are no secrets, and masking them would garble every sentence.
             secrets: secrets.filter(|secret| secret.len() >= 6).collect(),
         }
@@ -368,14 +369,28 @@ pub struct Events {
     ready: VecDeque<Event>,
     /// Bytes that were looked at before it was clear what they are.
     seen: Vec<u8>,
+    /// How the response begins, as long as no event has come: it may be no event stream at all.
+    start: Vec<u8>,
+    /// An event has come.
+    eventful: bool,
     total: usize,
     ended: bool,
 }
 
 impl Events {
     fn new(response: Response, http: Http) -> Self {
-        let (reader, ready, seen) = (Reader::default(), VecDeque::new(), Vec::new());
-        Self { response, http, reader, ready, seen, total: 0, ended: false }
+        let (reader, ready) = (Reader::default(), VecDeque::new());
+        Self {
+            response,
+            http,
+            reader,
+            ready,
+            seen: Vec::new(),
+            start: Vec::new(),
+            eventful: false,
+            total: 0,
+            ended: false,
+        }
     }
 
     /// The next event; `None` at the end of the response. `patience` is the longest silence, pings counted as sound.
@@ -396,6 +411,11 @@ impl Events {
                     None => {
                         self.ended = true;
                         self.ready.extend(self.reader.finish());
+                        let kind = content_type(&self.response);
+                        if self.ready.is_empty() && !self.start.is_empty() && !kind.contains("event-stream") {
+                            let start = String::from_utf8_lossy(&self.start);
+                            return Err(self.http.peer().no_api(&kind, &start));
+                        }
                         continue;
                     }
                 }
@@ -404,6 +424,12 @@ impl Events {
             };
             if let Err(error) = self.reader.push(&bytes, &mut self.ready) {
                 return Err(self.http.peer().too_large(&error.to_string()));
+            }
+            if !self.ready.is_empty() {
+                self.eventful = true;
+                self.start.clear();
+            } else if !self.eventful && self.start.len() < 4_000 {
+                self.start.extend_from_slice(&bytes);
             }
         }
     }
