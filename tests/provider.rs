@@ -1,5 +1,7 @@
 //! The Chat Completions provider against a server on loopback that behaves well and badly.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where its server cannot go on")]
+
 mod support;
 
 use futures_util::StreamExt;

@@ -181,7 +181,7 @@ struct Inner {
 /// A successful response.
 pub enum Answer {
     /// A stream of events.
-    Events(Events),
+    Events(Box<Events>),
     /// One JSON value.
     Json(Value),
 }
@@ -260,7 +260,7 @@ impl Http {
             Some(b'<') => Err(events.no_api().await),
             _ if html => Err(events.no_api().await),
             Some(b'{' | b'[') => events.json().await.map(Answer::Json),
-            _ => Ok(Answer::Events(events)),
+            _ => Ok(Answer::Events(Box::new(events))),
         }
     }
 

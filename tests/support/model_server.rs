@@ -4,6 +4,7 @@
 //! It runs in a thread of its own, so that tests with and without a runtime can use it.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where its server cannot go on")]
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;

@@ -251,7 +251,7 @@ impl<'a> Turn<'a> {
                 let ways =
                     [format!("I list `{path}`."), format!("Looking at `{path}`."), format!("What is in `{path}`?")];
                 self.tool("list", json!({"path": path}), ways, |result| {
-                    format!("`{path}` has {}.", count(lines(result), "entry"))
+                    format!("`{path}` has {}.", count(lines_said(result), "entry"))
                 })
             }
             Step::Read { path } => self.read(path),
@@ -263,20 +263,25 @@ impl<'a> Turn<'a> {
                     format!("Where is `{text}`? I look in `{place}`."),
                 ];
                 let input = json!({"pattern": literal(text), "path": place});
-                self.tool("grep", input, ways, |result| {
-                    format!("Searching for `{text}` gave {}.", count(lines(result), "line"))
+                self.tool("grep", input, ways, |result| match matches(result) {
+                    0 => format!("`{text}` was not found in `{place}`."),
+                    found => format!("`{text}` was found in {}.", count(found, "line")),
                 })
             }
             Step::Run { command } => {
                 let ways =
                     [format!("I run `{command}`."), format!("Running `{command}`."), format!("Now `{command}`.")];
-                self.tool("bash", json!({"command": command}), ways, |result| match last_line(result) {
-                    Some(line) => format!(
-                        "`{command}` gave {}, the last one: `{}`.",
-                        count(lines(result), "line"),
-                        shorten(line, 60)
-                    ),
-                    None => format!("`{command}` gave no output."),
+                self.tool("bash", json!({"command": command}), ways, |result| {
+                    let (output, exit) = output_and_exit(result);
+                    let exit = exit.map_or_else(String::new, |exit| format!(" ({exit})"));
+                    match last_line(output) {
+                        Some(line) => format!(
+                            "`{command}` gave {}{exit}, the last one: `{}`.",
+                            count(lines(output), "line"),
+                            shorten(line, 60)
+                        ),
+                        None => format!("`{command}` gave no output{exit}."),
+                    }
                 })
             }
             Step::Write { path, content } => self.write(path, content),
@@ -340,14 +345,19 @@ impl<'a> Turn<'a> {
             .iter()
             .find_map(|key| call.input.get(key).and_then(Value::as_str))
             .unwrap_or("");
-        let why = result.text.trim().lines().next().unwrap_or("no reason was given");
-        self.note(&format!("`{} {}` **{word}**: {}", call.name, shorten(subject, 60), shorten(why, 300)));
+        let (output, exit) = output_and_exit(&result.text);
+        // A command says why at its end, every other tool at its beginning.
+        let why = match exit {
+            Some(exit) => [Some(exit), last_line(output)].into_iter().flatten().collect::<Vec<_>>().join(", "),
+            None => result.text.trim().lines().next().unwrap_or("no reason was given").to_owned(),
+        };
+        self.note(&format!("`{} {}` **{word}**: {}", call.name, shorten(subject, 60), shorten(&why, 300)));
     }
 
     fn read(&mut self, path: &str) -> Flow {
         let ways = [format!("I read `{path}`."), format!("Reading `{path}`."), format!("Let me see `{path}`.")];
         self.tool("read", json!({"path": path}), ways, |result| {
-            format!("`{path}` has {}.", count(lines(result), "line"))
+            format!("`{path}` has {}.", count(lines_said(result), "line"))
         })
     }
 
@@ -372,7 +382,8 @@ impl<'a> Turn<'a> {
             deed.call.name == "write"
                 && deed.result.is_some_and(|result| {
                     let text = result.text.to_lowercase();
-                    result.failed && !refused(&text) && (text.contains("read it") || text.contains("read the file"))
+                    let speaks_of_reading = ["not read", "was read", "`read`", "read it", "read the file"];
+                    result.failed && !refused(&text) && speaks_of_reading.iter().any(|words| text.contains(words))
                 })
         })
     }
@@ -655,6 +666,25 @@ fn count(n: usize, thing: &str) -> String {
 
 fn lines(text: &str) -> usize {
     text.trim_end().lines().count()
+}
+
+/// The lines of a result without the tool's own remarks, which stand in parentheses.
+fn lines_said(text: &str) -> usize {
+    text.trim_end().lines().filter(|line| !(line.starts_with('(') && line.ends_with(')'))).count()
+}
+
+/// How many lines a search found: those that begin with a line number.
+fn matches(text: &str) -> usize {
+    let numbered =
+        |line: &&str| line.split_once(':').is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    text.lines().filter(numbered).count()
+}
+
+/// The output of a command, and the "exit 0" that the tool puts below it.
+fn output_and_exit(text: &str) -> (&str, Option<&str>) {
+    let text = text.trim_end();
+    let (output, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    if last.starts_with("exit ") { (output, Some(last)) } else { (text, None) }
 }
 
 fn last_line(text: &str) -> Option<&str> {
