@@ -3,6 +3,7 @@
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
 //! keys and no vendors. Retrying is the agent's business: an error says whether it may be tried again and when.
 
+pub mod endpoint;
 pub mod fault;
 pub mod figures;
 pub mod http;

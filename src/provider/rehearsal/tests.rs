@@ -90,7 +90,8 @@ fn made(calls: &[Call]) -> Vec<(&str, Value)> {
 
 #[tokio::test]
 async fn each_verb_makes_its_calls_and_sums_them_up() {
-    let table: [(&str, Vec<(&str, Value)>, &str); 9] = [
+    type Case = (&'static str, Vec<(&'static str, Value)>, &'static str);
+    let table: [Case; 9] = [
         ("list src", vec![("list", json!({"path": "src"}))], "`src` has 2 entries."),
         ("read a.md", vec![("read", json!({"path": "a.md"}))], "`a.md` has 2 lines."),
         (
