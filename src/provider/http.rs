@@ -2,16 +2,15 @@
 //!
 //! Knows status codes and keys and no vendors. What went wrong is put into words by `fault`.
 
+pub use super::endpoint::{Endpoint, Key};
+
 use super::ProviderError;
 use super::fault::Peer;
-use super::figures::{Figures, built_in};
 use super::sse::{Event, Reader};
-use crate::domain::usage::RequestUsage;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Proxy, Response, Url, redirect};
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -26,142 +25,6 @@ const ERROR_BYTES: usize = 64 * 1024;
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 /// The most redirects, all at the same host.
 const REDIRECTS: usize = 5;
-
-/// A secret. It shows in no output.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// A key without the white space around it; `None` when nothing is left.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty()).then(|| Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(***)")
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-/// Where a server is and how it is talked to.
-#[derive(Clone)]
-pub struct Endpoint {
-    /// Name of the connection, for errors.
-    pub name: String,
-    /// Address up to the version: `https://api.openai.com/v1`.
-    pub base_url: String,
-    /// The key, sent as `Authorization: Bearer`.
-    pub key: Option<Key>,
-    /// Further headers. Their values are treated as secrets.
-    pub headers: Vec<(String, String)>,
-    /// Address of a proxy; `none` for no proxy at all; `None` for that of the environment. Loopback takes none.
-    pub proxy: Option<String>,
-    /// Fields that are laid over each request's body; `null` takes a field out.
-    pub extra_body: Option<Value>,
-    /// How long a response may take to begin; `None` for as long as it likes.
-    pub first_byte: Option<Duration>,
-    /// How long a response that has begun may be silent. Pings count.
-    pub stall: Duration,
-    /// Models that the configuration names.
-    pub models: Vec<String>,
-    /// The model when none was chosen.
-    pub default_model: String,
-    /// What the configuration says of models, before the built-in table.
-    pub figures: BTreeMap<String, Figures>,
-}
-
-impl Endpoint {
-    /// An endpoint with the usual limits: 600 s to the first byte (none on loopback), 60 s of silence.
-    #[must_use]
-    pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
-        let base_url = base_url.into();
-        let first_byte = if is_loopback(&base_url) { None } else { Some(Duration::from_secs(600)) };
-        Self {
-            name: name.into(),
-            base_url,
-            key: None,
-            headers: Vec::new(),
-            proxy: None,
-            extra_body: None,
-            first_byte,
-            stall: Duration::from_secs(60),
-            models: Vec::new(),
-            default_model: String::new(),
-            figures: BTreeMap::new(),
-        }
-    }
-
-    /// The context window of a model and the price of a request: the configuration's word first, then the built-in
-    /// table, then nothing and 0.
-    #[must_use]
-    pub fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        let own = self.figures.get(model).copied().unwrap_or_default();
-        let known = built_in(model);
-        (own.window.or(known.window), own.prices.or(known.prices).map_or(0.0, |prices| prices.of(usage)))
-    }
-
-    /// The name of the server alone: no port, no path, nothing secret.
-    #[must_use]
-    pub fn host(&self) -> String {
-        Url::parse(&self.base_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
-    }
-
-    fn peer(&self) -> Peer {
-        let url = Url::parse(&self.base_url).ok();
-        let host = url.as_ref().and_then(|url| {
-            let host = url.host_str()?;
-            Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
-        });
-        let password = url.as_ref().and_then(Url::password).map(str::to_owned);
-        let proxy = self.proxy.as_deref().and_then(|proxy| Url::parse(proxy).ok()?.password().map(str::to_owned));
-        let secrets = self.key.iter().map(|key| key.0.clone());
-        let secrets = secrets.chain(self.headers.iter().map(|(_, value)| value.clone())).chain(password).chain(proxy);
-        Peer {
-            name: self.name.clone(),
-            host: host.unwrap_or_else(|| "the server".to_owned()),
-            loopback: is_loopback(&self.base_url),
-            // Short header values ("1", "true") are no secrets, and masking them would garble every sentence.
-            secrets: secrets.filter(|secret| secret.len() >= 6).collect(),
-        }
-    }
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Endpoint")
-            .field("name", &self.name)
-            .field("host", &self.host())
-            .field("key", &self.key)
-            .field("headers", &headers)
-            .field("proxy", &self.proxy.is_some())
-            .field("first_byte", &self.first_byte)
-            .field("stall", &self.stall)
-            .field("models", &self.models)
-            .field("default_model", &self.default_model)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The address is one of this machine.
-#[must_use]
-pub fn is_loopback(base_url: &str) -> bool {
-    let Some(url) = Url::parse(base_url).ok() else { return false };
-    let Some(host) = url.host_str() else { return false };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost"
-        || bare.ends_with(".localhost")
-        || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
-}
 
 /// A server that can be asked. Cheap to clone.
 #[derive(Clone)]
@@ -180,7 +43,7 @@ struct Inner {
 /// A successful response.
 pub enum Answer {
     /// A stream of events.
-    Events(Events),
+    Events(Box<Events>),
     /// One JSON value.
     Json(Value),
 }
@@ -259,7 +122,7 @@ impl Http {
             Some(b'<') => Err(events.no_api().await),
             _ if html => Err(events.no_api().await),
             Some(b'{' | b'[') => events.json().await.map(Answer::Json),
-            _ => Ok(Answer::Events(events)),
+            _ => Ok(Answer::Events(Box::new(events))),
         }
     }
 
@@ -333,7 +196,7 @@ fn content_type(response: &Response) -> String {
 fn headers(endpoint: &Endpoint, peer: &Peer) -> Result<HeaderMap, ProviderError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = &endpoint.key {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.0)).map_err(|_| {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| {
             peer.misconfigured("The key holds characters that cannot be sent", "Set it anew, without line breaks.")
         })?;
         value.set_sensitive(true);
@@ -368,14 +231,28 @@ pub struct Events {
     ready: VecDeque<Event>,
     /// Bytes that were looked at before it was clear what they are.
     seen: Vec<u8>,
+    /// How the response begins, as long as no event has come: it may be no event stream at all.
+    start: Vec<u8>,
+    /// An event has come.
+    eventful: bool,
     total: usize,
     ended: bool,
 }
 
 impl Events {
     fn new(response: Response, http: Http) -> Self {
-        let (reader, ready, seen) = (Reader::default(), VecDeque::new(), Vec::new());
-        Self { response, http, reader, ready, seen, total: 0, ended: false }
+        let (reader, ready) = (Reader::default(), VecDeque::new());
+        Self {
+            response,
+            http,
+            reader,
+            ready,
+            seen: Vec::new(),
+            start: Vec::new(),
+            eventful: false,
+            total: 0,
+            ended: false,
+        }
     }
 
     /// The next event; `None` at the end of the response. `patience` is the longest silence, pings counted as sound.
@@ -396,6 +273,11 @@ impl Events {
                     None => {
                         self.ended = true;
                         self.ready.extend(self.reader.finish());
+                        let kind = content_type(&self.response);
+                        if self.ready.is_empty() && !self.start.is_empty() && !kind.contains("event-stream") {
+                            let start = String::from_utf8_lossy(&self.start);
+                            return Err(self.http.peer().no_api(&kind, &start));
+                        }
                         continue;
                     }
                 }
@@ -404,6 +286,12 @@ impl Events {
             };
             if let Err(error) = self.reader.push(&bytes, &mut self.ready) {
                 return Err(self.http.peer().too_large(&error.to_string()));
+            }
+            if !self.ready.is_empty() {
+                self.eventful = true;
+                self.start.clear();
+            } else if !self.eventful && self.start.len() < 4_000 {
+                self.start.extend_from_slice(&bytes);
             }
         }
     }
@@ -490,41 +378,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_shows_nowhere() {
-        let key = Key::new(" topsecret-1\n").unwrap();
-        assert_eq!(format!("{key} {key:?}"), "*** Key(***)");
-        assert_eq!(Key::new(" \n"), None);
-        let mut endpoint = Endpoint::new("work", "https://user:password1@api.test/v1?key=hidden");
-        endpoint.key = Some(key);
-        endpoint.headers = vec![("x-api-key".into(), "topsecret-2".into())];
-        endpoint.proxy = Some("http://me:topsecret-3@proxy.test".into());
-        let shown = format!("{endpoint:?}");
-        for secret in ["topsecret", "password1", "hidden"] {
-            assert!(!shown.contains(secret), "{shown}");
-        }
-        let secrets = endpoint.peer().secrets;
-        assert_eq!(secrets, ["topsecret-1", "topsecret-2", "password1", "topsecret-3"]);
-    }
-
-    #[test]
-    fn loopback_has_no_limit_to_the_first_byte() {
-        for url in [
-            "http://localhost:1234/v1",
-            "http://127.0.0.1/v1",
-            "http://[::1]:80",
-            "http://127.9.9.9",
-            "http://0.0.0.0:1",
-        ] {
-            assert!(is_loopback(url), "{url}");
-            assert_eq!(Endpoint::new("x", url).first_byte, None);
-        }
-        for url in ["https://api.openai.com/v1", "http://192.168.1.5", "http://localhost.evil.test", "nonsense", ""] {
-            assert!(!is_loopback(url), "{url}");
-            assert_eq!(Endpoint::new("x", url).first_byte, Some(Duration::from_secs(600)));
-        }
-    }
-
-    #[test]
     fn what_cannot_be_used_is_named() {
         for url in ["", "nonsense", "ftp://a.test", "api.test/v1"] {
             let error = Http::new(Endpoint::new("work", url)).err().unwrap();
@@ -549,17 +402,5 @@ mod tests {
         for (base, address) in table {
             assert_eq!(Http::new(Endpoint::new("x", base)).ok().unwrap().address("/models"), address);
         }
-    }
-
-    #[test]
-    fn the_configurations_figures_come_first() {
-        let mut endpoint = Endpoint::new("x", "http://127.0.0.1/v1");
-        let usage = RequestUsage { input: 1_000_000, output: 0, ..Default::default() };
-        assert_eq!(endpoint.figures("gpt-4o", usage), (Some(128_000), 2.5));
-        assert_eq!(endpoint.figures("llama", usage), (None, 0.0));
-        endpoint.figures.insert("llama".into(), Figures { window: Some(8_192), prices: None });
-        endpoint.figures.insert("gpt-4o".into(), Figures { window: Some(1_000), prices: None });
-        assert_eq!(endpoint.figures("llama", usage), (Some(8_192), 0.0));
-        assert_eq!(endpoint.figures("gpt-4o", usage), (Some(1_000), 2.5));
     }
 }

@@ -4,7 +4,13 @@ use super::*;
 use reqwest::header::{HeaderName, HeaderValue};
 
 fn peer() -> Peer {
-    Peer { name: "work".into(), host: "api.test".into(), loopback: false, secrets: vec!["topsecret-1".into()] }
+    Peer {
+        name: "work".into(),
+        host: "api.test".into(),
+        loopback: false,
+        proxied: false,
+        secrets: vec!["topsecret-1".into()],
+    }
 }
 
 fn status(status: u16, body: &str) -> ProviderError {

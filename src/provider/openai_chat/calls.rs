@@ -71,7 +71,10 @@ impl Calls {
         let begins = match index {
             // Some servers give every call the index 0: a whole call followed by another id and a name is another call.
             Some(_) => other_id && !name.is_empty() && is_whole(&part.arguments),
-            None => other_id || (!name.is_empty() && (part.name != name || is_whole(&part.arguments)) && !part.name.is_empty()),
+            None => {
+                other_id
+                    || (!name.is_empty() && (part.name != name || is_whole(&part.arguments)) && !part.name.is_empty())
+            }
         };
         (!begins).then_some(last)
     }

@@ -75,10 +75,13 @@ impl Mapper {
             if choice.get("error").is_some_and(|error| !error.is_null()) {
                 return Err(Broken::Error(choice.clone()));
             }
-            if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")).filter(|delta| delta.is_object()) {
+            if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")).filter(|delta| delta.is_object())
+            {
                 self.delta(delta, &mut out);
             }
-            if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str).filter(|reason| !reason.is_empty()) {
+            if let Some(reason) =
+                choice.get("finish_reason").and_then(Value::as_str).filter(|reason| !reason.is_empty())
+            {
                 self.finish = Some(reason.to_owned());
             }
         }
@@ -93,7 +96,9 @@ impl Mapper {
         }
         let finish = self.finish.take().unwrap_or_default();
         if matches!(finish.as_str(), "error" | "insufficient_system_resource" | "network_error") {
-            return Err(Broken::Error(json!({"error": {"message": format!("the server stopped with \"{finish}\""), "type": finish, "code": "server_error"}})));
+            return Err(Broken::Error(
+                json!({"error": {"message": format!("the server stopped with \"{finish}\""), "type": finish, "code": "server_error"}}),
+            ));
         }
         let mut out = Vec::new();
         if !self.started {
@@ -187,13 +192,16 @@ impl Mapper {
         let Value::Object(fields) = detail else { return };
         let kept = self.thinking.entry("reasoning_details").or_insert_with(|| json!([]));
         let Some(kept) = kept.as_array_mut() else { return };
-        let same = |block: &&mut Value| block.get("type") == fields.get("type") && block.get("index") == fields.get("index");
+        let same =
+            |block: &&mut Value| block.get("type") == fields.get("type") && block.get("index") == fields.get("index");
         match kept.last_mut().filter(same).and_then(Value::as_object_mut) {
             Some(block) => {
                 for (key, value) in fields {
                     match value {
                         Value::Null => {}
-                        Value::String(text) if matches!(key.as_str(), "text" | "summary" | "data") => append(block, key, text),
+                        Value::String(text) if matches!(key.as_str(), "text" | "summary" | "data") => {
+                            append(block, key, text)
+                        }
                         _ => {
                             block.insert(key.clone(), value.clone());
                         }

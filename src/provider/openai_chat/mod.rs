@@ -97,7 +97,7 @@ impl OpenAiChat {
             let manner = self.manner(&request);
             let body = wire::body(&request, manner, &host, self.endpoint().extra_body.as_ref());
             match self.http.post("/chat/completions", &body).await {
-                Ok(Answer::Events(events)) => return Ok(Reading::new(self.http.clone(), events, &host).chunks()),
+                Ok(Answer::Events(events)) => return Ok(Reading::new(self.http.clone(), *events, &host).chunks()),
                 Ok(Answer::Json(value)) => return self.whole(&value, &host),
                 // Each round takes one field out, so this ends.
                 Err(error) if self.learn(&request, manner, &error) => {}

@@ -2,12 +2,14 @@
 //!
 //! Everything is derived from the request: which script the user gave, which of its calls have results, what is next.
 
+use super::failures::failure;
+use super::plan::{DraftPlan, WISH};
 use super::prose;
 use super::script::{FailKind, Script, Step, VERBS, parse};
+use super::words::{count, last_line, lines, lines_said, literal, matches, output_and_exit, refused, shorten};
 use crate::domain::ids::CallId;
 use crate::provider::{Call, CallResult, Item, ModelRequest, ProviderError, Reply, Stop};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// What the user item begins with after a plan was approved.
 pub(super) const APPROVED: &str = "plan approved";
@@ -251,7 +253,7 @@ impl<'a> Turn<'a> {
                 let ways =
                     [format!("I list `{path}`."), format!("Looking at `{path}`."), format!("What is in `{path}`?")];
                 self.tool("list", json!({"path": path}), ways, |result| {
-                    format!("`{path}` has {}.", count(lines(result), "entry"))
+                    format!("`{path}` has {}.", count(lines_said(result), "entry"))
                 })
             }
             Step::Read { path } => self.read(path),
@@ -263,20 +265,25 @@ impl<'a> Turn<'a> {
                     format!("Where is `{text}`? I look in `{place}`."),
                 ];
                 let input = json!({"pattern": literal(text), "path": place});
-                self.tool("grep", input, ways, |result| {
-                    format!("Searching for `{text}` gave {}.", count(lines(result), "line"))
+                self.tool("grep", input, ways, |result| match matches(result) {
+                    0 => format!("`{text}` was not found in `{place}`."),
+                    found => format!("`{text}` was found in {}.", count(found, "line")),
                 })
             }
             Step::Run { command } => {
                 let ways =
                     [format!("I run `{command}`."), format!("Running `{command}`."), format!("Now `{command}`.")];
-                self.tool("bash", json!({"command": command}), ways, |result| match last_line(result) {
-                    Some(line) => format!(
-                        "`{command}` gave {}, the last one: `{}`.",
-                        count(lines(result), "line"),
-                        shorten(line, 60)
-                    ),
-                    None => format!("`{command}` gave no output."),
+                self.tool("bash", json!({"command": command}), ways, |result| {
+                    let (output, exit) = output_and_exit(result);
+                    let exit = exit.map_or_else(String::new, |exit| format!(" ({exit})"));
+                    match last_line(output) {
+                        Some(line) => format!(
+                            "`{command}` gave {}{exit}, the last one: `{}`.",
+                            count(lines(output), "line"),
+                            shorten(line, 60)
+                        ),
+                        None => format!("`{command}` gave no output{exit}."),
+                    }
                 })
             }
             Step::Write { path, content } => self.write(path, content),
@@ -340,14 +347,19 @@ impl<'a> Turn<'a> {
             .iter()
             .find_map(|key| call.input.get(key).and_then(Value::as_str))
             .unwrap_or("");
-        let why = result.text.trim().lines().next().unwrap_or("no reason was given");
-        self.note(&format!("`{} {}` **{word}**: {}", call.name, shorten(subject, 60), shorten(why, 300)));
+        let (output, exit) = output_and_exit(&result.text);
+        // A command says why at its end, every other tool at its beginning.
+        let why = match exit {
+            Some(exit) => [Some(exit), last_line(output)].into_iter().flatten().collect::<Vec<_>>().join(", "),
+            None => result.text.trim().lines().next().unwrap_or("no reason was given").to_owned(),
+        };
+        self.note(&format!("`{} {}` **{word}**: {}", call.name, shorten(subject, 60), shorten(&why, 300)));
     }
 
     fn read(&mut self, path: &str) -> Flow {
         let ways = [format!("I read `{path}`."), format!("Reading `{path}`."), format!("Let me see `{path}`.")];
         self.tool("read", json!({"path": path}), ways, |result| {
-            format!("`{path}` has {}.", count(lines(result), "line"))
+            format!("`{path}` has {}.", count(lines_said(result), "line"))
         })
     }
 
@@ -372,7 +384,8 @@ impl<'a> Turn<'a> {
             deed.call.name == "write"
                 && deed.result.is_some_and(|result| {
                     let text = result.text.to_lowercase();
-                    result.failed && !refused(&text) && (text.contains("read it") || text.contains("read the file"))
+                    let speaks_of_reading = ["not read", "was read", "`read`", "read it", "read the file"];
+                    result.failed && !refused(&text) && speaks_of_reading.iter().any(|words| text.contains(words))
                 })
         })
     }
@@ -502,81 +515,6 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// What a wish of the user looks like as a step of a plan.
-const WISH: &str = "Take care of this wish: ";
-
-struct DraftPlan {
-    title: String,
-    summary: String,
-    steps: Vec<String>,
-}
-
-impl DraftPlan {
-    fn about(text: &str) -> DraftPlan {
-        let file = slug(text);
-        DraftPlan {
-            title: text.to_owned(),
-            summary: format!("A rehearsed plan for {text}: look around, write down what is there, and check it."),
-            steps: vec![
-                "List the directory".to_owned(),
-                format!("Write `{file}` with what it holds"),
-                format!("Read `{file}` back to check it"),
-            ],
-        }
-    }
-
-    fn input(&self) -> Value {
-        json!({"title": self.title, "summary": self.summary, "steps": self.steps})
-    }
-
-    /// The file that the plan names.
-    fn file(&self) -> String {
-        let named = self.steps.iter().find_map(|step| step.strip_prefix("Write `")?.split('`').next());
-        named.map_or_else(|| slug(&self.title), str::to_owned)
-    }
-
-    fn content(&self, found: Option<&CallResult>) -> String {
-        let mut out = format!("# {}\n\n{}\n\n## What the directory holds\n\n", self.title, self.summary);
-        match found {
-            Some(result) if !result.failed => {
-                out.push_str("```text\n");
-                out.extend(result.text.lines().take(200).flat_map(|line| [line, "\n"]));
-                out.push_str("```\n");
-            }
-            Some(result) => out.push_str(&format!("It could not be listed: {}\n", result.text.trim())),
-            None => out.push_str("It was not listed: there was no tool for it.\n"),
-        }
-        let wishes: Vec<&str> = self.steps.iter().filter_map(|step| step.strip_prefix(WISH)).collect();
-        if !wishes.is_empty() {
-            out.push_str("\n## Wishes\n\n");
-            out.extend(wishes.into_iter().flat_map(|wish| ["- ", wish, "\n"]));
-        }
-        out
-    }
-}
-
-/// The file name for a plan: `TIDY-UP.md` for a tidy-up, otherwise small letters.
-fn slug(text: &str) -> String {
-    let lower = text.trim().to_lowercase();
-    let bare = ["a ", "an ", "the "].iter().find_map(|article| lower.strip_prefix(article)).unwrap_or(&lower);
-    let mut out = String::new();
-    for c in bare.chars() {
-        if c.is_alphanumeric() {
-            out.push(c);
-        } else if !out.is_empty() && !out.ends_with('-') {
-            out.push('-');
-        }
-        if out.chars().count() >= 40 {
-            break;
-        }
-    }
-    match out.trim_end_matches('-') {
-        "" => "plan.md".to_owned(),
-        "tidy-up" => "TIDY-UP.md".to_owned(),
-        slug => format!("{slug}.md"),
-    }
-}
-
 fn replies(items: &[Item]) -> impl Iterator<Item = &Reply> {
     items.iter().filter_map(|item| match item {
         Item::Assistant(reply) => Some(reply),
@@ -595,95 +533,6 @@ fn help(why: &str) -> String {
         out.push_str(&format!("- `{verb}`: {what}\n"));
     }
     out.push_str("\nJoin several with \"then\": `list src then read README.md`. To talk to a model, choose another connection.\n");
-    out
-}
-
-/// The error that a server would have caused.
-pub(super) fn failure(kind: FailKind) -> ProviderError {
-    let (code, title, text, retry, after) = match kind {
-        FailKind::Network => ("network_error", "No connection", "The server cannot be reached", true, None),
-        FailKind::Break => {
-            ("network_error", "The answer broke off", "The connection ended before the answer was complete", true, None)
-        }
-        FailKind::Stall => (
-            "network_error",
-            "The answer stalled",
-            "The server stopped sending in the middle of its answer",
-            true,
-            None,
-        ),
-        FailKind::Rate => {
-            ("rate_limited", "Too many requests", "The server asks to wait", true, Some(Duration::from_secs(2)))
-        }
-        FailKind::Server => {
-            ("service_error", "The server failed", "The server had an internal error (500)", true, None)
-        }
-        FailKind::Overload => {
-            ("service_unavailable", "The server is overloaded", "The server has too much to do (529)", true, None)
-        }
-        FailKind::Key => {
-            ("invalid_api_key", "The key was refused", "The server does not accept the key (401)", false, None)
-        }
-        FailKind::Billing => ("billing_error", "No credit", "The account has no credit left (402)", false, None),
-        FailKind::Model => ("invalid_model", "No such model", "The server does not know the model (404)", false, None),
-        FailKind::Context => (
-            "context_overflow",
-            "The context is full",
-            "The conversation is longer than the model can take",
-            false,
-            None,
-        ),
-    };
-    ProviderError {
-        code,
-        title: title.to_owned(),
-        text: format!("{text}. This is a rehearsal: you asked for this failure, nothing is wrong."),
-        detail: String::new(),
-        retry,
-        after,
-    }
-}
-
-/// A number of things, with the plural where it belongs.
-fn count(n: usize, thing: &str) -> String {
-    match (n, thing.strip_suffix('y')) {
-        (1, _) => format!("1 {thing}"),
-        (_, Some(stem)) => format!("{n} {stem}ies"),
-        _ => format!("{n} {thing}s"),
-    }
-}
-
-fn lines(text: &str) -> usize {
-    text.trim_end().lines().count()
-}
-
-fn last_line(text: &str) -> Option<&str> {
-    text.trim_end().lines().next_back().map(str::trim).filter(|line| !line.is_empty())
-}
-
-/// The result speaks of a person or a mode that did not let it happen.
-fn refused(text: &str) -> bool {
-    let text = text.to_lowercase();
-    ["refused", "declined", "denied", "not allowed", "permission mode", "skipped", "explore mode"]
-        .iter()
-        .any(|w| text.contains(w))
-}
-
-/// The start of a text on one line, with "…" when it was cut.
-fn shorten(text: &str, most: usize) -> String {
-    let one_line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
-    if one_line.chars().count() > most { one_line.chars().take(most).chain(['…']).collect() } else { one_line }
-}
-
-/// A text as a regular expression that finds just it.
-fn literal(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
     out
 }
 

@@ -1,13 +1,16 @@
 //! The rehearsal: a provider without a model, for trying the program out, for demonstrations and for tests.
 //!
 //! It follows a few verbs and says that it is no language model. `script` reads what the user wrote, `act` decides what the
-//! response is, `prose` writes text for `stream`; this file gives the response its pace.
+//! response is (`plan`, `failures`, `prose` and `words` give it its parts); this file gives the response its pace.
 
 mod act;
+mod failures;
+mod plan;
 mod prose;
 mod script;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use super::{Chunk, Chunks, Item, ModelRequest, Provider, ProviderError, Stop};
 use crate::domain::usage::RequestUsage;

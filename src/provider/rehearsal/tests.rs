@@ -90,10 +90,15 @@ fn made(calls: &[Call]) -> Vec<(&str, Value)> {
 
 #[tokio::test]
 async fn each_verb_makes_its_calls_and_sums_them_up() {
-    let table: [(&str, Vec<(&str, Value)>, &str); 9] = [
+    type Case = (&'static str, Vec<(&'static str, Value)>, &'static str);
+    let table: [Case; 9] = [
         ("list src", vec![("list", json!({"path": "src"}))], "`src` has 2 entries."),
         ("read a.md", vec![("read", json!({"path": "a.md"}))], "`a.md` has 2 lines."),
-        ("find f(x) in src", vec![("grep", json!({"pattern": "f\\(x\\)", "path": "src"}))], "`f(x)` gave 2 lines"),
+        (
+            "find f(x) in src",
+            vec![("grep", json!({"pattern": "f\\(x\\)", "path": "src"}))],
+            "`f(x)` was not found in `src`",
+        ),
         ("run ls", vec![("bash", json!({"command": "ls"}))], "gave 2 lines, the last one: `two`"),
         ("write a.md: hi", vec![("write", json!({"path": "a.md", "content": "hi\n"}))], "Wrote 1 line to `a.md`"),
         (
@@ -123,6 +128,27 @@ async fn each_verb_makes_its_calls_and_sums_them_up() {
 }
 
 #[tokio::test]
+async fn results_are_summed_up_as_the_tools_write_them() {
+    let table = [
+        ("list", Ok("src/  2 entries\na.md  10 B\n(ignored: target)\n"), "`.` has 2 entries."),
+        ("read a", Ok("1\tone\n2\t(two)\n(lines 1-2 of 9; go on with offset 3)\n"), "`a` has 2 lines."),
+        ("find x in src", Ok("src/a\n3:x\n14:xx\n\nsrc/b\n1:x\n\n"), "`x` was found in 3 lines."),
+        ("find x", Ok("No line matches.\n"), "`x` was not found in `.`."),
+        ("run ls", Ok("a\nb\nexit 0"), "`ls` gave 2 lines (exit 0), the last one: `b`."),
+        ("run true", Ok("exit 0"), "`true` gave no output (exit 0)."),
+        ("run make", Err("cc\nerror: oops\nexit 2"), "`bash make` **failed**: exit 2, error: oops"),
+        ("run false", Err("exit 1"), "`bash false` **failed**: exit 1"),
+    ];
+    for (text, result, sum) in table {
+        let (_, last) = converse(&mut vec![Item::User(text.into())], &TOOLS, |_, _| {
+            result.map(str::to_owned).map_err(str::to_owned)
+        })
+        .await;
+        assert!(last.contains(sum), "{text}: {last}");
+    }
+}
+
+#[tokio::test]
 async fn failures_and_refusals_are_named() {
     let mut items = vec![Item::User("read a then run rm b then list".into())];
     let (calls, last) = converse(&mut items, &TOOLS, |n, _| match n {
@@ -140,14 +166,19 @@ async fn failures_and_refusals_are_named() {
 
 #[tokio::test]
 async fn a_file_that_was_there_is_read_before_it_is_written() {
-    let mut items = vec![Item::User("write a: x then list".into())];
-    let (calls, last) = converse(&mut items, &TOOLS, |n, _| match n {
-        0 => Err("a exists: read it first.".into()),
-        _ => Ok("ok".into()),
-    })
-    .await;
-    assert_eq!(calls.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["write", "read", "write", "list"]);
-    assert!(last.contains("Done.") && last.contains("Wrote 1 line"), "{last}");
+    for why in [
+        "a exists and was not read yet. Use `read` on it first.",
+        "a was changed since it was read, perhaps by the user.",
+    ] {
+        let mut items = vec![Item::User("write a: x then list".into())];
+        let (calls, last) = converse(&mut items, &TOOLS, |n, _| match n {
+            0 => Err(why.into()),
+            _ => Ok("ok".into()),
+        })
+        .await;
+        assert_eq!(calls.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["write", "read", "write", "list"]);
+        assert!(last.contains("Done.") && last.contains("Wrote 1 line"), "{last}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,220 @@
+//! What a status and the words of a server mean. The phrases are those that servers were seen to use.
+
+use serde_json::Value;
+
+/// What a server said went wrong, in the fields that most of them use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) message: String,
+    pub(super) kind: String,
+    pub(super) code: String,
+}
+
+/// A kind of failure: code, title, what happened, what to do, whether it may be tried again.
+pub(super) struct Kind {
+    pub(super) code: &'static str,
+    pub(super) title: &'static str,
+    pub(super) what: String,
+    pub(super) advice: &'static str,
+    pub(super) retry: bool,
+}
+
+pub(super) const CHECK_URL: &str = "Check the connection's base_url; it usually ends in `/v1`.";
+const CHECK_KEY: &str = "Give the connection a valid key: the stored one comes first, then its `key_env`.";
+const CHECK_MODEL: &str = "Choose another model.";
+const WAIT: &str = "Try again in a while.";
+const NEW_CONTEXT: &str = "Compact the conversation or begin a new session.";
+
+impl Said {
+    pub(super) fn plain(body: &str) -> Said {
+        // A page of markup says nothing in a sentence; it is in the detail.
+        let message = if body.trim_start().starts_with('<') { "" } else { body.trim() };
+        Said { message: message.to_owned(), ..Said::default() }
+    }
+
+    /// Reads `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}` and lists of these.
+    pub(super) fn of(value: &Value) -> Said {
+        let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
+        let inner = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        let text = |key: &str| -> String {
+            match inner.get(key).or_else(|| value.get(key)) {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Number(number)) => number.to_string(),
+                _ => String::new(),
+            }
+        };
+        let mut message = match inner {
+            Value::String(text) => text.clone(),
+            _ => text("message"),
+        };
+        if message.is_empty() {
+            message = match inner.get("detail").or_else(|| inner.get("message")) {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Array(list)) => {
+                    let parts = list.iter().filter_map(|part| part.get("msg").and_then(Value::as_str));
+                    parts.collect::<Vec<_>>().join("; ")
+                }
+                Some(Value::Object(fields)) => Value::Object(fields.clone()).to_string(),
+                _ => String::new(),
+            };
+        }
+        Said { message, kind: text("type"), code: text("code") }
+    }
+}
+
+pub(super) fn network(title: &'static str, what: String, advice: &'static str) -> Kind {
+    Kind { code: "network_error", title, what, advice, retry: true }
+}
+
+/// What a status (0 for an error inside of a stream) and the server's words mean. The words come first: servers use
+/// the same status for very different things.
+pub(super) fn kind(status: u16, said: &Said) -> Kind {
+    let message = said.message.to_lowercase();
+    let labels = format!("{} {}", said.kind, said.code).to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    let is = |words: &[&str]| words.iter().any(|word| labels.contains(word));
+    let make = |code, title, what: &str, advice, retry| {
+        let shown = if status == 0 { String::new() } else { format!(" ({status})") };
+        Kind { code, title, what: format!("{what}{shown}"), advice, retry }
+    };
+    if is(&["context_length", "exceed_context_size", "context_window"]) || says(OVERFLOW) {
+        return make(
+            "context_overflow",
+            "The context is full",
+            "The conversation is too long for the model at {host}",
+            NEW_CONTEXT,
+            false,
+        );
+    }
+    if says(NO_TOOLS) {
+        let what = "The model at {host} cannot use tools";
+        return make(
+            "model_no_tool_support",
+            "The model cannot use tools",
+            what,
+            "Choose a model that can, or switch tool calling on at the server.",
+            false,
+        );
+    }
+    if status == 402 || is(&["insufficient_quota", "billing", "insufficient_balance", "payment"]) || says(NO_CREDIT) {
+        return make(
+            "billing_error",
+            "No credit",
+            "{host} wants to be paid",
+            "Look at the account's billing at the provider.",
+            false,
+        );
+    }
+    if status == 401 || is(&["invalid_api_key", "authentication", "unauthorized"]) {
+        return make("invalid_api_key", "The key was refused", "{host} does not accept the key", CHECK_KEY, false);
+    }
+    if status == 413 || says(&["request too large for model"]) {
+        return make(
+            "invalid_request",
+            "The request is too large",
+            "{host} does not take a request of this size",
+            NEW_CONTEXT,
+            false,
+        );
+    }
+    if status == 429 || is(&["rate_limit", "too_many_requests"]) {
+        return make("rate_limited", "Too many requests", "{host} asks to wait", WAIT, true);
+    }
+    if status == 529 || is(&["overloaded", "insufficient_system_resource"]) {
+        return make("service_unavailable", "The server is overloaded", "{host} has too much to do", WAIT, true);
+    }
+    if is(&["model_not_found", "invalid_model", "model_not_exist"])
+        || (matches!(status, 0 | 400 | 404 | 422) && message.contains("model") && says(NO_MODEL))
+    {
+        return make("invalid_model", "No such model", "{host} does not know the model", CHECK_MODEL, false);
+    }
+    match status {
+        403 => make(
+            "invalid_api_key",
+            "Access refused",
+            "{host} refuses access",
+            "Check what the key and the account may use.",
+            false,
+        ),
+        404 | 405 => make("invalid_request", "Nothing at this address", "{host} has no such address", CHECK_URL, false),
+        407 => make(
+            "proxy_error",
+            "The proxy wants a login",
+            "The proxy on the way to {host} wants a login",
+            "Check the connection's proxy.",
+            false,
+        ),
+        408 | 409 => make("service_unavailable", "The server gave up", "{host} gave the request up", WAIT, true),
+        502..=504 => make("service_unavailable", "The server is not available", "{host} is not available", WAIT, true),
+        500..=599 => make("service_error", "The server failed", "{host} had an error of its own", WAIT, true),
+        400..=499 => make(
+            "invalid_request",
+            "The request was refused",
+            "{host} does not accept the request",
+            "The detail may say what it dislikes.",
+            false,
+        ),
+        // Nothing but the words of the server: those that speak of its own trouble may pass.
+        0 if is(&["server_error", "internal", "unavailable", "timeout", "tool_use_failed", "api_error"])
+            || says(&["try again", "internal server error", "timed out", "upstream", "overloaded"]) =>
+        {
+            make("service_error", "The server failed", "{host} failed in the middle of its answer", WAIT, true)
+        }
+        0 if is(&["invalid_request"]) => make(
+            "invalid_request",
+            "The request was refused",
+            "{host} does not accept the request",
+            "The detail may say what it dislikes.",
+            false,
+        ),
+        0 => make("provider_error", "The server failed", "{host} reported an error in its answer", WAIT, false),
+        _ => make("unknown_error", "An odd answer", "{host} answered with an unknown status", CHECK_URL, false),
+    }
+}
+
+const OVERFLOW: &[&str] = &[
+    "maximum context length",
+    "context length exceeded",
+    "exceeds the available context size",
+    "exceed context window",
+    "exceeds the context window",
+    "context window exceeded",
+    "exceeds the model's context",
+    "prompt is too long",
+    "input is too long",
+    "reduce the length of the messages",
+    "exceeds the maximum number of tokens",
+    "maximum prompt length",
+    "input length and `max_tokens` exceed",
+    "longer than the model's context",
+    "greater than the context length",
+];
+const NO_TOOLS: &[&str] = &[
+    "does not support tools",
+    "does not support tool",
+    "does not support function",
+    "no endpoints found that support tool use",
+    "tool calling` is not supported",
+    "tool calling is not supported",
+    "tools param requires",
+    "requires --enable-auto-tool-choice",
+    "function calling is not enabled",
+    "tools are not supported",
+];
+const NO_CREDIT: &[&str] = &[
+    "insufficient balance",
+    "insufficient credit",
+    "credit balance is too low",
+    "exceeded your current quota",
+    "requires more credits",
+];
+const NO_MODEL: &[&str] = &[
+    "not found",
+    "does not exist",
+    "not exist",
+    "not a valid model",
+    "invalid model",
+    "unknown model",
+    "no such model",
+    "no model",
+];
