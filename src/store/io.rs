@@ -198,10 +198,9 @@ pub enum Fault {
         /// The error.
         errno: i32,
     },
-    /// As if the process died right before the call: it and all later ones do nothing and fail.
+    /// As if the process died right before the call, which is right after the one before: it and all later ones do
+    /// nothing and fail.
     DieBefore(u64),
-    /// As if the process died right after the call.
-    DieAfter(u64),
     /// As if the machine died in the middle of a write: half of its bytes are there, nothing follows.
     DieAmid(u64),
     /// SIGKILL to this very process right before the call.
@@ -244,8 +243,6 @@ impl Watched {
                 Err(io::Error::from_raw_os_error(errno))
             }
             Fault::DieBefore(at) if n >= at => Err(dead()),
-            Fault::DieAfter(at) if n > at => Err(dead()),
-            Fault::DieAfter(at) if n == at => act().and_then(|_| Err(dead())),
             Fault::DieAmid(at) if n == at => half().and_then(|()| Err(dead())),
             Fault::DieAmid(at) if n > at => Err(dead()),
             Fault::KillBefore(at) if n == at => {
@@ -265,10 +262,7 @@ impl Io for Watched {
         self.around(|| self.inner.read_at(file, at, buffer))
     }
     fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.torn(
-            || self.inner.write_at(file, at, bytes),
-            || self.inner.write_at(file, at, &bytes[..bytes.len() / 2]),
-        )
+        self.torn(|| self.inner.write_at(file, at, bytes), || self.inner.write_at(file, at, &bytes[..bytes.len() / 2]))
     }
     fn append(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
         self.torn(|| self.inner.append(file, bytes), || self.inner.append(file, &bytes[..bytes.len() / 2]))

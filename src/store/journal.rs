@@ -496,7 +496,9 @@ impl Journal {
         meta.last_message = self.counted.last_message;
         meta.used = self.counted.used;
         meta.preview.clone_from(&self.counted.preview);
-        match io.stat(&self.path()) {
+        let there = io.stat(&self.path());
+        let new = there.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        match there {
             Ok(stat) if stat.ino != self.ino => self.adopt()?,
             Ok(_) if self.head.slot > 0 && !self.head.long => self.reread_line()?,
             // Missing: it is being made.
@@ -534,9 +536,16 @@ impl Journal {
                 self.head.hash = after;
             } else if anew || !self.head.sound || self.len <= REWRITTEN {
                 let length = slot as u64 + self.len.saturating_sub(self.head.body);
-                let record = Second { after, length, ..in_second_only(&fields) };
-                session::replace(&*io, &second, record.render().as_bytes(), sync)?;
-                self.rewrite(&line)?;
+                let record = Second { after, length, ..in_second_only(&fields) }.render();
+                // Of an old file the second header comes first, so that a death between the two is known. A new
+                // session begins with `session.jsonl`: before it there is nothing to list.
+                if new {
+                    self.rewrite(&line)?;
+                    session::replace(&*io, &second, record.as_bytes(), sync)?;
+                } else {
+                    session::replace(&*io, &second, record.as_bytes(), sync)?;
+                    self.rewrite(&line)?;
+                }
             } else {
                 session::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
             }

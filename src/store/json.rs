@@ -182,10 +182,7 @@ mod tests {
         assert_eq!(fields.text("a").as_deref(), Some("x\u{fffd}"));
         fields.set("c", "7".into());
         fields.set("new", "true".into());
-        assert_eq!(
-            fields.render(),
-            r#"{"a":12345678901234567890123,"b":[1.0, 1e21],"a":"x\ud83d","c":7,"new":true}"#
-        );
+        assert_eq!(fields.render(), r#"{"a":12345678901234567890123,"b":[1.0, 1e21],"a":"x\ud83d","c":7,"new":true}"#);
     }
 
     #[test]

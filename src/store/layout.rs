@@ -72,7 +72,8 @@ pub fn is_temp(name: &str) -> bool {
 /// What lisle writes into the `config.json` of a workspace that it makes.
 pub fn marker(name: &str, at_ms: i64) -> String {
     let id = format!("ws_{:08x}", fastrand::u32(..));
-    let slug: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let slug: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let config = serde_json::json!({
         "id": id, "name": name, "slug": slug, "createdAt": at_ms, "updatedAt": at_ms, "madeBy": "lisle",
     });

@@ -136,8 +136,7 @@ impl Store {
         let dir = self.inner.layout.session(id);
         let large = self.io().stat(&dir.join(layout::SESSION)).is_ok_and(|stat| stat.len > HEADER_AT_MOST);
         if !large && let Ok(found) = session::find(self.io(), &dir) {
-            let reader =
-                session::Reader { io: self.io(), id, dir: dir.clone(), home: &self.inner.home };
+            let reader = session::Reader { io: self.io(), id, dir: dir.clone(), home: &self.inner.home };
             let mut meta = reader.meta(&found);
             if !found.head.sound
                 && let Ok(page) = reader.page(&found, found.len, 200, meta.created)

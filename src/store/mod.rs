@@ -14,9 +14,9 @@
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod drafts;
 pub mod header;
 pub mod io;
-mod drafts;
 mod journal;
 mod json;
 mod layout;
@@ -102,8 +102,12 @@ impl StoreError {
 fn advice(error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind as Kind;
     match error.kind() {
-        Kind::StorageFull | Kind::QuotaExceeded => ". Free some space; what is unsaved is kept in memory and tried again",
-        Kind::ReadOnlyFilesystem => ". The file system is read-only; mount it writable, what is unsaved is kept in memory",
+        Kind::StorageFull | Kind::QuotaExceeded => {
+            ". Free some space; what is unsaved is kept in memory and tried again"
+        }
+        Kind::ReadOnlyFilesystem => {
+            ". The file system is read-only; mount it writable, what is unsaved is kept in memory"
+        }
         Kind::PermissionDenied => ". Check the owner and the rights of the file and of the directories above it",
         Kind::NotFound => ". Was it moved or deleted?",
         _ => ". Check the disk; what is unsaved is kept in memory and tried again",

@@ -205,11 +205,12 @@ impl Store {
         let alive = another && matches!(asked, Asked::Held(_));
         let died_in_turn = !alive && (live.turn || !open.is_empty());
         let folded = if alive { open } else { live::folded(open) };
-        let queue: Vec<Queued> = live.queue.iter().cloned().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
+        let queue: Vec<Queued> =
+            live.queue.iter().cloned().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
         let base = meta.clone();
-        meta.messages = counted.messages;
-        meta.last_message = counted.last_message;
-        meta.preview.clone_from(&counted.preview);
+        let mut shown = counted.clone();
+        folded.iter().for_each(|row| session::count(&mut shown, row));
+        (meta.messages, meta.last_message, meta.preview) = (shown.messages, shown.last_message, shown.preview);
         let own = found.head.own.clone();
         let foreign_last_write = found.head.foreign;
         let mut rows = page.rows;
@@ -226,16 +227,7 @@ impl Store {
                 Access::Writer(Box::new(journal))
             }
         };
-        Ok(Loaded {
-            meta,
-            own,
-            rows,
-            earlier: page.earlier,
-            queue,
-            died_in_turn,
-            foreign_last_write,
-            access,
-        })
+        Ok(Loaded { meta, own, rows, earlier: page.earlier, queue, died_in_turn, foreign_last_write, access })
     }
 
     /// Rows before `cursor`, at most `rows` of them.
@@ -302,11 +294,14 @@ impl Store {
         match made() {
             Ok(journal) => Ok((id, journal)),
             Err(error) => {
-                // Ours alone since the mkdir, and without a row: what cannot be removed is an empty directory.
-                for name in io.list(&dir).unwrap_or_default() {
-                    let _ = io.remove(&dir.join(name));
+                // Ours alone since the mkdir, and without a row. The session's own file goes last, so that what cannot
+                // be removed is a sound, empty session.
+                let mut names = io.list(&dir).unwrap_or_default();
+                names.sort_by_key(|name| name == layout::SESSION);
+                let gone = names.iter().all(|name| io.remove(&dir.join(name)).is_ok());
+                if gone {
+                    let _ = io.remove(&dir);
                 }
-                let _ = io.remove(&dir);
                 Err(error)
             }
         }

@@ -374,8 +374,18 @@ fn tool(fields: &Fields, own: &Fields) -> ToolCall {
 
 /// What identifies a call of another program: the first telling text of its input.
 fn subject(input: &Value) -> String {
-    const KEYS: [&str; 10] =
-        ["command", "file_path", "path", "notebook_path", "pattern", "planPath", "query", "url", "description", "title"];
+    const KEYS: [&str; 10] = [
+        "command",
+        "file_path",
+        "path",
+        "notebook_path",
+        "pattern",
+        "planPath",
+        "query",
+        "url",
+        "description",
+        "title",
+    ];
     KEYS.iter().find_map(|key| input.get(key)?.as_str()).unwrap_or_default().to_owned()
 }
 
@@ -460,8 +470,17 @@ pub(super) fn samples(dir: &Path) -> Vec<Message> {
     };
     let info = |text: &str, level, kind| Body::Info(Info { text: text.into(), level, kind });
     let bodies = vec![
-        Body::User(UserText { text: format!("see {file} and {{{{SESSION_PATH}}}}"), attachments: vec!["a.png".into()], steer: true }),
-        Body::Assistant(AssistantText { text: "so \u{1f600}".into(), intermediate: true, partial: true, native: native.clone() }),
+        Body::User(UserText {
+            text: format!("see {file} and {{{{SESSION_PATH}}}}"),
+            attachments: vec!["a.png".into()],
+            steer: true,
+        }),
+        Body::Assistant(AssistantText {
+            text: "so \u{1f600}".into(),
+            intermediate: true,
+            partial: true,
+            native: native.clone(),
+        }),
         Body::Thinking(Thinking { text: "hm".into(), millis: Some(3), native }),
         Body::Tool(Box::new(call)),
         Body::Tool(Box::new(refused)),

@@ -345,7 +345,8 @@ fn fill_times(rows: &mut [Message], created: At) {
 
 fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
     let shown: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
-    let more = if lines.len() > shown.len() { format!(" and {} more", lines.len() - shown.len()) } else { String::new() };
+    let more =
+        if lines.len() > shown.len() { format!(" and {} more", lines.len() - shown.len()) } else { String::new() };
     let (lines_are, verb) = if lines.len() == 1 { ("Line", "") } else { ("Lines", "s") };
     let list = format!("{lines_are} {}{more}", shown.join(", "));
     let one = verb.is_empty();

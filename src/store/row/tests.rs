@@ -65,6 +65,13 @@ fn lone_surrogates_odd_contents_and_missing_ids_are_read() {
 }
 
 #[test]
+fn bytes_that_are_not_utf8_are_shown_as_such() {
+    let line = read(b"{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\xff\xfe\x80\"}", 0, 1, Path::new(DIR));
+    assert_eq!(line.odd, Some(Oddity::NotUtf8));
+    assert!(matches!(&line.rows[0].body, Body::User(user) if user.text == "x\u{fffd}\u{fffd}\u{fffd}"));
+}
+
+#[test]
 fn rows_on_one_line_are_told_apart() {
     let (a, b) = (r#"{"id":"a","content":"1","type":"user"}"#, r#"{"id":"b","content":"2","type":"user"}"#);
     let ids = |line: &str| -> Vec<String> {

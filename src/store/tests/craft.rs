@@ -90,7 +90,7 @@ const DAMAGED: [(&str, usize, &str); 33] = [
     ("261202-sound-bell", 6, ""),
     ("damaged-bom", 6, "byte order mark"),
     ("damaged-copy", 6, "this is session"),
-    ("damaged-corrupt-bytes", 6, "Line 3 holds bytes that are not UTF-8"),
+    ("damaged-corrupt-bytes", 6, "Line 4 cannot be read"),
     ("damaged-corrupt-middle", 6, "Lines 3, 5 cannot be read"),
     ("damaged-corrupt-values", 12, "Lines 3, 4, 5, 6, 7, 8 are no message"),
     ("damaged-crlf", 6, "CRLF"),
@@ -205,7 +205,8 @@ fn lines_that_nobody_edited_stay_byte_for_byte_in_every_session() {
             assert!(!again.foreign_last_write, "{name}");
         }
         let ids = dirs(root.path());
-        let lost: Vec<_> = store.list().sessions.into_iter().filter(|m| !ids.contains(&m.id.as_str().to_owned())).collect();
+        let lost: Vec<_> =
+            store.list().sessions.into_iter().filter(|m| !ids.contains(&m.id.as_str().to_owned())).collect();
         assert_eq!(lost, []);
     }
 }

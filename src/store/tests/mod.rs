@@ -96,15 +96,6 @@ pub(super) fn ids(rows: &[Message]) -> Vec<&str> {
     rows.iter().map(|row| row.id.as_str()).collect()
 }
 
-/// Lines without the header.
-pub(super) fn body_lines(path: &Path) -> Vec<Vec<u8>> {
-    let bytes = std::fs::read(path).unwrap();
-    let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
-    lines.remove(0);
-    lines.retain(|line| !line.iter().all(u8::is_ascii_whitespace));
-    lines
-}
-
 /// Line 1 is a padded header, and every line is JSON with its newline.
 pub(super) fn assert_well_formed(path: &Path) {
     let bytes = std::fs::read(path).unwrap();
