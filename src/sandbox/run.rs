@@ -7,7 +7,7 @@
 use super::{Ended, GRACE, Invocation, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions};
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,14 +33,9 @@ const TICK: Duration = Duration::from_millis(10);
 pub fn parent_main(args: &[OsString]) -> i32 {
     let report = match Invocation::parse(args).and_then(|call| start(&call)) {
         Ok(parent) => parent.see_it_through(),
-        Err(error) => Report {
-            ended: Ended::NotStarted,
-            exit: Some(127),
-            signal: None,
-            left: 0,
-            stuck: 0,
-            error: Some(error),
-        },
+        Err(error) => {
+            Report { ended: Ended::NotStarted, exit: Some(127), signal: None, left: 0, stuck: 0, error: Some(error) }
+        }
     };
     let line = serde_json::to_string(&report).unwrap_or_default();
     // lisle may be gone; there is nobody else to tell.
@@ -168,7 +163,7 @@ impl Parent {
     /// Takes in what ended. True when there is no child of any kind any more.
     fn reap(&mut self) -> bool {
         loop {
-            match waitpid(None, WaitOptions::NOHANG) {
+            match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     if pid == self.main {
                         self.status = Some((status.exit_status(), status.terminating_signal()));

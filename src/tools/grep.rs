@@ -89,6 +89,13 @@ impl Call {
         if pattern.is_empty() {
             return Err("The pattern is empty and would match every line.".to_owned());
         }
+        if pattern.contains('\n') {
+            return Err(
+                "The pattern holds a line ending, but grep matches within one line. Search for one of the lines, \
+                        with `context` to see those around it."
+                    .to_owned(),
+            );
+        }
         let regex = RegexMatcherBuilder::new()
             .case_insensitive(fields.flag("ignore_case")?)
             .line_terminator(Some(b'\n'))
@@ -318,11 +325,15 @@ mod tests {
                 "a.rs\n1:fn one() {}\n2:fn two() {}\n5:fn three() {}\n\n(1 file that look like secrets were not searched)\n",
             ),
             (json!({"pattern": "FN UP", "ignore_case": true, "path": "src"}), "src/b.txt\n1:Fn upper\n\n"),
-            (json!({"pattern": "three|one", "path": "a.rs", "context": 1}),
-             "a.rs\n1:fn one() {}\n2-fn two() {}\n--\n4-let y = 2;\n5:fn three() {}\n\n"),
+            (
+                json!({"pattern": "three|one", "path": "a.rs", "context": 1}),
+                "a.rs\n1:fn one() {}\n2-fn two() {}\n--\n4-let y = 2;\n5:fn three() {}\n\n",
+            ),
             (json!({"pattern": "fn", "glob": "*.rs", "files_only": true}), "a.rs  3\n"),
-            (json!({"pattern": "fn", "glob": "*.rs", "limit": 1}),
-             "a.rs\n1:fn one() {}\n\n(the limit is reached; there may be more. Narrow the pattern, the path or the glob)\n"),
+            (
+                json!({"pattern": "fn", "glob": "*.rs", "limit": 1}),
+                "a.rs\n1:fn one() {}\n\n(the limit is reached; there may be more. Narrow the pattern, the path or the glob)\n",
+            ),
             (json!({"pattern": "caf\u{e9}", "path": "src"}), "src/b.txt\n2:caf\u{e9} fn\n\n"),
             (json!({"pattern": "nowhere", "path": "src"}), "No line matches.\n"),
             (json!({"pattern": "secret", "path": ".env"}), ".env\n1:fn=secret\n\n"),
@@ -359,7 +370,8 @@ mod tests {
         let bench = bench();
         for (input, says) in [
             (json!({"pattern": "a("}), "no regular expression"),
-            (json!({"pattern": "a\nb"}), "no regular expression"),
+            (json!({"pattern": "a\nb"}), "within one line"),
+            (json!({"pattern": "a\\nb"}), "no regular expression"),
             (json!({"pattern": ""}), "matches every line".replace("matches", "match").as_str()),
             (json!({"pattern": "a", "glob": "../*"}), "leaves the directory"),
             (json!({"pattern": "a", "context": 11}), "`context` of grep"),

@@ -168,13 +168,7 @@ struct Page {
 }
 
 impl Page {
-    fn level(
-        &mut self,
-        dir: &Path,
-        depth: usize,
-        deepest: usize,
-        all: &mut BTreeMap<PathBuf, Vec<(OsString, Kind)>>,
-    ) {
+    fn level(&mut self, dir: &Path, depth: usize, deepest: usize, all: &mut BTreeMap<PathBuf, Vec<(OsString, Kind)>>) {
         let mut entries = all.remove(dir).unwrap_or_default();
         entries.sort_by(|a, b| {
             let folder = |kind: &Kind| !matches!(kind, Kind::Folder);

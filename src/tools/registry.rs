@@ -116,10 +116,7 @@ mod tests {
     fn every_tool_describes_itself() {
         let specs = Registry::standard().specs();
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "ask_user"]
-        );
+        assert_eq!(names, ["read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "ask_user"]);
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);
             assert_eq!(spec.schema["type"], "object", "{}", spec.name);
@@ -145,7 +142,8 @@ mod tests {
         let registry = Registry::standard();
         for spec in registry.specs() {
             let tool = registry.find(&spec.name).unwrap();
-            for input in [json!(null), json!([]), json!("x"), json!({"_raw": "{\"pa"}), json!({"path": 1, "pattern": 1})]
+            for input in
+                [json!(null), json!([]), json!("x"), json!({"_raw": "{\"pa"}), json!({"path": 1, "pattern": 1})]
             {
                 tool.subject(&input);
                 let error = tool.inspect(&input, &bench.place, &bench.seen);

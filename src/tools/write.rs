@@ -180,7 +180,9 @@ pub(crate) fn carry_out(
             // Somebody was faster: what would happen now is another question.
             let now = plan()?.facts(tool, subject, &with.place);
             if now == with.facts {
-                return Err(Halt::Says(format!("{shown} changed while it was written. Nothing was written; try again.")));
+                return Err(Halt::Says(format!(
+                    "{shown} changed while it was written. Nothing was written; try again."
+                )));
             }
             return Err(RunError::FactsChanged(Box::new(now)).into());
         }
