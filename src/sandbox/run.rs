@@ -203,12 +203,12 @@ impl Parent {
             Phase::Asked { why, since } => {
                 if now >= since + GRACE {
                     self.phase = Phase::Killing { why, since: now };
-                    process::signal(&own_descendants(), Signal::KILL);
+                    self.signal_all(Signal::KILL);
                 }
             }
             Phase::Killing { since, .. } => {
                 // Again each time: what was forked meanwhile is met, too.
-                process::signal(&own_descendants(), Signal::KILL);
+                self.signal_all(Signal::KILL);
                 return now >= since + KILL_PATIENCE;
             }
         }
@@ -217,10 +217,17 @@ impl Parent {
 
     fn ask(&mut self, why: Ended, now: Instant) {
         self.phase = Phase::Asked { why, since: now };
-        let all = own_descendants();
-        process::signal(&all, Signal::TERM);
+        self.signal_all(Signal::TERM);
         // A stopped process takes its signal only when it goes on.
-        process::signal(&all, Signal::CONT);
+        self.signal_all(Signal::CONT);
+    }
+
+    fn signal_all(&self, signal: Signal) {
+        process::signal(&own_descendants(), signal);
+        // Without `/proc` the command's own group is what can be found.
+        if cfg!(not(target_os = "linux")) {
+            let _ = rustix::process::kill_process_group(self.main, signal);
+        }
     }
 
     /// Waits until something happens and moves output along.

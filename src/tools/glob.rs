@@ -3,7 +3,7 @@
 use super::input::{self, Fields};
 use super::list::directory;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, plain, seen::Seen, walk};
+use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
@@ -48,7 +48,7 @@ impl Tool for Glob {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
-        let secret = paths::is_secret(&path, place);
+        let secret = places::is_secret(&path, place);
         Ok(plain("glob", self.subject(input), Touch::Read { path, secret }))
     }
 

@@ -6,7 +6,7 @@
 use super::glob::{matcher, subject};
 use super::input::Fields;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, plain, read, seen::Seen, walk};
+use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
@@ -63,7 +63,7 @@ impl Tool for Grep {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let call = Call::of(input, place)?;
-        let secret = paths::is_secret(&call.root, place);
+        let secret = places::is_secret(&call.root, place);
         Ok(plain("grep", self.subject(input), Touch::Read { path: call.root, secret }))
     }
 
@@ -99,7 +99,6 @@ impl Call {
         let regex = RegexMatcherBuilder::new()
             .case_insensitive(fields.flag("ignore_case")?)
             .line_terminator(Some(b'\n'))
-            .crlf(false)
             .build(pattern)
             .map_err(|e| {
                 format!(
@@ -154,7 +153,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
             {
                 continue;
             }
-            if paths::is_secret(entry.path(), &with.place) {
+            if places::is_secret(entry.path(), &with.place) {
                 search.secrets += 1;
             } else if entry.metadata().is_ok_and(|meta| meta.len() > LARGEST) {
                 search.large += 1;
@@ -229,12 +228,12 @@ impl Search {
             notes.push("not everything was searched: it took too long".to_owned());
         }
         for (count, what) in [
-            (self.secrets, "that look like secrets were not searched"),
-            (self.unreadable, "could not be read"),
-            (self.large, "over 200 MB were not searched"),
+            (self.secrets, "files not searched because they look like secrets"),
+            (self.unreadable, "files that could not be read"),
+            (self.large, "files over 200 MB, not searched"),
         ] {
             if count > 0 {
-                notes.push(format!("{count} {} {what}", if count == 1 { "file" } else { "files" }));
+                notes.push(format!("{what}: {count}"));
             }
         }
         for note in notes {
@@ -322,7 +321,7 @@ mod tests {
         for (input, text) in [
             (
                 json!({"pattern": "^fn "}),
-                "a.rs\n1:fn one() {}\n2:fn two() {}\n5:fn three() {}\n\n(1 file that look like secrets were not searched)\n",
+                "a.rs\n1:fn one() {}\n2:fn two() {}\n5:fn three() {}\n\n(files not searched because they look like secrets: 1)\n",
             ),
             (json!({"pattern": "FN UP", "ignore_case": true, "path": "src"}), "src/b.txt\n1:Fn upper\n\n"),
             (
