@@ -7,14 +7,40 @@ use std::ffi::{OsStr, OsString};
 
 /// Endings of names that stand for keys and passwords.
 const SECRET_ENDINGS: &[&str] = &[
-    "_API_KEY", "_APIKEY", "_TOKEN", "_SECRET", "_SECRET_KEY", "_ACCESS_KEY", "_ACCESS_KEY_ID", "_PRIVATE_KEY",
-    "_PASSWORD", "_PASSWD", "_PASSPHRASE", "_CREDENTIALS", "_AUTH", "_PAT",
+    "_API_KEY",
+    "_APIKEY",
+    "_TOKEN",
+    "_SECRET",
+    "_SECRET_KEY",
+    "_ACCESS_KEY",
+    "_ACCESS_KEY_ID",
+    "_PRIVATE_KEY",
+    "_PASSWORD",
+    "_PASSWD",
+    "_PASSPHRASE",
+    "_CREDENTIALS",
+    "_AUTH",
+    "_PAT",
 ];
 
 /// Whole names that stand for keys and passwords.
 const SECRET_NAMES: &[&str] = &[
-    "API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PGPASSWORD", "MYSQL_PWD", "ANTHROPIC_KEY", "OPENAI_KEY",
-    "GEMINI_KEY", "AZURE_OPENAI_KEY", "COHERE_KEY", "MISTRAL_KEY", "GROQ_KEY", "HF_HUB_TOKEN", "NETRC",
+    "API_KEY",
+    "APIKEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PGPASSWORD",
+    "MYSQL_PWD",
+    "ANTHROPIC_KEY",
+    "OPENAI_KEY",
+    "GEMINI_KEY",
+    "AZURE_OPENAI_KEY",
+    "COHERE_KEY",
+    "MISTRAL_KEY",
+    "GROQ_KEY",
+    "HF_HUB_TOKEN",
+    "NETRC",
 ];
 
 /// Beginnings of names that belong to lisle or to a provider's own settings.
@@ -22,8 +48,22 @@ const SECRET_STARTS: &[&str] = &["LISLE_", "ANTHROPIC_", "OPENAI_", "AZURE_OPENA
 
 /// What would make a shell or a program run or read something else first.
 const STEERING: &[&str] = &[
-    "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "BASH_XTRACEFD",
-    "LESSOPEN", "LESSCLOSE", "RIPGREP_CONFIG_PATH", "OLDPWD", "PWD", "COLUMNS", "LINES",
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "CDPATH",
+    "GLOBIGNORE",
+    "BASH_XTRACEFD",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "RIPGREP_CONFIG_PATH",
+    "OLDPWD",
+    "PWD",
+    "COLUMNS",
+    "LINES",
 ];
 
 /// No pager, no prompt, no colours, no terminal.

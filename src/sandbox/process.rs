@@ -9,15 +9,18 @@ struct Entry {
     pid: i32,
     parent: i32,
     session: i32,
+    /// It ended and was not waited for yet.
+    is_over: bool,
 }
 
 /// Reads a line of `/proc/PID/stat`. The name in it may hold blanks and parentheses, so it is read from the last one.
 fn entry(line: &str) -> Option<Entry> {
     let pid = line.split(' ').next()?.parse().ok()?;
     let mut rest = line.rsplit_once(") ")?.1.split(' ');
-    let parent = rest.nth(1)?.parse().ok()?;
+    let is_over = matches!(rest.next()?, "Z" | "X");
+    let parent = rest.next()?.parse().ok()?;
     let session = rest.nth(1)?.parse().ok()?;
-    Some(Entry { pid, parent, session })
+    Some(Entry { pid, parent, session, is_over })
 }
 
 fn all() -> Vec<Entry> {
@@ -61,17 +64,22 @@ pub fn signal(pids: &[i32], signal: Signal) {
 }
 
 /// Ends what is left of a session whose leader was killed (SIGKILL): the processes that did not start one of their own.
+/// Waits for their end, at most half a second.
 ///
 /// The leader must not have been waited for yet, so that its number is still its own.
 pub fn kill_session(leader: i32) {
     // A process that forks meanwhile is met by the next round.
-    for _ in 0..10 {
-        let members: Vec<i32> =
-            all().into_iter().filter(|e| e.session == leader && e.pid != leader).map(|e| e.pid).collect();
+    for _ in 0..100 {
+        let members: Vec<i32> = all()
+            .into_iter()
+            .filter(|entry| entry.session == leader && entry.pid != leader && !entry.is_over)
+            .map(|entry| entry.pid)
+            .collect();
         if members.is_empty() {
             return;
         }
         signal(&members, Signal::KILL);
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 
@@ -83,15 +91,16 @@ mod tests {
     fn odd_names_do_not_confuse() {
         assert_eq!(
             entry("12 (a) R 1 (b) ) S 7 12 9 0 -1 4194560"),
-            Some(Entry { pid: 12, parent: 7, session: 9 })
+            Some(Entry { pid: 12, parent: 7, session: 9, is_over: false })
         );
+        assert!(entry("12 (a) Z 7 12 9 0").is_some_and(|entry| entry.is_over));
         assert_eq!(entry(""), None);
         assert_eq!(entry("12 (x)"), None);
     }
 
     #[test]
     fn whole_trees_are_found() {
-        let e = |pid, parent| Entry { pid, parent, session: 0 };
+        let e = |pid, parent| Entry { pid, parent, session: 0, is_over: false };
         let mut found = below(2, &[e(2, 1), e(3, 2), e(4, 3), e(5, 1), e(6, 5), e(7, 2)]);
         found.sort_unstable();
         assert_eq!(found, [3, 4, 7]);

@@ -7,7 +7,7 @@
 use super::{Ended, GRACE, Invocation, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions};
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,14 +33,9 @@ const TICK: Duration = Duration::from_millis(10);
 pub fn parent_main(args: &[OsString]) -> i32 {
     let report = match Invocation::parse(args).and_then(|call| start(&call)) {
         Ok(parent) => parent.see_it_through(),
-        Err(error) => Report {
-            ended: Ended::NotStarted,
-            exit: Some(127),
-            signal: None,
-            left: 0,
-            stuck: 0,
-            error: Some(error),
-        },
+        Err(error) => {
+            Report { ended: Ended::NotStarted, exit: Some(127), signal: None, left: 0, stuck: 0, error: Some(error) }
+        }
     };
     let line = serde_json::to_string(&report).unwrap_or_default();
     // lisle may be gone; there is nobody else to tell.
@@ -168,7 +163,7 @@ impl Parent {
     /// Takes in what ended. True when there is no child of any kind any more.
     fn reap(&mut self) -> bool {
         loop {
-            match waitpid(None, WaitOptions::NOHANG) {
+            match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     if pid == self.main {
                         self.status = Some((status.exit_status(), status.terminating_signal()));
@@ -208,12 +203,12 @@ impl Parent {
             Phase::Asked { why, since } => {
                 if now >= since + GRACE {
                     self.phase = Phase::Killing { why, since: now };
-                    process::signal(&own_descendants(), Signal::KILL);
+                    self.signal_all(Signal::KILL);
                 }
             }
             Phase::Killing { since, .. } => {
                 // Again each time: what was forked meanwhile is met, too.
-                process::signal(&own_descendants(), Signal::KILL);
+                self.signal_all(Signal::KILL);
                 return now >= since + KILL_PATIENCE;
             }
         }
@@ -222,10 +217,17 @@ impl Parent {
 
     fn ask(&mut self, why: Ended, now: Instant) {
         self.phase = Phase::Asked { why, since: now };
-        let all = own_descendants();
-        process::signal(&all, Signal::TERM);
+        self.signal_all(Signal::TERM);
         // A stopped process takes its signal only when it goes on.
-        process::signal(&all, Signal::CONT);
+        self.signal_all(Signal::CONT);
+    }
+
+    fn signal_all(&self, signal: Signal) {
+        process::signal(&own_descendants(), signal);
+        // Without `/proc` the command's own group is what can be found.
+        if cfg!(not(target_os = "linux")) {
+            let _ = rustix::process::kill_process_group(self.main, signal);
+        }
     }
 
     /// Waits until something happens and moves output along.

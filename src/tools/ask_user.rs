@@ -19,11 +19,12 @@ impl Tool for AskUser {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "ask_user".to_owned(),
-            description: "Asks the user one question and waits for the answer, which is the result. Use it when the work \
+            description:
+                "Asks the user one question and waits for the answer, which is the result. Use it when the work \
                 cannot go on without a choice that only the user can make, not for what can be found out or for \
                 permission to run a tool. Give up to 9 options where there are some; the user can always answer in own \
                 words."
-                .to_owned(),
+                    .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {

@@ -3,7 +3,7 @@
 //! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
 
 use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, settled, seen::Seen};
+use super::{Halt, Place, Run, RunError, Tool, seen::Seen, settled};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::{Ended, GRACE, Invocation, Report, environment, process};
 use futures_util::future::BoxFuture;
@@ -163,7 +163,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if report.is_none() {
         // The parent was killed or hangs: what it held must not go on.
         if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
-            process::kill_session(pid);
+            let _ = tokio::task::spawn_blocking(move || process::kill_session(pid)).await;
         }
         let _ = child.start_kill();
     }

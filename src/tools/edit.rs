@@ -188,13 +188,12 @@ fn closest(text: &str, wanted: &str) -> String {
             best = Some((score, at));
         }
     }
-    let Some((score, at)) = best.filter(|(score, _)| *score >= 0.5) else {
+    let Some((_, at)) = best.filter(|(score, _)| *score >= 0.5) else {
         return "Nothing in the file is like it; read the file again.".to_owned();
     };
     let count = (sought.len() - anchor).clamp(1, MOST_CLOSE);
     let close: Vec<&str> = lines.iter().skip(at).take(count).copied().collect();
-    let same_words = score >= 1.0
-        && close.len() == sought.len() - anchor
+    let same_words = close.len() == sought.len() - anchor
         && close.iter().zip(sought.iter().skip(anchor)).all(|(a, b)| a.split_whitespace().eq(b.split_whitespace()));
     let mut out = format!("The closest text begins on line {}", at + 1);
     out.push_str(if same_words { ", and differs only in white space:\n" } else { ":\n" });
@@ -277,11 +276,20 @@ mod tests {
         bench.ok("read", json!({"path": "f"}));
         bench.ok("read", json!({"path": "latin"}));
         for (input, says) in [
-            (edit("f", json!([{"old": "let  value = 1;", "new": ""}])), "begins on line 2, and differs only in white space:\n2\t    let value = 1;\n"),
-            (edit("f", json!([{"old": "    let valeu = 1;\n    println!(\"{value}\");", "new": ""}])), "begins on line 2:\n2\t    let value = 1;\n3\t    println"),
+            (
+                edit("f", json!([{"old": "let  value = 1;", "new": ""}])),
+                "begins on line 2, and differs only in white space:\n2\t    let value = 1;\n",
+            ),
+            (
+                edit("f", json!([{"old": "    let valeu = 1;\n    println!(\"{value}\");", "new": ""}])),
+                "begins on line 2:\n2\t    let value = 1;\n3\t    println",
+            ),
             (edit("f", json!([{"old": "% qqq §§§ %%", "new": ""}])), "Nothing in the file is like it"),
             (edit("f", json!([{"old": "// x", "new": ""}])), "2 times, on lines 5, 6. Add lines"),
-            (edit("f", json!([{"old": "fn", "new": "pub fn"}, {"old": "none at all here", "new": ""}])), "Edit 2: The text to replace"),
+            (
+                edit("f", json!([{"old": "fn", "new": "pub fn"}, {"old": "none at all here", "new": ""}])),
+                "Edit 2: The text to replace",
+            ),
             (edit("f", json!([{"old": "a", "new": "a"}])), "are the same"),
             (edit("f", json!([{"old": "", "new": "a"}])), "`old` is empty"),
             (edit("f", json!([{"old": "a"}])), "Edit 1: an edit needs the field `new`"),

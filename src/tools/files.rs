@@ -255,8 +255,7 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 fn open_folder(path: &Path, mode: u32) -> Result<OwnedFd, Errno> {
     let folder = walk_to(path, Some(mode))?;
     // A descriptor that can be synced, where the folder may be read at all.
-    rustix::fs::openat(&folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .or(Ok(folder))
+    rustix::fs::openat(&folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).or(Ok(folder))
 }
 
 fn walk_to(path: &Path, make: Option<u32>) -> Result<OwnedFd, Errno> {

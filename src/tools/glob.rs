@@ -3,7 +3,7 @@
 use super::input::{self, Fields};
 use super::list::directory;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, plain, seen::Seen, walk};
+use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
@@ -48,7 +48,7 @@ impl Tool for Glob {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
-        let secret = paths::is_secret(&path, place);
+        let secret = places::is_secret(&path, place);
         Ok(plain("glob", self.subject(input), Touch::Read { path, secret }))
     }
 
@@ -111,8 +111,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let total = found.len();
     found.truncate(MOST);
-    let mut text: String =
-        found.iter().map(|(_, path)| format!("{}\n", paths::shown(path, &with.place))).collect();
+    let mut text: String = found.iter().map(|(_, path)| format!("{}\n", paths::shown(path, &with.place))).collect();
     if total == 0 {
         text.push_str("No file matches.\n");
     }
@@ -135,7 +134,8 @@ mod tests {
 
     fn bench() -> Bench {
         let bench = Bench::new();
-        let files = ["a.rs", "src/b.rs", "src/deep/c.rs", "src/deep/d.toml", "target/e.rs", ".github/f.yml", ".git/g.rs"];
+        let files =
+            ["a.rs", "src/b.rs", "src/deep/c.rs", "src/deep/d.toml", "target/e.rs", ".github/f.yml", ".git/g.rs"];
         for (age, file) in files.into_iter().enumerate() {
             bench.write(file, "x");
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + age as u64);

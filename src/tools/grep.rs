@@ -6,7 +6,7 @@
 use super::glob::{matcher, subject};
 use super::input::Fields;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, plain, read, seen::Seen, walk};
+use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
@@ -63,7 +63,7 @@ impl Tool for Grep {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let call = Call::of(input, place)?;
-        let secret = paths::is_secret(&call.root, place);
+        let secret = places::is_secret(&call.root, place);
         Ok(plain("grep", self.subject(input), Touch::Read { path: call.root, secret }))
     }
 
@@ -89,10 +89,16 @@ impl Call {
         if pattern.is_empty() {
             return Err("The pattern is empty and would match every line.".to_owned());
         }
+        if pattern.contains('\n') {
+            return Err(
+                "The pattern holds a line ending, but grep matches within one line. Search for one of the lines, \
+                        with `context` to see those around it."
+                    .to_owned(),
+            );
+        }
         let regex = RegexMatcherBuilder::new()
             .case_insensitive(fields.flag("ignore_case")?)
             .line_terminator(Some(b'\n'))
-            .crlf(false)
             .build(pattern)
             .map_err(|e| {
                 format!(
@@ -147,7 +153,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
             {
                 continue;
             }
-            if paths::is_secret(entry.path(), &with.place) {
+            if places::is_secret(entry.path(), &with.place) {
                 search.secrets += 1;
             } else if entry.metadata().is_ok_and(|meta| meta.len() > LARGEST) {
                 search.large += 1;
@@ -222,12 +228,12 @@ impl Search {
             notes.push("not everything was searched: it took too long".to_owned());
         }
         for (count, what) in [
-            (self.secrets, "that look like secrets were not searched"),
-            (self.unreadable, "could not be read"),
-            (self.large, "over 200 MB were not searched"),
+            (self.secrets, "files not searched because they look like secrets"),
+            (self.unreadable, "files that could not be read"),
+            (self.large, "files over 200 MB, not searched"),
         ] {
             if count > 0 {
-                notes.push(format!("{count} {} {what}", if count == 1 { "file" } else { "files" }));
+                notes.push(format!("{what}: {count}"));
             }
         }
         for note in notes {
@@ -315,14 +321,18 @@ mod tests {
         for (input, text) in [
             (
                 json!({"pattern": "^fn "}),
-                "a.rs\n1:fn one() {}\n2:fn two() {}\n5:fn three() {}\n\n(1 file that look like secrets were not searched)\n",
+                "a.rs\n1:fn one() {}\n2:fn two() {}\n5:fn three() {}\n\n(files not searched because they look like secrets: 1)\n",
             ),
             (json!({"pattern": "FN UP", "ignore_case": true, "path": "src"}), "src/b.txt\n1:Fn upper\n\n"),
-            (json!({"pattern": "three|one", "path": "a.rs", "context": 1}),
-             "a.rs\n1:fn one() {}\n2-fn two() {}\n--\n4-let y = 2;\n5:fn three() {}\n\n"),
+            (
+                json!({"pattern": "three|one", "path": "a.rs", "context": 1}),
+                "a.rs\n1:fn one() {}\n2-fn two() {}\n--\n4-let y = 2;\n5:fn three() {}\n\n",
+            ),
             (json!({"pattern": "fn", "glob": "*.rs", "files_only": true}), "a.rs  3\n"),
-            (json!({"pattern": "fn", "glob": "*.rs", "limit": 1}),
-             "a.rs\n1:fn one() {}\n\n(the limit is reached; there may be more. Narrow the pattern, the path or the glob)\n"),
+            (
+                json!({"pattern": "fn", "glob": "*.rs", "limit": 1}),
+                "a.rs\n1:fn one() {}\n\n(the limit is reached; there may be more. Narrow the pattern, the path or the glob)\n",
+            ),
             (json!({"pattern": "caf\u{e9}", "path": "src"}), "src/b.txt\n2:caf\u{e9} fn\n\n"),
             (json!({"pattern": "nowhere", "path": "src"}), "No line matches.\n"),
             (json!({"pattern": "secret", "path": ".env"}), ".env\n1:fn=secret\n\n"),
@@ -359,7 +369,8 @@ mod tests {
         let bench = bench();
         for (input, says) in [
             (json!({"pattern": "a("}), "no regular expression"),
-            (json!({"pattern": "a\nb"}), "no regular expression"),
+            (json!({"pattern": "a\nb"}), "within one line"),
+            (json!({"pattern": "a\\nb"}), "no regular expression"),
             (json!({"pattern": ""}), "matches every line".replace("matches", "match").as_str()),
             (json!({"pattern": "a", "glob": "../*"}), "leaves the directory"),
             (json!({"pattern": "a", "context": 11}), "`context` of grep"),

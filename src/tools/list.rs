@@ -2,7 +2,7 @@
 
 use super::input::{self, Fields};
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, plain, read, seen::Seen, text, walk};
+use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, text, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Tool for List {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
-        let secret = paths::is_secret(&path, place);
+        let secret = places::is_secret(&path, place);
         Ok(plain("list", self.subject(input), Touch::Read { path, secret }))
     }
 
@@ -168,13 +168,7 @@ struct Page {
 }
 
 impl Page {
-    fn level(
-        &mut self,
-        dir: &Path,
-        depth: usize,
-        deepest: usize,
-        all: &mut BTreeMap<PathBuf, Vec<(OsString, Kind)>>,
-    ) {
+    fn level(&mut self, dir: &Path, depth: usize, deepest: usize, all: &mut BTreeMap<PathBuf, Vec<(OsString, Kind)>>) {
         let mut entries = all.remove(dir).unwrap_or_default();
         entries.sort_by(|a, b| {
             let folder = |kind: &Kind| !matches!(kind, Kind::Folder);

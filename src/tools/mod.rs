@@ -118,6 +118,18 @@ pub(crate) fn blocking(
     })
 }
 
+/// Whether two gatherings of facts tell the same. A change counts by its hashes: the lines of a very large diff are an
+/// approximation that may come out differently.
+pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
+    let proposal = match (&a.proposal, &b.proposal) {
+        (Proposal::Change { before, after, .. }, Proposal::Change { before: b, after: a, .. }) => {
+            (before, after) == (b, a)
+        }
+        (one, other) => one == other,
+    };
+    proposal && a.tool == b.tool && a.subject == b.subject && a.touches == b.touches
+}
+
 /// Facts of a call of `tool` that have no preview.
 pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
     CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain }
@@ -133,6 +145,7 @@ pub mod input;
 pub mod limits;
 pub mod list;
 pub mod paths;
+pub mod places;
 pub mod read;
 pub mod registry;
 pub mod seen;

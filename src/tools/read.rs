@@ -4,7 +4,7 @@
 
 use super::files::{self, FileError};
 use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, plain, seen::Seen, text};
+use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, text};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ impl Tool for Read {
         let call = Call::of(input)?;
         let path = paths::resolve(call.path, place)?;
         check(&path, place)?;
-        let secret = paths::is_secret(&path, place);
+        let secret = places::is_secret(&path, place);
         Ok(plain("read", self.subject(input), Touch::Read { path, secret }))
     }
 
@@ -127,7 +127,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     }
     let total = content.lines().count() as u64;
     if call.offset > total {
-        return Err(Halt::Says(format!("{shown} has {total} lines, so there is no line {}.", call.offset)));
+        return Err(Halt::Says(format!("{shown} ends with line {total}, so there is no line {}.", call.offset)));
     }
     let mut out = String::new();
     let mut last = call.offset;
@@ -218,7 +218,7 @@ mod tests {
             (json!({"path": "pic"}), "pic is a PNG image (12 bytes), not text."),
             (json!({"path": "pipe"}), "pipe is a named pipe"),
             (json!({"path": "/dev/zero"}), "is a device"),
-            (json!({"path": "f", "offset": 9}), "f has 1 lines, so there is no line 9."),
+            (json!({"path": "f", "offset": 9}), "f ends with line 1, so there is no line 9."),
             (json!({"path": "f", "offset": 0}), "`offset` of read"),
             (json!({"path": "f", "limit": 99_999_999}), "`limit` of read"),
             (json!({}), "needs the field `path`"),

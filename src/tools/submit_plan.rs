@@ -78,7 +78,10 @@ impl Plan {
         let summary = fields.text("summary")?.trim().to_owned();
         let list = fields.list("steps")?;
         if list.len() > MOST_STEPS {
-            return Err(format!("`steps` holds {} entries; at most {MOST_STEPS} are kept. Make them coarser.", list.len()));
+            return Err(format!(
+                "`steps` holds {} entries; at most {MOST_STEPS} are kept. Make them coarser.",
+                list.len()
+            ));
         }
         let mut steps = Vec::new();
         for (index, step) in list.iter().enumerate() {
@@ -154,7 +157,8 @@ mod tests {
     #[test]
     fn the_plan_is_kept_and_handed_over() {
         let bench = Bench::new();
-        let input = json!({"title": "Fix the  Parser!", "summary": "It is slow.", "steps": ["Measure", " ", "Fix\nand test"]});
+        let input =
+            json!({"title": "Fix the  Parser!", "summary": "It is slow.", "steps": ["Measure", " ", "Fix\nand test"]});
         let outcome = bench.ok("submit_plan", input.clone());
         let Then::Plan { path, title, markdown } = outcome.then else { panic!() };
         assert_eq!(title, "Fix the  Parser!");

@@ -18,10 +18,11 @@ impl Tool for Todo {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "todo".to_owned(),
-            description: "Sets the todo list that the user sees beside the conversation. Give the whole list each time; an \
+            description:
+                "Sets the todo list that the user sees beside the conversation. Give the whole list each time; an \
                 empty one clears it. Use it for work of three steps and more: one item `in_progress` at a time, marked \
                 `completed` as soon as it is done. At most 100 items. What comes back: the list as it is now."
-                .to_owned(),
+                    .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
@@ -101,7 +102,9 @@ fn items(input: &Value) -> Result<Vec<TodoItem>, String> {
             "completed" => TodoStatus::Completed,
             other => {
                 let other = one_line(other, 40);
-                return Err(named(format!("`status` must be pending, in_progress or completed, but it is \"{other}\".")));
+                return Err(named(format!(
+                    "`status` must be pending, in_progress or completed, but it is \"{other}\"."
+                )));
             }
         };
         items.push(TodoItem { content, status });
@@ -143,7 +146,10 @@ mod tests {
             (json!({}), "needs the field `items`"),
             (json!({"items": "x"}), "`items` of todo must be a list"),
             (json!({"items": ["x"]}), "Item 1: The input of an item must be one JSON object"),
-            (json!({"items": [{"content": "a", "status": "done"}]}), "must be pending, in_progress or completed, but it is \"done\""),
+            (
+                json!({"items": [{"content": "a", "status": "done"}]}),
+                "must be pending, in_progress or completed, but it is \"done\"",
+            ),
             (json!({"items": [{"content": " ", "status": "pending"}]}), "Item 1: `content` is empty"),
             (json!({"items": vec![json!({"content": "a", "status": "pending"}); 101]}), "at most 100"),
         ] {

@@ -5,7 +5,7 @@
 use super::files::{self, FileError, Loaded};
 use super::input::{self, Fields};
 use super::text::{self, Encoding, Form, Newlines};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, read, seen::Seen};
+use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, read, same_facts, seen::Seen};
 use crate::domain::diff::FileDiff;
 use crate::domain::tool::{self, CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
@@ -114,10 +114,10 @@ impl Change {
     pub fn facts(&self, tool: &str, subject: String, place: &Place) -> CallFacts {
         let mut touches = Vec::new();
         // The diff shows what is in the file, so changing a secret is also reading it.
-        if self.before.is_some() && paths::is_secret(&self.path, place) {
+        if self.before.is_some() && places::is_secret(&self.path, place) {
             touches.push(Touch::Read { path: self.path.clone(), secret: true });
         }
-        touches.push(Touch::Write { path: self.path.clone(), place: paths::classify(&self.path, place) });
+        touches.push(Touch::Write { path: self.path.clone(), place: places::classify(&self.path, place) });
         CallFacts {
             tool: tool.to_owned(),
             subject,
@@ -170,7 +170,7 @@ pub(crate) fn carry_out(
 ) -> Result<Outcome, Halt> {
     let change = plan()?;
     let facts = change.facts(tool, subject.clone(), &with.place);
-    if facts != with.facts {
+    if !same_facts(&facts, &with.facts) {
         return Err(RunError::FactsChanged(Box::new(facts)).into());
     }
     let shown = paths::shown(&change.path, &with.place);
@@ -179,8 +179,10 @@ pub(crate) fn carry_out(
         Err(FileError::Changed(_)) => {
             // Somebody was faster: what would happen now is another question.
             let now = plan()?.facts(tool, subject, &with.place);
-            if now == with.facts {
-                return Err(Halt::Says(format!("{shown} changed while it was written. Nothing was written; try again.")));
+            if same_facts(&now, &with.facts) {
+                return Err(Halt::Says(format!(
+                    "{shown} changed while it was written. Nothing was written; try again."
+                )));
             }
             return Err(RunError::FactsChanged(Box::new(now)).into());
         }
