@@ -168,7 +168,7 @@ fn a_grant_answers_exactly_what_it_names() {
     // A grant that was made up for a row that is never remembered changes nothing.
     let forged = Grant::Command { command: "rm -rf /".to_owned(), cwd: "/w/p".into() };
     for mode in [Mode::Ask, Mode::Execute] {
-        assert_eq!(letter(&decide(mode, &[forged.clone()], &command("rm -rf /"), false)), 'Q');
+        assert_eq!(letter(&decide(mode, std::slice::from_ref(&forged), &command("rm -rf /"), false)), 'Q');
     }
     // An edit and a command in one call: one answer cannot be remembered for both, but two earlier ones count.
     let mut both = command("cargo test");
