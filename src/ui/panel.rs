@@ -170,6 +170,7 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
         let confirm = paint.key(Action::Answer(AnswerAction::Confirm), context);
         let back = paint.key(Action::App(AppAction::Back), context);
         match view.panel.stage {
+            Stage::Choosing if area.width < 50 => paint.hints(&[(back, "later")]),
             Stage::Choosing => paint.hints(&[(confirm, "answer"), (back, "later")]),
             Stage::Writing { .. } => Vec::new(),
         }
