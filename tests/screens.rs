@@ -169,6 +169,8 @@ fn ask(state: &mut State, ask: Ask) {
     let open = current(state);
     open.panel = Some(Panel::new(&request));
     open.requests = vec![request];
+    // What asks is a turn that runs.
+    open.turn.started = Some(ago(12_000));
 }
 
 fn command(command: &str) -> Ask {

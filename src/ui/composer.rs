@@ -168,7 +168,7 @@ fn turn_pieces(paint: &Paint<'_>) -> Vec<Piece<'static>> {
     out.push(role(format!("{} ", paint.signs.stop), Role::Running));
     // In a panel or an overlay the key that goes back does only that.
     let here = state.focus != Focus::Panel && state.overlays.is_empty();
-    let stop = paint.key(Action::App(AppAction::Back), Context::Composer);
+    let stop = paint.key(Action::App(AppAction::Back), Context::Global);
     if let Some(key) = stop.filter(|_| here) {
         out.push(role(key, Role::Key));
         out.push(role(" stops".to_owned(), Role::Dim));

@@ -126,7 +126,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         Stage::Writing { purpose, text } => {
             let label = purpose.label();
             let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
-            let back = paint.key(Action::App(AppAction::Back), Context::Input);
+            let back = paint.key(Action::App(AppAction::Back), Context::Global);
             let newline = paint.key(Action::Composer(ComposerAction::Newline), Context::Input);
             let hints = paint.hints(&[(send, "send"), (newline, "new line"), (back, "back")]);
             let left = [paint.piece(label, Role::Strong)];
@@ -169,7 +169,7 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
     let context = context(view.request);
     let hints = if view.focused {
         let confirm = paint.key(Action::Answer(AnswerAction::Confirm), context);
-        let back = paint.key(Action::App(AppAction::Back), context);
+        let back = paint.key(Action::App(AppAction::Back), Context::Global);
         match view.panel.stage {
             Stage::Choosing if area.width < 50 => paint.hints(&[(back, "later")]),
             Stage::Choosing => paint.hints(&[(confirm, "answer"), (back, "later")]),
