@@ -16,6 +16,8 @@ use lisle::app::state::open::{Open, Retry};
 use lisle::app::state::overlay::{Help, Inbox, Overlay, Rename, Waiting};
 use lisle::app::state::panel::{Choice, Extent, Panel, Stage};
 use lisle::app::state::picker::{Item, Kind, Picker, Value};
+use lisle::app::state::search::Search;
+use lisle::app::state::sessions::Filter;
 use lisle::app::state::{Current, Focus, Quit, Shown, Size, State};
 use lisle::domain::contract::{ConnectionInfo, Queued};
 use lisle::domain::diff::FileDiff;
@@ -382,6 +384,20 @@ fn words_of_many_widths() {
     open(&mut state, "260902-wide-0");
     current(&mut state).composer.paste("漢字かな交じり文を入力する 👩‍👩‍👧‍👦 ok");
     shots("widths", &state);
+}
+
+#[test]
+fn searches_and_filters_show_their_words_and_the_caret() {
+    let mut state = used();
+    talk(&mut state);
+    state.focus = Focus::Chat;
+    state.search = Some(Search { query: Line::new("redirect"), typing: true, hits: vec![0, 3, 4], at: Some(1) });
+    insta::assert_snapshot!("search-80x24", shot("search", &state, 80, 24));
+    state.search = None;
+    state.focus = Focus::List;
+    state.sessions.filter = Some(Filter { query: Line::new("ea"), typing: true });
+    state.sessions.arrange(NOW, 0);
+    insta::assert_snapshot!("filter-80x24", shot("filter", &state, 80, 24));
 }
 
 #[test]
