@@ -100,13 +100,16 @@ pub fn read(draft: &str) -> Option<Result<Call, Unknown>> {
     })
 }
 
-/// The commands that match what was typed after the slash, best first, with the characters that matched.
+/// The commands that match what was typed after the slash, best first, with the characters that matched. The one of
+/// exactly that name comes before those that begin with it, and these before all others.
 #[must_use]
 pub fn matching(typed: &str) -> Vec<(Slash, Vec<usize>)> {
-    fuzzy::rank(typed, Slash::ALL.iter().map(|slash| slash.word()))
+    let mut hits: Vec<(Slash, Vec<usize>)> = fuzzy::rank(typed, Slash::ALL.iter().map(|slash| slash.word()))
         .into_iter()
         .filter_map(|(place, marks)| Slash::ALL.get(place).map(|slash| (*slash, marks)))
-        .collect()
+        .collect();
+    hits.sort_by_key(|(slash, _)| (slash.word() != typed, !slash.word().starts_with(typed)));
+    hits
 }
 
 #[cfg(test)]

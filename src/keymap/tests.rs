@@ -1,10 +1,152 @@
 use super::*;
-use crate::app::action::{Action, Context};
-use crate::app::key::Key;
+use crate::app::action::{Action, AppAction, Context, ListAction, ModeAction, SessionAction};
+use crate::app::key::{Code, Key, Mods};
+use crate::app::slash::Slash;
+use proptest::prelude::*;
+
+fn user(text: &str) -> Loaded {
+    load(Some(("keymap.toml", text)))
+}
+
+fn told(loaded: &Loaded) -> Vec<String> {
+    loaded.problems.iter().map(Problem::to_string).collect()
+}
+
+fn feed(table: &Table, contexts: &[Context], keys: &str) -> Fed {
+    let keys = Key::parse_chord(keys).unwrap();
+    let (last, before) = keys.split_last().unwrap();
+    table.feed(contexts, before, *last)
+}
 
 #[test]
 fn the_embedded_table_is_sound() {
     let loaded = load(None);
-    assert_eq!(loaded.problems, vec![]);
-    assert!(loaded.table.bindings().len() > 100);
+    assert_eq!(told(&loaded), Vec::<String>::new());
+    assert!(loaded.table.bindings().len() > 150);
+}
+
+#[test]
+fn every_action_is_reached_without_alt_f_and_shift() {
+    let table = load(None).table;
+    let slashed: Vec<Action> = Slash::ALL.iter().map(|slash| slash.action()).collect();
+    let lost: Vec<&str> = Action::ALL
+        .iter()
+        .filter(|action| {
+            let pressed = table.keys_of(**action).any(|b| check::plain(&b.keys) && action.lives_in(b.context));
+            !pressed && !slashed.contains(action)
+        })
+        .map(|action| action.name())
+        .collect();
+    assert_eq!(lost, Vec::<&str>::new());
+}
+
+#[test]
+fn ctrl_b_is_left_to_tmux() {
+    let ctrl_b = Key::new(Code::Char('b'), Mods::CTRL);
+    assert!(load(None).table.bindings().iter().all(|binding| binding.keys.first() != Some(&ctrl_b)));
+}
+
+#[test]
+fn the_focused_pane_comes_before_global() {
+    let table = load(None).table;
+    let page = |context| feed(&table, &[context, Context::Global], "pagedown");
+    assert_eq!(page(Context::List), Fed::Action(ListAction::PageDown.into()));
+    assert_eq!(page(Context::Composer), Fed::Action(crate::app::action::ChatAction::PageDown.into()));
+    assert_eq!(feed(&table, &[Context::Composer, Context::Global], "ctrl+x"), Fed::Pending);
+    assert_eq!(feed(&table, &[Context::Composer, Context::Global], "ctrl+x m"), Fed::Action(ModeAction::Next.into()));
+    assert_eq!(feed(&table, &[Context::Composer, Context::Global], "ctrl+x %"), Fed::None);
+    assert_eq!(feed(&table, &[Context::Composer, Context::Global], "x"), Fed::None);
+}
+
+#[test]
+fn the_strip_shows_what_can_follow() {
+    let table = load(None).table;
+    let follow = table.following(&[Context::Composer, Context::Global], &[Key::parse("ctrl+x").unwrap()]);
+    let of = |key: &str| follow.iter().find(|(k, _)| *k == Key::parse(key).unwrap()).map(|(_, b)| b.action.name());
+    assert_eq!(of("m"), Some("mode.next"));
+    assert_eq!(of("enter"), Some("composer.steer"));
+    assert_eq!(of("%"), None);
+}
+
+#[test]
+fn a_users_file_is_laid_over_the_defaults() {
+    let loaded = user(concat!(
+        "[[global]]\non = \"ctrl+n\"\nrun = \"mode.next\"\ndesc = \"other mode\"\n",
+        "[[global]]\non = []\nrun = \"app.palette\"\n",
+        "[[list]]\non = [\"ctrl+w x\", \"delete\"]\nrun = \"list.rename\"\n",
+    ));
+    assert_eq!(told(&loaded), Vec::<String>::new());
+    let table = loaded.table;
+    assert_eq!(feed(&table, &[Context::Global], "ctrl+n"), Fed::Action(ModeAction::Next.into()));
+    assert_eq!(feed(&table, &[Context::Global], "ctrl+p"), Fed::None);
+    assert_eq!(table.key_for(AppAction::Palette), "");
+    assert_eq!(table.key_for(SessionAction::New), "ctrl+x n");
+    assert_eq!(feed(&table, &[Context::List], "ctrl+w"), Fed::Pending);
+    assert_eq!(feed(&table, &[Context::List], "ctrl+w x"), Fed::Action(ListAction::Rename.into()));
+    let other = table.of(Context::Global).find(|b| b.keys == [Key::parse("ctrl+n").unwrap()]).unwrap();
+    assert_eq!((other.desc.as_str(), &other.at), ("other mode", &("keymap.toml".to_owned(), 1)));
+}
+
+#[test]
+fn clear_starts_from_nothing() {
+    let loaded = user("clear = true\n[[global]]\non = \"esc\"\nrun = \"app.back\"\n");
+    assert_eq!(told(&loaded), Vec::<String>::new());
+    assert_eq!(loaded.table.bindings().len(), 1);
+}
+
+#[test]
+fn what_is_odd_is_told_with_file_and_line() {
+    for (text, line, word) in [
+        ("on = 1 =", 1, "not TOML"),
+        ("[[global]]\non = \"ctrl+n\"\nrun = \"session.nwe\"", 3, "did you mean session.new?"),
+        ("[[globall]]\non = \"ctrl+n\"\nrun = \"session.new\"", 1, "did you mean global?"),
+        ("\n[[list]]\non = \"hyper+n\"\nrun = \"list.new\"", 3, "modifier"),
+        ("[[list]]\nrun = \"list.new\"", 1, "names no keys"),
+        ("[[list]]\non = \"x\"", 1, "names no action"),
+        ("[[chat]]\non = \"x\"\nrun = \"list.new\"", 3, "move the row to list"),
+        (
+            "[[list]]\non = \"x\"\nrun = \"list.new\"\n[[list]]\non = \"x\"\nrun = \"list.open\"",
+            4,
+            "line 1 says list.new",
+        ),
+        ("[[list]]\non = \"x\"\nrun = \"list.new\"\n[[list]]\non = \"x y\"\nrun = \"list.open\"", 4, "x acts first"),
+        ("[[composer]]\non = \"x\"\nrun = \"composer.undo\"", 1, "is typed in composer"),
+        ("[[global]]\non = []\nrun = \"app.back\"", 0, "app.back"),
+        ("clear = 1", 1, "true"),
+        ("[list]\non = \"x\"", 1, "[[list]]"),
+    ] {
+        let loaded = user(text);
+        let found = loaded.problems.iter().any(|p| p.line == line && p.to_string().contains(word));
+        assert!(found, "{text}: {:?}", told(&loaded));
+        assert!(!loaded.table.bindings().is_empty(), "the rest holds: {text}");
+    }
+}
+
+proptest! {
+    /// Whatever a chord is, feeding it key by key ends in the action of the first context that binds it, and never hangs.
+    #[test]
+    fn chords_end(place in 0usize..1_000, context in 0usize..Context::ALL.len()) {
+        let table = load(None).table;
+        let binding = &table.bindings()[place % table.bindings().len()];
+        let contexts = [binding.context, Context::ALL[context]];
+        let mut pending: Vec<Key> = Vec::new();
+        for (at, key) in binding.keys.iter().enumerate() {
+            let fed = table.feed(&contexts, &pending, *key);
+            if at + 1 == binding.keys.len() {
+                prop_assert_eq!(fed, Fed::Action(binding.action));
+            } else {
+                prop_assert_eq!(fed, Fed::Pending);
+            }
+            pending.push(*key);
+        }
+    }
+
+    /// No text makes the reader fail; what it cannot use it tells.
+    #[test]
+    fn any_text_is_read(text in "(\\[\\[(global|list|x)\\]\\]\n)?(on|run|clear) ?= ?(\"[a-z+. ]{0,9}\"|\\[\\]|true|1)\n.{0,20}") {
+        let loaded = user(&text);
+        for problem in &loaded.problems {
+            prop_assert!(!problem.text.is_empty() && !problem.fix.is_empty());
+        }
+    }
 }

@@ -314,3 +314,87 @@ pub fn clean_paste(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
     lines.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(n: usize) -> String {
+        (0..n).map(|n| format!("l{n}\n")).collect()
+    }
+
+    #[test]
+    fn chips_stand_for_their_text() {
+        let mut composer = Composer::default();
+        composer.paste(&lines(20));
+        assert_eq!(composer.text(), lines(20), "twenty lines are shown");
+        composer.take();
+        composer.paste(&lines(21));
+        composer.type_char(' ');
+        composer.paste(&lines(40));
+        assert_eq!(composer.editor().text(), "[Pasted text #1 +21 lines] [Pasted text #2 +40 lines]");
+        assert_eq!(composer.text(), format!("{} {}", lines(21), lines(40)));
+        assert_eq!(composer.unfold(), Ok(true));
+        assert_eq!(composer.text(), format!("{} {}", lines(21), lines(40)));
+        composer.take();
+        assert!(composer.is_empty() && composer.text().is_empty());
+        composer.paste(&"x".repeat(CHIP_CHARS + 1));
+        assert_eq!(composer.editor().text(), "[Pasted text #1 +10001 characters]");
+        assert_eq!(composer.edit(Verb::Backspace), Done::Changed);
+        assert!(composer.is_empty());
+    }
+
+    #[test]
+    fn a_chip_too_long_to_unfold_says_so() {
+        let mut composer = Composer::default();
+        composer.paste(&lines(UNFOLD_LINES + 1));
+        assert_eq!(composer.unfold(), Err(UNFOLD_LINES + 1));
+        assert_eq!(composer.text(), lines(UNFOLD_LINES + 1));
+    }
+
+    #[test]
+    fn a_chip_whose_text_names_a_chip_is_unfolded_once() {
+        let mut composer = Composer::default();
+        let tricky = format!("[Pasted text #2 +21 lines]\n{}", lines(20));
+        composer.paste(&tricky);
+        composer.paste(&lines(21));
+        assert_eq!(composer.text(), format!("{tricky}{}", lines(21)));
+    }
+
+    #[test]
+    fn the_walk_ends_where_it_began() {
+        let mut history = History::default();
+        for text in ["a", "b", "a", " "] {
+            history.push(text);
+        }
+        assert_eq!(history.items, ["b", "a"]);
+        let mut composer = Composer::default();
+        composer.set("draft");
+        assert!(!composer.later(&history));
+        let mut seen = Vec::new();
+        while composer.earlier(&history) {
+            seen.push(composer.text());
+        }
+        while composer.later(&history) {
+            seen.push(composer.text());
+        }
+        assert_eq!(seen, ["a", "b", "a", "draft"]);
+        composer.earlier(&history);
+        composer.type_char('!');
+        assert!(!composer.later(&history), "what was changed is the draft now");
+        assert_eq!(composer.text(), "a!");
+    }
+
+    #[test]
+    fn commands_are_offered_while_a_name_is_typed() {
+        let mut composer = Composer::default();
+        for (text, offered) in
+            [("/", true), ("/mo", true), ("/mode ", false), ("/zzz", false), (" /", false), ("/a\nb", false)]
+        {
+            composer.set(text);
+            assert_eq!(composer.slash.is_some(), offered, "{text:?}");
+        }
+        composer.set("/mode ex");
+        assert_eq!(composer.usage(), Some(Slash::Mode));
+    }
+}

@@ -318,3 +318,96 @@ impl Editor {
 fn changed(did: bool) -> Done {
     if did { Done::Changed } else { Done::Nothing }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FAMILY: &str = "👩‍👩‍👧‍👦";
+
+    fn after(text: &str, verbs: &[Verb]) -> (String, String) {
+        let (mut line, mut editor) = (Line::new(text), Editor::new(text));
+        for verb in verbs {
+            line.edit(*verb);
+            editor.edit(*verb);
+        }
+        (line.text().to_owned(), editor.text())
+    }
+
+    #[test]
+    fn both_step_by_graphemes_and_know_readline() {
+        use Verb::*;
+        for (text, verbs, expected) in [
+            ("a", &[Backspace][..], ""),
+            (FAMILY, &[Backspace], ""),
+            ("xe\u{301}", &[Backspace], "x"),
+            (FAMILY, &[Left, Delete], ""),
+            ("ab", &[Left, Backspace], "b"),
+            ("one two", &[KillWord], "one "),
+            ("one --x/y", &[KillWord], "one "),
+            ("one two", &[WordBack, KillToEnd, LineStart, Yank], "twoone "),
+            ("one two", &[LineStart, KillWordForward], " two"),
+            ("one two", &[LineStart, WordForward, KillToStart], " two"),
+            ("one two ", &[KillWord, Yank, Yank], "one two two "),
+            ("a b", &[LineStart, LineEnd, KillToStart], ""),
+        ] {
+            let (line, editor) = after(text, verbs);
+            assert_eq!((line.as_str(), editor.as_str()), (expected, expected), "{text} {verbs:?}");
+        }
+    }
+
+    #[test]
+    fn lines_join_and_undo_comes_back() {
+        let mut editor = Editor::new("ab\ncd");
+        editor.edit(Verb::LineStart);
+        assert_eq!(editor.edit(Verb::Left), Done::Moved);
+        assert_eq!(editor.caret(), (0, 2));
+        assert_eq!(editor.edit(Verb::Delete), Done::Changed);
+        assert_eq!(editor.text(), "abcd");
+        editor.edit(Verb::Newline);
+        editor.edit(Verb::Backspace);
+        assert_eq!((editor.text().as_str(), editor.caret()), ("abcd", (0, 2)));
+        editor.insert(FAMILY);
+        editor.edit(Verb::Backspace);
+        editor.edit(Verb::Undo);
+        assert_eq!(editor.text(), format!("ab{FAMILY}cd"));
+        editor.edit(Verb::Redo);
+        assert_eq!(editor.text(), "abcd");
+    }
+
+    #[test]
+    fn a_line_stays_one() {
+        let mut line = Line::new("a\r\nb\tc\u{1b}[");
+        assert_eq!(line.text(), "a b c[");
+        assert_eq!(line.edit(Verb::Newline), Done::Nothing);
+    }
+
+    proptest! {
+        /// Backspace takes away what the reader sees as the last character, all the way down; the widget never disagrees.
+        #[test]
+        fn backspace_empties(text in "[ae\u{301}👩\u{200d}한ß ]{0,12}") {
+            let mut editor = Editor::new(&text);
+            let graphemes = text.graphemes(true).count();
+            for _ in 0..graphemes {
+                prop_assert_eq!(editor.edit(Verb::Backspace), Done::Changed);
+            }
+            prop_assert!(editor.is_empty());
+        }
+
+        /// No order of verbs leaves the caret outside the text, and both kinds of text agree on one line.
+        #[test]
+        fn any_order_of_verbs(text in "[a-c e\u{301}👩\u{200d}.]{0,10}", verbs in prop::collection::vec(0usize..12, 0..20)) {
+            use Verb::{Backspace, Delete, KillToEnd, KillToStart, KillWord, KillWordForward, Left, LineEnd, LineStart};
+            use Verb::{Right, WordBack, WordForward};
+            let all = [Left, Right, LineStart, LineEnd, WordBack, WordForward, Backspace, Delete, KillWord,
+                KillWordForward, KillToStart, KillToEnd];
+            let (mut line, mut editor) = (Line::new(&text), Editor::new(&text));
+            for at in verbs {
+                prop_assert_eq!(line.edit(all[at]), editor.edit(all[at]));
+                let (before, after) = line.text().split_at(line.caret());
+                prop_assert_eq!(editor.around(), (before, after));
+            }
+        }
+    }
+}

@@ -26,37 +26,42 @@ pub fn rank<'a>(query: &str, texts: impl Iterator<Item = &'a str>) -> Vec<(usize
     found.into_iter().map(|(_, place, marks)| (place, marks)).collect()
 }
 
-/// How many single changes turn `a` into `b`.
+/// How many single changes turn `a` into `b`: a character more, less or other, or two neighbours swapped.
 #[must_use]
 pub fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let up = row.get(j + 1).copied().unwrap_or(usize::MAX);
-            let cost = (diagonal + usize::from(ca != *cb)).min(left + 1).min(up + 1);
-            diagonal = up;
-            if let Some(cell) = row.get_mut(j) {
-                *cell = left;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let wide = b.len() + 1;
+    let mut cells = vec![0usize; (a.len() + 1) * wide];
+    let at = |cells: &[usize], i: usize, j: usize| cells.get(i * wide + j).copied().unwrap_or(usize::MAX);
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            let cost = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let differ = usize::from(a.get(i - 1) != b.get(j - 1));
+                let mut cost =
+                    (at(&cells, i - 1, j - 1) + differ).min(at(&cells, i - 1, j) + 1).min(at(&cells, i, j - 1) + 1);
+                if i > 1 && j > 1 && a.get(i - 1) == b.get(j - 2) && a.get(i - 2) == b.get(j - 1) {
+                    cost = cost.min(at(&cells, i - 2, j - 2) + 1);
+                }
+                cost
+            };
+            if let Some(cell) = cells.get_mut(i * wide + j) {
+                *cell = cost;
             }
-            left = cost;
-        }
-        if let Some(cell) = row.last_mut() {
-            *cell = left;
         }
     }
-    row.last().copied().unwrap_or(0)
+    cells.last().copied().unwrap_or(0)
 }
 
-/// The one of `names` that is nearest to `word`; `None` when none is near.
+/// The one of `names` that is nearest to `word`, or begins with it; `None` when none is near.
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = names.map(|name| {
-        let shared = name.starts_with(word) || (word.len() > 1 && word.starts_with(name));
-        (if shared { 1 } else { distance(word, name) }, name)
+        let far = if name.starts_with(word) { 1 } else { distance(word, name) };
+        (far, name.len().abs_diff(word.len()), name)
     });
-    near.filter(|(far, name)| *far <= 1 + name.chars().count() / 3).min_by_key(|(far, _)| *far).map(|(_, name)| name)
+    let fits = |(far, _, name): &(usize, usize, &str)| *far <= 1 + name.chars().count() / 3;
+    near.filter(fits).min_by_key(|(far, longer, _)| (*far, *longer)).map(|(.., name)| name)
 }
 
 #[cfg(test)]
@@ -66,7 +71,7 @@ mod tests {
     #[test]
     fn distances() {
         for (a, b, far) in
-            [("", "", 0), ("", "abc", 3), ("abc", "", 3), ("rename", "renmae", 2), ("kitten", "sitting", 3)]
+            [("", "", 0), ("", "abc", 3), ("abc", "", 3), ("rename", "renmae", 1), ("kitten", "sitting", 3)]
         {
             assert_eq!(distance(a, b), far, "{a} {b}");
         }

@@ -346,3 +346,133 @@ pub fn needs_you(meta: &SessionMeta) -> bool {
     !meta.hidden
         && (matches!(meta.activity, Activity::NeedsYou(_)) || (meta.plan_pending && meta.activity == Activity::Idle))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Mode;
+    use std::path::PathBuf;
+
+    /// Saturday, 2026-11-21, 12:00 UTC.
+    const NOON: i64 = 1_795_262_400_000;
+    const HOUR: i64 = 3_600_000;
+
+    fn meta(id: &str, at: i64) -> SessionMeta {
+        let id = SessionId::parse(id).unwrap();
+        SessionMeta::new(id, At(at), Mode::Ask, PathBuf::from("/w"))
+    }
+
+    fn shown(sessions: &Sessions) -> Vec<String> {
+        let of = |row: &Row| match row {
+            Row::Group(group, count) => format!("[{} {count}]", group.label(At(NOON), 0)),
+            Row::Session(id) => id.to_string(),
+        };
+        sessions.rows().iter().map(of).collect()
+    }
+
+    #[test]
+    fn times_have_groups() {
+        for (hours_ago, offset, label) in [
+            (0, 0, "today"),
+            (-5, 0, "today"),
+            (12, 0, "today"),
+            (13, 0, "yesterday"),
+            (13, 7_200, "today"),
+            (11, -12 * 3_600, "yesterday"),
+            (36, 0, "yesterday"),
+            (37, 0, "Thursday"),
+            (24 * 6, 0, "Sunday"),
+            (24 * 7, 0, "November"),
+            (24 * 30, 0, "October"),
+            (24 * 365, 0, "November 2025"),
+        ] {
+            let group = group_of_time(At(NOON - hours_ago * HOUR), At(NOON), offset);
+            assert_eq!(group.label(At(NOON), offset), label, "{hours_ago} hours ago at {offset}");
+        }
+    }
+
+    #[test]
+    fn what_needs_you_comes_first_then_what_runs_then_the_days() {
+        let mut sessions = Sessions::default();
+        let mut all = vec![
+            meta("old", NOON - 24 * 60 * HOUR),
+            meta("new", NOON),
+            meta("newer", NOON + 1),
+            meta("needs", NOON - 24 * 90 * HOUR),
+            meta("runs", NOON - 24 * 90 * HOUR),
+            meta("plan", NOON - 24 * 91 * HOUR),
+            meta("hidden", NOON),
+            meta("archived", NOON),
+        ];
+        all[3].activity = Activity::NeedsYou("approve: ls".to_owned());
+        all[4].activity = Activity::Running(At(NOON));
+        all[5].plan_pending = true;
+        all[6].hidden = true;
+        all[7].archived = true;
+        sessions.replace(all, At(NOON), 0);
+        assert_eq!(
+            shown(&sessions),
+            [
+                "[needs you 2]",
+                "needs",
+                "plan",
+                "[running 1]",
+                "runs",
+                "[today 2]",
+                "newer",
+                "new",
+                "[September 1]",
+                "old"
+            ]
+        );
+        assert_eq!(sessions.needing(), 2);
+        sessions.which = Which::Archived;
+        sessions.arrange(At(NOON), 0);
+        assert_eq!(shown(&sessions), ["[today 1]", "archived"]);
+    }
+
+    #[test]
+    fn the_selection_stays_with_its_session() {
+        let mut sessions = Sessions::default();
+        sessions.replace(vec![meta("a", 3), meta("b", 2), meta("c", 1)], At(NOON), 0);
+        sessions.step(0);
+        sessions.step(1);
+        assert_eq!(sessions.selected().map(SessionId::as_str), Some("b"));
+        sessions.put(meta("c", 9), At(NOON), 0);
+        sessions.put(meta("d", 99), At(NOON), 0);
+        assert_eq!(sessions.selected().map(SessionId::as_str), Some("b"));
+        // It goes out of the list: the one at its place is selected.
+        let mut gone = meta("b", 2);
+        gone.archived = true;
+        sessions.put(gone, At(NOON), 0);
+        assert_eq!(sessions.selected().map(SessionId::as_str), Some("a"));
+        sessions.step(isize::MAX);
+        sessions.step(isize::MIN);
+        assert_eq!(sessions.selected().map(SessionId::as_str), Some("d"));
+    }
+
+    #[test]
+    fn the_day_turns() {
+        let mut sessions = Sessions::default();
+        sessions.replace(vec![meta("a", NOON)], At(NOON), 0);
+        assert!(!sessions.turn_day(At(NOON + 11 * HOUR), 0));
+        assert!(sessions.turn_day(At(NOON + 12 * HOUR), 0));
+        assert!(matches!(sessions.rows().first(), Some(Row::Group(Group::Yesterday, 1))));
+    }
+
+    #[test]
+    fn the_selected_row_is_kept_in_sight() {
+        let mut sessions = Sessions::default();
+        sessions.replace((0..50).map(|n| meta(&format!("s{n}"), n)).collect(), At(NOON), 0);
+        sessions.step(0);
+        for _ in 0..60 {
+            sessions.step(1);
+            sessions.follow(10);
+            let at = sessions.rows().iter().position(|row| is(row, sessions.selected().unwrap())).unwrap();
+            assert!((sessions.top..sessions.top + 10).contains(&at));
+        }
+        sessions.step(isize::MIN);
+        sessions.follow(10);
+        assert_eq!(sessions.top, 0, "with its heading");
+    }
+}

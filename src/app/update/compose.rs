@@ -141,7 +141,8 @@ fn remember(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
 pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
     match state.composer_mut().enter() {
         EnterDoes::BrokeLine => {}
-        EnterDoes::Empty => enter_on_nothing(state, fx),
+        EnterDoes::Empty if how == How::Queue => enter_on_nothing(state, fx),
+        EnterDoes::Empty => {}
         EnterDoes::Send => {
             let text = state.composer().text();
             match commands::read(&text) {

@@ -10,7 +10,7 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd};
 use crate::domain::ids::SessionId;
-use crate::domain::request::Request;
+use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
 
@@ -177,7 +177,11 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.todo = todo;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
-        Activity::NeedsYou(_) => open.turn.started,
+        // A call or a question that waits belongs to a turn; a plan waits without one.
+        Activity::NeedsYou(_) if requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
+            open.turn.started.or(Some(state.now))
+        }
+        Activity::NeedsYou(_) => None,
         Activity::Idle | Activity::Stopping => None,
     };
     open.turn.stopping &= meta.activity != Activity::Idle;

@@ -28,10 +28,11 @@ fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
 /// A key that does something.
 pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Effect>) {
     let drop = dropped(state, key, fx);
+    let in_chord = !state.chord.keys.is_empty();
     end_chord(state, fx);
     // While the end is awaited only a second wish to quit counts.
     let ending = state.quit == Quit::Ending && action != Action::App(AppAction::Interrupt);
-    if drop || ending || list::letter(state, Some(action), key, fx) {
+    if drop || ending || (!in_chord && list::letter(state, Some(action), key, fx)) {
         return;
     }
     act(state, action, Some(key), fx);

@@ -1,6 +1,6 @@
 //! The ways out: Ctrl+C, Ctrl+D, /quit. Drafts are kept, turns are stopped, and the engine has the last word.
 
-use super::{compose, session};
+use super::{compose, panel, session};
 use crate::app::action::ComposerAction;
 use crate::app::effect::Effect;
 use crate::app::key::Key;
@@ -60,6 +60,8 @@ pub(super) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
         state.quit = Quit::No;
         if !matches!(state.overlays.last(), Some(Overlay::ConfirmQuit)) {
             state.overlays.push(Overlay::ConfirmQuit);
+            // What was typed before the question appeared is no answer to it.
+            panel::hush(state);
         }
     } else {
         quit(state, fx);

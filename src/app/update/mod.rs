@@ -84,8 +84,8 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
         Timer::ListLetter => list::release_letter(state, fx),
         Timer::Draft(id) => session::save_draft(state, &id, fx),
         Timer::Notice => {
+            state.notices.armed = None;
             state.notices.expire(state.now);
-            settle::time_notices(state, fx);
         }
         Timer::Quit => leave::time_over(state, fx),
         Timer::Tick => {

@@ -26,14 +26,12 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     drafts(state, fx);
     title(state, fx);
     tick(state, fx);
-    if fx.iter().all(|effect| !matches!(effect, Effect::Arm { timer: Timer::Notice, .. })) {
-        time_notices(state, fx);
-    }
+    time_notices(state, fx);
     session::evict(state, fx);
 }
 
 /// Arms the timer that takes the next notice away, when it is not armed for that instant yet.
-pub(super) fn time_notices(state: &mut State, fx: &mut Vec<Effect>) {
+fn time_notices(state: &mut State, fx: &mut Vec<Effect>) {
     let due = state.notices.next(state.now).map(|ms| state.now.plus(ms));
     if due != state.notices.armed {
         state.notices.armed = due;

@@ -1,1 +1,232 @@
+//! Tables over the whole of the update: keys go in by their names, as the runtime sends them.
 
+mod engine;
+mod focus;
+mod keys;
+
+use super::*;
+use crate::app::Context;
+use crate::app::msg::{Area, Frame, Target};
+use crate::app::state::chat::Drawn;
+use crate::app::state::{Current, Size};
+use crate::domain::contract::{Configured, Event, Opened, Queued, Stamped};
+use crate::domain::ids::{CallId, MessageId, RequestId};
+use crate::domain::message::{AssistantText, Body, UserText};
+use crate::domain::request::{Answer, Approval, Ask, PlanReview, Question, Request};
+use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::tool::Proposal;
+use crate::domain::{Message, Mode};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A Saturday, 12:00 UTC.
+pub(super) const NOON: i64 = 1_795_262_400_000;
+
+/// A screen with an engine that is played by hand.
+pub(super) struct Screen {
+    pub(super) state: State,
+    pub(super) fx: Vec<Effect>,
+    seqs: std::collections::HashMap<String, u64>,
+}
+
+pub(super) fn id(name: &str) -> SessionId {
+    SessionId::parse(name).unwrap()
+}
+
+pub(super) fn meta(name: &str) -> SessionMeta {
+    let mut meta = SessionMeta::new(id(name), At(NOON), Mode::Ask, PathBuf::from("/w"));
+    meta.title = format!("Title {name}");
+    meta
+}
+
+pub(super) fn row(id: &str, body: Body) -> Message {
+    Message::new(MessageId::new(id), At(NOON), body)
+}
+
+pub(super) fn user_row(id: &str, text: &str) -> Message {
+    row(id, Body::User(UserText { text: text.to_owned(), ..UserText::default() }))
+}
+
+pub(super) fn assistant_row(id: &str, text: &str) -> Message {
+    row(id, Body::Assistant(AssistantText { text: text.to_owned(), ..AssistantText::default() }))
+}
+
+pub(super) fn approval(id: &str) -> Request {
+    Request {
+        id: RequestId::new(id),
+        ask: Ask::Approval(Approval {
+            call: CallId::new(id),
+            tool: "bash".to_owned(),
+            subject: "cargo test".to_owned(),
+            proposal: Proposal::Command { command: "cargo test".to_owned(), cwd: PathBuf::from("/w") },
+            reasons: vec![],
+            risks: vec![],
+            session_rule: Some("cargo test".to_owned()),
+            would_run_now: false,
+        }),
+    }
+}
+
+pub(super) fn plan(id: &str, markdown: &str) -> Request {
+    let path = PathBuf::from("/plans/a.md");
+    let ask = Ask::Plan(PlanReview { path, title: "A plan".to_owned(), markdown: markdown.to_owned() });
+    Request { id: RequestId::new(id), ask }
+}
+
+pub(super) fn question(id: &str, options: &[&str]) -> Request {
+    let options = options.iter().map(|option| (*option).to_owned()).collect();
+    let ask = Ask::Question(Question { call: CallId::new(id), text: "Which?".to_owned(), options });
+    Request { id: RequestId::new(id), ask }
+}
+
+pub(super) fn snapshot(meta: SessionMeta) -> Opened {
+    Opened {
+        meta,
+        rows: vec![],
+        earlier: None,
+        queue: vec![],
+        queue_held: false,
+        requests: vec![],
+        todo: vec![],
+        draft: String::new(),
+    }
+}
+
+impl Screen {
+    /// A screen that shows the new session `s`, made by the engine, with `a` and `b` in the list.
+    pub(super) fn new() -> Self {
+        let keys = Arc::new(crate::keymap::load(None).table);
+        let mut state = State::new(keys, Size { width: 120, height: 40 }, At(NOON), 0);
+        let fx = start(&mut state, None);
+        let mut screen = Self { state, fx, seqs: Default::default() };
+        screen.whole(Event::Configured(Box::new(Configured {
+            cycle: Mode::ALL.to_vec(),
+            history: vec!["first".to_owned(), "second".to_owned()],
+            ..Configured::default()
+        })));
+        screen.whole(Event::Listed { sessions: vec![meta("a"), meta("b")] });
+        screen.session("s", Event::Opened(Box::new(snapshot(meta("s")))));
+        screen.draw(true);
+        screen.fx.clear();
+        screen
+    }
+
+    pub(super) fn msg(&mut self, msg: Msg) -> &mut Self {
+        let now = self.state.now;
+        self.fx.extend(update(&mut self.state, now, msg));
+        self
+    }
+
+    pub(super) fn wait(&mut self, ms: u64) -> &mut Self {
+        self.state.now = self.state.now.plus(ms);
+        self
+    }
+
+    pub(super) fn key(&mut self, key: Key) -> &mut Self {
+        let msg = resolve(&self.state, key);
+        self.msg(msg)
+    }
+
+    /// Presses keys by their names, with blanks between, at once.
+    pub(super) fn keys(&mut self, names: &str) -> &mut Self {
+        for key in Key::parse_chord(names).unwrap() {
+            self.key(key);
+        }
+        self
+    }
+
+    /// Types a text, 10 ms a character.
+    pub(super) fn type_text(&mut self, text: &str) -> &mut Self {
+        for c in text.chars() {
+            self.wait(10).key(Key::char(c));
+        }
+        self
+    }
+
+    pub(super) fn whole(&mut self, event: Event) -> &mut Self {
+        self.stamped(None, event)
+    }
+
+    pub(super) fn session(&mut self, name: &str, event: Event) -> &mut Self {
+        self.stamped(Some(id(name)), event)
+    }
+
+    fn stamped(&mut self, session: Option<SessionId>, event: Event) -> &mut Self {
+        let seq = self.seqs.entry(session.as_ref().map_or(String::new(), |id| id.to_string())).or_default();
+        *seq += 1;
+        let stamped = Stamped { v: crate::domain::contract::VERSION, session, seq: *seq, event };
+        self.msg(Msg::Engine(Box::new(stamped)))
+    }
+
+    /// Loses an event of a session on its way.
+    pub(super) fn lose(&mut self, name: &str) -> &mut Self {
+        *self.seqs.entry(name.to_owned()).or_default() += 1;
+        self
+    }
+
+    pub(super) fn ask(&mut self, request: Request) -> &mut Self {
+        self.session("s", Event::Asked(Box::new(request)))
+    }
+
+    /// A frame: the conversation at its end or not, the panel at row 30, its answers from 31 on.
+    pub(super) fn draw(&mut self, at_end: bool) -> &mut Self {
+        let keys = self.state.current_open().map(|open| open.chat.entries.iter().map(|e| e.key).collect::<Vec<_>>());
+        let top = match self.state.current_open().map(|open| open.chat.view) {
+            Some(crate::app::state::chat::View::At { key, line }) => Some((key, line)),
+            _ => keys.and_then(|keys| keys.first().copied()).map(|key| (key, 0)),
+        };
+        let chat = Drawn { top, at_end, below: 0, height: 20, at_top: false };
+        let full = |y, h| Area { x: 40, y, w: 80, h };
+        let mut areas =
+            vec![(full(0, 30), Target::Chat), (full(30, 6), Target::Panel), (full(36, 3), Target::Composer)];
+        areas.extend((0..4).map(|at| (full(31 + at, 1), Target::Choice(usize::from(at)))));
+        self.msg(Msg::Drawn(Box::new(Frame {
+            chat: Some(chat),
+            areas,
+            list_rows: 30,
+            panel_rows: 5,
+            panel_hidden: 20,
+            both_panes: true,
+            ..Frame::default()
+        })))
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.state.composer().text()
+    }
+
+    /// What was sent to the engine since the last look.
+    pub(super) fn sent(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.fx)
+            .into_iter()
+            .filter_map(|effect| match effect {
+                Effect::Send(command) => Some(command),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What was done to the session `s` since the last look, drafts left out.
+    pub(super) fn acts(&mut self) -> Vec<Act> {
+        self.sent()
+            .into_iter()
+            .filter_map(|command| match command {
+                Command::To { session, act } if session == id("s") && !matches!(act, Act::Draft { .. }) => Some(act),
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub(super) fn last_notice(&self) -> String {
+        self.state.notices.last().map(|n| format!("{} {}", n.text, n.hint)).unwrap_or_default()
+    }
+}
+
+pub(super) fn answered(acts: &[Act]) -> Vec<Answer> {
+    acts.iter()
+        .filter_map(|act| match act {
+            Act::Answer { answer, .. } => Some(answer.clone()),
+            _ => None,
+        })
+        .collect()
+}

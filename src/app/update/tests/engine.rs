@@ -1,0 +1,210 @@
+//! What the engine reports, and reading.
+
+use super::*;
+use crate::app::state::Focus;
+use crate::app::state::chat::View;
+use crate::domain::contract::TurnEnd;
+
+fn texts(screen: &Screen) -> Vec<String> {
+    let chat = &screen.state.current_open().unwrap().chat;
+    chat.entries.iter().map(|e| crate::app::state::search::text_of(&e.message.body).concat()).collect()
+}
+
+fn keys(screen: &Screen) -> Vec<i64> {
+    screen.state.current_open().unwrap().chat.entries.iter().map(|entry| entry.key).collect()
+}
+
+fn put(screen: &mut Screen, row: Message) {
+    screen.session("s", Event::Row(Box::new(row)));
+}
+
+fn delta(id: &str, add: &str) -> Event {
+    Event::Delta { id: MessageId::new(id), add: add.to_owned() }
+}
+
+#[test]
+fn rows_come_grow_change_and_go() {
+    let mut screen = Screen::new();
+    screen.session("s", Event::TurnStarted { at: At(NOON) });
+    put(&mut screen, user_row("u", "hi"));
+    put(&mut screen, assistant_row("m", ""));
+    screen.session("s", delta("m", "Hel")).session("s", delta("m", "lo"));
+    assert_eq!(texts(&screen), vec!["hi", "Hello"]);
+    let before: Vec<u64> = screen.state.current_open().unwrap().chat.entries.iter().map(|e| e.revision).collect();
+    put(&mut screen, assistant_row("m", "Hello there"));
+    let chat = &screen.state.current_open().unwrap().chat;
+    assert_eq!(chat.entries[0].revision, before[0]);
+    assert!(chat.entries[1].revision > before[1] && chat.entries[1].live && !chat.entries[0].live);
+    assert_eq!(texts(&screen), vec!["hi", "Hello there"]);
+    put(&mut screen, assistant_row("x", "half"));
+    screen.session("s", Event::Dropped { id: MessageId::new("x") });
+    assert_eq!(texts(&screen), vec!["hi", "Hello there"]);
+    screen.session("s", Event::TurnEnded { end: TurnEnd::Done });
+    assert!(screen.state.current_open().unwrap().chat.entries.iter().all(|entry| !entry.live));
+    // An id that comes again in another turn is another row.
+    put(&mut screen, user_row("u2", "again"));
+    put(&mut screen, assistant_row("m", "new"));
+    assert_eq!(texts(&screen), vec!["hi", "Hello there", "again", "new"]);
+}
+
+#[test]
+fn a_page_before_keeps_the_place() {
+    let mut screen = Screen::new();
+    let mut opened = snapshot(meta("s"));
+    opened.rows = vec![user_row("c", "c"), assistant_row("d", "d")];
+    opened.earlier = Some(7);
+    screen.session("s", Event::Opened(Box::new(opened))).draw(false);
+    let before = keys(&screen);
+    let mut frame = screen.state.frame.clone();
+    if let Some(chat) = &mut frame.chat {
+        chat.at_top = true;
+    }
+    screen.keys("pageup").msg(Msg::Drawn(Box::new(frame.clone()))).msg(Msg::Drawn(Box::new(frame)));
+    let asked = Command::Earlier { session: id("s"), cursor: 7, rows: session::ROWS };
+    assert_eq!(screen.sent().iter().filter(|command| **command == asked).count(), 1, "asked once");
+    let view = screen.state.current_open().unwrap().chat.view;
+    screen.session("s", Event::Page { rows: vec![user_row("a", "a"), assistant_row("b", "b")], earlier: None });
+    assert_eq!(texts(&screen), vec!["a", "b", "c", "d"]);
+    assert_eq!(keys(&screen)[2..], before[..]);
+    assert!(keys(&screen).is_sorted_by(|a, b| a < b));
+    assert_eq!(screen.state.current_open().unwrap().chat.view, view);
+}
+
+#[test]
+fn a_missing_event_asks_for_a_snapshot_once() {
+    let mut screen = Screen::new();
+    put(&mut screen, user_row("u", "hi"));
+    screen.type_text("draft").fx.clear();
+    screen.lose("s");
+    put(&mut screen, assistant_row("m", "lost before"));
+    put(&mut screen, assistant_row("m2", "x"));
+    let asked = Command::Open { session: id("s"), rows: session::ROWS };
+    assert_eq!(screen.sent(), vec![asked]);
+    assert_eq!(texts(&screen), vec!["hi"]);
+    let mut opened = snapshot(meta("s"));
+    opened.rows = vec![user_row("u", "hi"), assistant_row("l", "lost"), assistant_row("m", "lost before")];
+    opened.draft = "older".to_owned();
+    screen.session("s", Event::Opened(Box::new(opened)));
+    put(&mut screen, assistant_row("m3", "after"));
+    assert_eq!(texts(&screen), vec!["hi", "lost", "lost before", "after"]);
+    assert_eq!(screen.text(), "draft", "what is being written stays");
+}
+
+#[test]
+fn an_event_seen_before_changes_nothing() {
+    let mut screen = Screen::new();
+    put(&mut screen, assistant_row("m", "a"));
+    let seq = screen.state.current_open().unwrap().seq.unwrap();
+    let again = Stamped { v: 1, session: Some(id("s")), seq, event: delta("m", "b") };
+    screen.msg(Msg::Engine(Box::new(again)));
+    assert_eq!(texts(&screen), vec!["a"]);
+}
+
+#[test]
+fn events_of_another_session_never_reach_the_shown_one() {
+    let mut screen = Screen::new();
+    screen.session("a", Event::Row(Box::new(user_row("u", "not yours"))));
+    screen.session("a", Event::Asked(Box::new(approval("r"))));
+    assert_eq!(texts(&screen), Vec::<String>::new());
+    assert!(screen.state.panel().is_none());
+}
+
+#[test]
+fn a_session_with_another_id_is_the_same() {
+    let mut screen = Screen::new();
+    screen.type_text("draft").session("s", Event::Reidentified { to: id("t") });
+    assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("t")), "draft"));
+    assert!(screen.state.current_meta().is_some());
+    screen.fx.clear();
+    screen.keys("enter");
+    let sent = Command::To { session: id("t"), act: Act::Send { text: "draft".to_owned() } };
+    assert!(screen.sent().contains(&sent));
+}
+
+#[test]
+fn the_end_is_followed_only_from_the_end() {
+    let mut screen = Screen::new();
+    put(&mut screen, user_row("u", "hi"));
+    screen.draw(true).keys("pageup").draw(false);
+    let view = screen.state.current_open().unwrap().chat.view;
+    assert!(matches!(view, View::At { .. }));
+    put(&mut screen, assistant_row("m", "long"));
+    assert_eq!(screen.state.current_open().unwrap().chat.view, view);
+    screen.keys("pagedown").draw(true);
+    assert_eq!(screen.state.current_open().unwrap().chat.view, View::End);
+    screen.keys("ctrl+x <").draw(false).type_text("x").keys("enter");
+    assert_eq!(screen.state.current_open().unwrap().chat.view, View::End, "sending goes to the end");
+}
+
+#[test]
+fn reading_means_the_end_on_a_screen_in_focus() {
+    let mut unread = meta("s");
+    unread.unread = true;
+    let read = |screen: &mut Screen| screen.acts().contains(&Act::Read);
+    let mut screen = Screen::new();
+    screen.msg(Msg::Focus(false)).session("s", Event::Changed(Box::new(unread.clone()))).draw(true);
+    assert!(!read(&mut screen));
+    screen.msg(Msg::Focus(true));
+    assert!(read(&mut screen));
+    let mut screen = Screen::new();
+    put(&mut screen, user_row("u", "hi"));
+    screen.keys("pageup").draw(false).session("s", Event::Changed(Box::new(unread)));
+    assert!(!read(&mut screen));
+    screen.keys("ctrl+x >").draw(true);
+    assert!(read(&mut screen));
+}
+
+#[test]
+fn title_and_bell_only_on_change() {
+    let mut screen = Screen::new();
+    assert_eq!(screen.state.title, "lisle");
+    let needing = |name: &str| {
+        let mut meta = meta(name);
+        meta.activity = Activity::NeedsYou("approve: ls".to_owned());
+        Event::Changed(Box::new(meta))
+    };
+    screen.session("a", needing("a"));
+    assert!(screen.fx.contains(&Effect::Title("Title a needs you · lisle".to_owned())));
+    assert!(!screen.fx.iter().any(|effect| matches!(effect, Effect::Bell { .. })), "the user is looking");
+    screen.msg(Msg::Focus(false)).fx.clear();
+    screen.session("b", needing("b")).session("b", needing("b"));
+    let titles = screen.fx.iter().filter(|effect| matches!(effect, Effect::Title(_))).count();
+    let bells = screen.fx.iter().filter(|effect| matches!(effect, Effect::Bell { .. })).count();
+    assert_eq!((titles, bells, screen.state.title.as_str()), (1, 1, "2 need you · lisle"));
+}
+
+#[test]
+fn nothing_ticks_when_nothing_runs_and_nobody_looks() {
+    let mut screen = Screen::new();
+    screen.msg(Msg::Focus(false));
+    assert!(screen.fx.contains(&Effect::Disarm(Timer::Tick)));
+    screen.fx.clear();
+    screen.msg(Msg::Timer(Timer::Notice)).draw(true);
+    assert_eq!(screen.fx, vec![]);
+}
+
+#[test]
+fn an_answer_in_the_conversation_stays_selected_by_jumps() {
+    let mut screen = Screen::new();
+    for row in [user_row("1", "a"), assistant_row("2", "b"), user_row("3", "c"), assistant_row("4", "d")] {
+        put(&mut screen, row);
+    }
+    screen.draw(true).keys("f6 f6");
+    assert_eq!(screen.state.focus, Focus::Chat);
+    let at = |screen: &Screen| screen.state.current_open().unwrap().chat.cursor.map(|key| key as usize);
+    let first = keys(&screen)[0] as usize;
+    screen.keys("[");
+    assert_eq!(at(&screen), Some(first + 2));
+    screen.keys("[");
+    assert_eq!(at(&screen), Some(first));
+    screen.keys("] right y");
+    assert_eq!(at(&screen), Some(first + 3));
+    assert_eq!(screen.fx.last(), Some(&Effect::Copy("d".to_owned())));
+    screen.keys("enter");
+    assert_eq!(screen.state.current_open().unwrap().chat.toggled.len(), 1);
+    screen.keys("/").type_text("A").keys("enter");
+    assert_eq!(screen.state.search.as_ref().map(|search| search.hits.len()), Some(1));
+    assert_eq!(at(&screen), Some(first));
+    screen.keys("esc");
+    assert!(screen.state.search.is_none());
+}

@@ -1,0 +1,393 @@
+//! The keys of the composer, the list, the panes and the ways out.
+
+use super::*;
+use crate::app::effect::Keep;
+use crate::app::msg::{Mouse, MouseKind};
+use crate::app::state::overlay::Overlay;
+use crate::app::state::{Focus, Quit};
+use crate::domain::contract::QueueEdit;
+
+fn queued(id: &str, text: &str) -> Queued {
+    Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false }
+}
+
+fn overlay_name(screen: &Screen) -> &'static str {
+    match screen.state.overlay() {
+        None => "none",
+        Some(Overlay::Help(_)) => "help",
+        Some(Overlay::Picker(picker)) => picker.kind.title(),
+        Some(Overlay::Inbox(_)) => "inbox",
+        Some(Overlay::Rename(_)) => "rename",
+        Some(Overlay::ConfirmQuit) => "quit?",
+    }
+}
+
+fn running(screen: &mut Screen) {
+    let mut running = meta("s");
+    running.activity = Activity::Running(At(NOON));
+    screen.session("s", Event::Changed(Box::new(running))).session("s", Event::TurnStarted { at: At(NOON) });
+    screen.fx.clear();
+}
+
+#[test]
+fn enter_sends_and_remembers() {
+    let mut screen = Screen::new();
+    screen.type_text("hello").keys("enter");
+    let sent = screen.sent();
+    assert!(sent.contains(&Command::Remember { text: "hello".to_owned() }));
+    assert!(sent.contains(&Command::To { session: id("s"), act: Act::Send { text: "hello".to_owned() } }));
+    assert!(screen.state.composer().is_empty());
+    assert_eq!(screen.state.current_open().unwrap().chat.entries.len(), 0, "the engine tells what is shown");
+    screen.keys("enter").type_text("  ").keys("enter");
+    assert_eq!(screen.acts(), vec![]);
+}
+
+#[test]
+fn lines_are_broken_by_many_keys_and_sent_by_none_of_them() {
+    for keys in ["shift+enter", "alt+enter", "ctrl+j", "\\ enter"] {
+        let mut screen = Screen::new();
+        screen.type_text("a").keys(keys).type_text("b");
+        assert_eq!((screen.text().as_str(), screen.acts()), ("a\nb", vec![]), "{keys}");
+    }
+    let mut screen = Screen::new();
+    screen.msg(Msg::Paste("a\r\nb\rc\x1b[31m\n".to_owned()));
+    assert_eq!((screen.text().as_str(), screen.acts()), ("a\nb\nc[31m\n", vec![]));
+}
+
+#[test]
+fn ctrl_x_enter_steers_a_running_turn_only() {
+    let mut screen = Screen::new();
+    screen.type_text("a").keys("ctrl+x enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "a".to_owned() }]);
+    running(&mut screen);
+    screen.type_text("b").keys("ctrl+x enter").type_text("c").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Steer { text: "b".to_owned() }, Act::Send { text: "c".to_owned() }]);
+}
+
+#[test]
+fn up_takes_the_queue_back_then_walks_the_history() {
+    let mut screen = Screen::new();
+    screen.session("s", Event::Queue { items: vec![queued("q1", "one"), queued("q2", "two")], held: false });
+    screen.keys("up");
+    assert_eq!(screen.text(), "two");
+    assert_eq!(screen.acts(), vec![Act::Queue(QueueEdit::Remove { id: MessageId::new("q2") })]);
+    assert_eq!(screen.state.current_open().unwrap().queue.len(), 1);
+
+    let mut screen = Screen::new();
+    screen.type_text("draft").keys("up");
+    assert_eq!(screen.text(), "second");
+    screen.keys("up up up");
+    assert_eq!(screen.text(), "first");
+    screen.keys("down");
+    assert_eq!(screen.text(), "second");
+    screen.keys("down");
+    assert_eq!(screen.text(), "draft");
+    screen.keys("down");
+    assert_eq!(screen.text(), "draft");
+}
+
+#[test]
+fn in_a_text_of_several_lines_up_moves_first() {
+    let mut screen = Screen::new();
+    screen.type_text("a").keys("ctrl+j").type_text("b").keys("up");
+    assert_eq!(screen.text(), "a\nb");
+    screen.keys("up");
+    assert_eq!(screen.text(), "second");
+    screen.keys("down");
+    assert_eq!(screen.text(), "a\nb");
+}
+
+#[test]
+fn a_held_queue_is_let_go_by_enter() {
+    let mut screen = Screen::new();
+    screen.session("s", Event::Queue { items: vec![queued("q", "one")], held: true }).keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Queue(QueueEdit::Release)]);
+}
+
+#[test]
+fn esc_closes_then_stops() {
+    let mut screen = Screen::new();
+    running(&mut screen);
+    screen.keys("ctrl+p esc");
+    assert_eq!((overlay_name(&screen), screen.acts()), ("none", vec![]));
+    screen.type_text("/").keys("esc");
+    assert!(screen.state.composer().slash.is_none());
+    assert_eq!(screen.acts(), vec![]);
+    screen.keys("esc");
+    assert_eq!(screen.acts(), vec![Act::Stop]);
+    assert_eq!(screen.text(), "/", "the draft stays");
+    // Nothing of the turn is shown any more.
+    screen.session("s", Event::Row(Box::new(assistant_row("m", "a"))));
+    screen.session("s", Event::Delta { id: MessageId::new("m"), add: "b".to_owned() });
+    let open = screen.state.current_open().unwrap();
+    assert_eq!(crate::app::state::search::text_of(&open.chat.entries[0].message.body), vec!["a"]);
+    screen.keys("esc");
+    assert_eq!(screen.acts(), vec![], "it is stopped once");
+}
+
+#[test]
+fn ctrl_c_keeps_stops_and_quits() {
+    let mut screen = Screen::new();
+    running(&mut screen);
+    screen.type_text("draft").keys("ctrl+c");
+    assert_eq!(screen.text(), "");
+    assert!(screen.sent().contains(&Command::Remember { text: "draft".to_owned() }));
+    screen.keys("ctrl+c");
+    assert_eq!(screen.acts(), vec![Act::Stop]);
+    screen.session("s", Event::TurnEnded { end: crate::domain::contract::TurnEnd::Stopped });
+    screen.session("s", Event::Changed(Box::new(meta("s")))).keys("ctrl+c");
+    assert_eq!(screen.state.quit, Quit::OnceMore(Key::parse("ctrl+c").unwrap()));
+    screen.keys("x backspace ctrl+c");
+    assert!(!screen.sent().contains(&Command::Shutdown), "another key starts it anew");
+    screen.keys("ctrl+c");
+    assert!(screen.sent().contains(&Command::Shutdown));
+    assert!(matches!(screen.whole(Event::Ended).fx.last(), Some(Effect::Quit { resume: None }) | Some(_)));
+    assert!(screen.fx.contains(&Effect::Quit { resume: None }));
+}
+
+#[test]
+fn ctrl_d_deletes_in_a_draft_and_asks_while_turns_run() {
+    let mut screen = Screen::new();
+    screen.type_text("ab").keys("home ctrl+d");
+    assert_eq!(screen.text(), "b");
+    screen.keys("ctrl+u delete ctrl+d");
+    screen.msg(Msg::Timer(Timer::Quit));
+    assert_eq!(screen.state.quit, Quit::No);
+    running(&mut screen);
+    screen.keys("end backspace ctrl+d ctrl+d");
+    assert_eq!(overlay_name(&screen), "quit?");
+    screen.keys("y enter");
+    assert!(!screen.sent().contains(&Command::Shutdown), "keys on their way are no answer");
+    screen.wait(300).keys("y");
+    assert!(screen.sent().contains(&Command::Shutdown));
+}
+
+#[test]
+fn the_draft_is_saved_within_half_a_second() {
+    let mut screen = Screen::new();
+    screen.type_text("abc");
+    let arms: Vec<u64> = screen
+        .fx
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Arm { timer: Timer::Draft(_), ms } => Some(*ms),
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(arms.as_slice(), [ms] if *ms <= 500), "{arms:?}");
+    screen.fx.clear();
+    screen.msg(Msg::Timer(Timer::Draft(id("s"))));
+    assert_eq!(screen.sent(), vec![Command::To { session: id("s"), act: Act::Draft { text: "abc".to_owned() } }]);
+    screen.type_text("d").keys("ctrl+n");
+    let saved = Command::To { session: id("s"), act: Act::Draft { text: "abcd".to_owned() } };
+    assert!(screen.sent().contains(&saved), "leaving the session saves at once");
+}
+
+#[test]
+fn shift_tab_cycles_the_mode_also_faster_than_the_engine() {
+    let mut screen = Screen::new();
+    screen.keys("shift+tab ctrl+x m shift+tab");
+    let modes: Vec<Mode> = screen
+        .acts()
+        .into_iter()
+        .filter_map(|act| match act {
+            Act::Mode { mode, drop_plan: false } => Some(mode),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(modes, vec![Mode::Execute, Mode::Explore, Mode::Ask]);
+}
+
+#[test]
+fn tab_changes_pane_only_with_an_empty_draft() {
+    let mut screen = Screen::new();
+    screen.keys("tab");
+    assert_eq!(screen.state.focus, Focus::List);
+    screen.keys("tab");
+    assert_eq!(screen.state.focus, Focus::Chat);
+    screen.keys("tab").type_text("a").keys("tab");
+    assert_eq!(screen.state.focus, Focus::Composer);
+    screen.keys("f6");
+    assert_eq!(screen.state.focus, Focus::List);
+    screen.keys("ctrl+x o");
+    assert_eq!(screen.state.focus, Focus::Chat);
+}
+
+#[test]
+fn a_letter_in_the_list_acts_after_150_ms() {
+    let mut screen = Screen::new();
+    screen.keys("f6 r");
+    assert_eq!(overlay_name(&screen), "none");
+    screen.wait(150).msg(Msg::Timer(Timer::ListLetter));
+    assert_eq!(overlay_name(&screen), "rename");
+
+    // A different letter follows: it was the start of a text.
+    for (first, second) in [("r", "e"), ("n", "o"), ("r", "j"), ("n", "z")] {
+        let mut screen = Screen::new();
+        screen.keys("f6").keys(first).wait(149).keys(second).msg(Msg::Timer(Timer::ListLetter));
+        assert_eq!(screen.state.focus, Focus::Composer, "{first}{second}");
+        assert_eq!((screen.text(), overlay_name(&screen)), (format!("{first}{second}"), "none"));
+        assert_eq!(screen.state.current_id(), Some(&id("s")));
+    }
+    // The same letter is a key held down.
+    let mut screen = Screen::new();
+    screen.keys("f6 r r r").wait(150).msg(Msg::Timer(Timer::ListLetter));
+    assert_eq!((overlay_name(&screen), screen.text().as_str()), ("rename", ""));
+    // Another key lets the letter act first; the late timer does nothing more.
+    let mut screen = Screen::new();
+    screen.keys("f6 r").wait(20).keys("enter").msg(Msg::Timer(Timer::ListLetter));
+    assert_eq!((overlay_name(&screen), screen.acts()), ("rename", vec![]));
+}
+
+#[test]
+fn list_keys_that_act_at_once() {
+    let mut screen = Screen::new();
+    screen.keys("f6 g");
+    let first = screen.state.sessions.order().next().cloned();
+    assert_eq!(screen.state.sessions.selected().cloned(), first);
+    screen.keys("j");
+    assert_eq!(screen.state.sessions.selected(), screen.state.sessions.order().nth(1));
+    screen.keys("G");
+    assert_eq!(screen.state.sessions.selected(), screen.state.sessions.order().last());
+    screen.keys("k x q enter");
+    assert_eq!(screen.state.focus, Focus::Composer, "opening gives the composer the focus");
+    assert_eq!(screen.state.current_id(), screen.state.sessions.selected());
+}
+
+#[test]
+fn unbound_letters_in_list_and_chat_do_nothing() {
+    for keys in ["f6", "f6 f6"] {
+        let mut screen = Screen::new();
+        screen.keys(keys);
+        let focus = screen.state.focus;
+        screen.fx.clear();
+        screen.keys("x q z");
+        assert_eq!((screen.state.focus, screen.text().as_str(), screen.sent()), (focus, "", vec![]));
+    }
+}
+
+#[test]
+fn the_filter_narrows_the_list() {
+    let mut screen = Screen::new();
+    screen.keys("f6 /").type_text("title b");
+    assert_eq!(screen.state.sessions.order().collect::<Vec<_>>(), vec![&id("b")]);
+    screen.keys("enter enter");
+    assert_eq!(screen.state.current_id(), Some(&id("b")));
+    screen.keys("f6 esc");
+    assert_eq!(screen.state.sessions.order().count(), 3);
+}
+
+#[test]
+fn slash_commands_run_complete_and_name_the_nearest() {
+    let mut screen = Screen::new();
+    screen.type_text("/rename A new name").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Rename { title: "A new name".to_owned() }]);
+    for (typed, opened) in [
+        ("/rename", "rename"),
+        ("/mode", "Permission mode"),
+        ("/model", "Model"),
+        ("/theme", "Theme"),
+        ("/thinking", "Thinking level"),
+        ("/help", "Commands"),
+        ("/keys", "help"),
+        ("/inbox", "inbox"),
+    ] {
+        let mut screen = Screen::new();
+        screen.type_text(typed).keys("enter");
+        assert_eq!(overlay_name(&screen), opened, "{typed}");
+        assert_eq!((screen.text().as_str(), screen.acts()), ("", vec![]));
+        screen.keys("esc");
+        assert_eq!(screen.state.focus, Focus::Composer);
+    }
+    let mut screen = Screen::new();
+    screen.type_text("/exp").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Mode { mode: Mode::Explore, drop_plan: false }], "the selected one is run");
+    screen.type_text("/rena").keys("tab");
+    assert_eq!(screen.text(), "/rename ");
+    let mut screen = Screen::new();
+    screen.type_text("/modle x").keys("enter");
+    assert!(screen.last_notice().contains("/model"), "{}", screen.last_notice());
+    assert_eq!((screen.text().as_str(), screen.acts()), ("/modle x", vec![]), "the text stays");
+    let mut screen = Screen::new();
+    screen.type_text("/etc/hosts is odd").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "/etc/hosts is odd".to_owned() }]);
+    screen.type_text("/thinking hihg").keys("enter");
+    assert_eq!((screen.text().as_str(), screen.acts()), ("/thinking hihg", vec![]));
+}
+
+#[test]
+fn a_long_paste_is_a_chip_that_is_sent_whole() {
+    let long: String = (0..30).map(|n| format!("line {n}\n")).collect();
+    let mut screen = Screen::new();
+    screen.type_text("see ").msg(Msg::Paste(long.clone())).type_text("!");
+    assert_eq!(screen.state.composer().editor().text(), "see [Pasted text #1 +30 lines]!");
+    screen.keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: format!("see {long}!") }]);
+    screen.msg(Msg::Paste(long.clone())).keys("ctrl+x v");
+    assert_eq!(screen.state.composer().editor().text(), long);
+    screen.keys("ctrl+c").msg(Msg::Paste(long)).keys("backspace");
+    assert!(screen.state.composer().is_empty(), "a chip goes as one");
+}
+
+#[test]
+fn themes_are_looked_at_and_chosen() {
+    let mut screen = Screen::new();
+    screen.msg(Msg::Themes { names: vec!["dark".to_owned(), "light".to_owned()], current: "dark".to_owned() });
+    screen.type_text("/theme").keys("enter down esc");
+    let themes = |screen: &Screen| {
+        let of = |effect: &Effect| match effect {
+            Effect::Theme { name, keep } => Some((name.clone(), *keep)),
+            _ => None,
+        };
+        screen.fx.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(themes(&screen), vec![("light".to_owned(), Keep::No), ("dark".to_owned(), Keep::No)]);
+    screen.type_text("/theme").keys("enter down enter");
+    assert_eq!(themes(&screen).last(), Some(&("light".to_owned(), Keep::Yes)));
+    assert_eq!(screen.state.theme, "light");
+}
+
+#[test]
+fn a_chord_shows_what_can_follow_and_can_be_left() {
+    let mut screen = Screen::new();
+    screen.keys("ctrl+x");
+    assert!(screen.fx.contains(&Effect::Arm { timer: Timer::Chord, ms: 400 }));
+    screen.wait(400).msg(Msg::Timer(Timer::Chord));
+    assert!(screen.state.chord.strip);
+    screen.keys("esc");
+    assert_eq!((screen.state.chord.keys.len(), screen.state.chord.strip), (0, false));
+    screen.keys("ctrl+x %");
+    assert_eq!(screen.text(), "", "the rest of a chord that is none is not typed");
+}
+
+#[test]
+fn help_opens_with_a_question_mark_on_an_empty_draft_only() {
+    let mut screen = Screen::new();
+    screen.keys("?");
+    assert_eq!(overlay_name(&screen), "help");
+    screen.keys("esc").type_text("why?");
+    assert_eq!((overlay_name(&screen), screen.text().as_str()), ("none", "why?"));
+}
+
+#[test]
+fn a_new_session_can_be_written_in_before_the_engine_made_it() {
+    let mut screen = Screen::new();
+    screen.type_text("old draft").keys("ctrl+n").type_text("hello");
+    assert_eq!((&screen.state.current, screen.text().as_str()), (&Current::New, "hello"));
+    screen.keys("enter").type_text("more");
+    screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
+    assert_eq!(screen.state.current, Current::Session(id("n")));
+    assert_eq!(screen.text(), "more");
+    let first = Command::To { session: id("n"), act: Act::Send { text: "hello".to_owned() } };
+    assert_eq!(screen.sent().iter().filter(|command| **command == first).count(), 1);
+}
+
+#[test]
+fn a_click_opens_a_session_with_the_composer_in_focus() {
+    let mut screen = Screen::new();
+    let mut frame = screen.state.frame.clone();
+    frame.areas.push((Area { x: 0, y: 3, w: 30, h: 1 }, Target::ListRow(id("b"))));
+    screen.keys("f6").msg(Msg::Drawn(Box::new(frame)));
+    screen.msg(Msg::Mouse(Mouse { kind: MouseKind::Press, col: 4, row: 3 }));
+    assert_eq!((screen.state.current_id(), screen.state.focus), (Some(&id("b")), Focus::Composer));
+}
