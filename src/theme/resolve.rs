@@ -6,9 +6,16 @@ use super::{Role, Theme, style};
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 
-const BUILTIN: [(&str, &str); 4] = [
+/// In the order in which they are offered.
+const BUILTIN: [(&str, &str); 10] = [
     ("lisle-dark", include_str!("../../themes/lisle-dark.toml")),
     ("lisle-light", include_str!("../../themes/lisle-light.toml")),
+    ("high-contrast", include_str!("../../themes/high-contrast.toml")),
+    ("catppuccin", include_str!("../../themes/catppuccin.toml")),
+    ("gruvbox", include_str!("../../themes/gruvbox.toml")),
+    ("nord", include_str!("../../themes/nord.toml")),
+    ("solarized", include_str!("../../themes/solarized.toml")),
+    ("tokyo-night", include_str!("../../themes/tokyo-night.toml")),
     ("ansi", include_str!("../../themes/ansi.toml")),
     ("mono", include_str!("../../themes/mono.toml")),
 ];

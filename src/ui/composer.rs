@@ -5,7 +5,7 @@ use super::cells::{self, Piece, piece};
 use super::figures::{count, elapsed};
 use super::layout::Layout;
 use super::paint::Paint;
-use crate::app::action::{Action, AppAction, ComposerAction, Context, SlashAction};
+use crate::app::action::{Action, AppAction, ChatAction, ComposerAction, Context, SlashAction};
 use crate::app::msg::Target;
 use crate::app::slash::Slash;
 use crate::app::state::edit::Editor;
@@ -87,7 +87,7 @@ pub(super) fn editor(paint: &mut Paint<'_>, editor: &Editor, area: Rect, focused
         .get(line)
         .map(|text| text.chars().skip(start.1).take(col.saturating_sub(start.1)).collect())
         .unwrap_or_default();
-    paint.caret(area, cells::width(&cells::untabbed(&text)), row.saturating_sub(top));
+    paint.caret(area, cells::width(&cells::expand_tabs(&text)), row.saturating_sub(top));
 }
 
 /// Draws edge, queue, draft and the commands on offer.
@@ -129,16 +129,44 @@ fn edge(paint: &mut Paint<'_>, layout: &Layout) {
         paint.target(place, Target::StopMark);
         left_room = at;
     }
-    if let Some(usage) = paint.state.composer().usage() {
+    let left = Rect { width: left_room.saturating_sub(1), ..cells::after(area, 1) };
+    if paint.state.search.is_some() {
+        search(paint, left);
+    } else if let Some(usage) = paint.state.composer().usage() {
         let pieces = [
             paint.piece(" ", Role::Rule),
             paint.piece(format!("/{}", usage.word()), Role::Strong),
             paint.piece(format!(" {}", usage.usage()).trim_end().to_owned(), Role::Text),
             paint.piece(format!("  {} ", usage.description()), Role::Dim),
         ];
-        let place = Rect { width: left_room.saturating_sub(1), ..cells::after(area, 1) };
-        paint.pieces(place, &pieces);
+        paint.pieces(left, &pieces);
     }
+}
+
+/// The search in the conversation: its words, and which hit is shown.
+fn search(paint: &mut Paint<'_>, area: Rect) {
+    let Some(search) = &paint.state.search else { return };
+    let found = match (search.hits.len(), search.at) {
+        (0, _) if search.query.text().is_empty() => String::new(),
+        (0, _) => "  nothing found ".to_owned(),
+        (all, Some(at)) => format!("  {} of {all} ", at + 1),
+        (all, None) => format!("  {all} found "),
+    };
+    let mut right = vec![paint.piece(found, Role::Dim)];
+    if !search.typing && !search.hits.is_empty() {
+        let next = paint.key(Action::Chat(ChatAction::SearchNext), Context::Chat);
+        let previous = paint.key(Action::Chat(ChatAction::SearchPrevious), Context::Chat);
+        right.extend(paint.hints(&[(next, "next"), (previous, "before")]));
+        right.push(paint.piece(" ", Role::Dim));
+    }
+    let sign = paint.pieces(area, &[paint.piece(" / ", Role::Key)]);
+    let rest = cells::after(area, sign);
+    // The words, a cell for the caret, then what was found.
+    let words = u16::try_from(cells::width(search.query.text()) + 1).unwrap_or(u16::MAX).min(rest.width * 2 / 3);
+    let field = Rect { width: words, ..rest };
+    cells::fill(paint.buf, field, paint.style(Role::Text));
+    paint.one_line(field, &search.query, search.typing && paint.state.overlays.is_empty());
+    paint.pieces(cells::after(rest, words), &right);
 }
 
 fn area_at(x: u16, y: u16) -> Rect {
@@ -166,8 +194,10 @@ fn turn_pieces(paint: &Paint<'_>) -> Vec<Piece<'static>> {
         out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));
     }
     out.push(role(format!("{} ", paint.signs.stop), Role::Running));
-    let stop = paint.key(Action::App(AppAction::Back), Context::Composer);
-    if let Some(key) = stop {
+    // In a panel or an overlay the key that goes back does only that.
+    let here = state.focus != Focus::Panel && state.overlays.is_empty();
+    let stop = paint.key(Action::App(AppAction::Back), Context::Global);
+    if let Some(key) = stop.filter(|_| here) {
         out.push(role(key, Role::Key));
         out.push(role(" stops".to_owned(), Role::Dim));
     } else {
@@ -199,11 +229,8 @@ fn queue(paint: &mut Paint<'_>, area: Rect) {
             right.push(paint.piece(format!("and {}  ", count(rest, "more", "more")), Role::Dim));
         }
         if last {
-            let (verb, word) = if open.queue_held {
-                (ComposerAction::Send, "sends")
-            } else {
-                (ComposerAction::Up, "edit")
-            };
+            let (verb, word) =
+                if open.queue_held { (ComposerAction::Send, "sends") } else { (ComposerAction::Up, "edit") };
             let key = paint.key(Action::Composer(verb), Context::Composer);
             right.extend(paint.hints(&[(key, word)]));
         }

@@ -81,11 +81,14 @@ impl<'a> Paint<'a> {
         cells::put_sides(self.buf, area, left, right, self.signs.cut, least);
     }
 
-    /// A line that is laid out already.
+    /// A line that is laid out already. Where it has the ground of the screen, the ground that is there stays.
     pub fn line(&mut self, area: Rect, line: &Line<'_>) {
+        let screen = self.style(Role::Text).bg;
         let mut rest = area;
         for span in &line.spans {
-            let used = cells::put(self.buf, rest, &span.content, line.style.patch(span.style));
+            let mut style = line.style.patch(span.style);
+            style.bg = style.bg.filter(|bg| Some(*bg) != screen);
+            let used = cells::put(self.buf, rest, &span.content, style);
             rest = cells::after(rest, used);
         }
     }
@@ -102,10 +105,10 @@ impl<'a> Paint<'a> {
     pub fn caret(&mut self, area: Rect, column: usize, row: usize) {
         let x = usize::from(area.x) + column.min(usize::from(area.width.saturating_sub(1)));
         let y = usize::from(area.y) + row;
-        if let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) {
-            if area.contains(Position { x, y }) {
-                self.cursor = Some(Position { x, y });
-            }
+        if let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y))
+            && area.contains(Position { x, y })
+        {
+            self.cursor = Some(Position { x, y });
         }
     }
 

@@ -28,18 +28,20 @@ pub(super) fn draw(paint: &mut Paint<'_>, help: &Help, body: Rect) {
 /// One heading a place, then a row a verb with all its keys. Two columns where there is room for them.
 fn lines(paint: &Paint<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>>> {
     let mut out: Vec<Vec<Piece<'static>>> = Vec::new();
-    for context in &help.contexts {
-        let verbs = verbs(paint, *context);
+    let places: Vec<_> = help.contexts.iter().map(|context| (context, verbs(paint, *context))).collect();
+    let all = places.iter().flat_map(|(_, verbs)| verbs);
+    let widest = all.map(|(keys, _)| cells::width(keys)).max().unwrap_or(0);
+    for (context, verbs) in &places {
         if verbs.is_empty() {
             continue;
         }
         if !out.is_empty() {
             out.push(Vec::new());
         }
-        out.push(vec![paint.piece(heading(*context), Role::Strong)]);
+        out.push(vec![paint.piece(heading(**context), Role::Strong)]);
         let columns = if width >= 160 { 2 } else { 1 };
         let column = width / columns;
-        let keys = verbs.iter().map(|(keys, _)| cells::width(keys)).max().unwrap_or(0).min(column / 2);
+        let keys = widest.min(column / 2);
         let rows = verbs.len().div_ceil(columns);
         for row in 0..rows {
             let mut line = Vec::new();

@@ -125,10 +125,18 @@ pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
     let widest = |of: fn(&(String, String)) -> &str| entries.iter().map(|e| cells::width(of(e))).max().unwrap_or(0);
     let key_width = widest(|entry| &entry.0);
     let status = layout.status;
-    let wanted = (key_width + widest(|entry| &entry.1) + 4).min(60);
-    let column = u16::try_from(wanted).unwrap_or(60).min(status.width.saturating_sub(2)).max(1);
-    let columns = (status.width.saturating_sub(2) / column).max(1);
-    let rows = u16::try_from(entries.len()).unwrap_or(u16::MAX).div_ceil(columns).min(status.y.saturating_sub(1));
+    // As many columns as keep the strip to a third of the screen, if the words stay readable.
+    let total = u16::try_from(entries.len()).unwrap_or(u16::MAX);
+    let room = status.width.saturating_sub(2);
+    let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    let wanted = short(key_width + widest(|entry| &entry.1) + 4).min(room).max(1);
+    let least = short(key_width + 28);
+    let mut columns = (room / wanted).max(1);
+    while total.div_ceil(columns) > status.y / 3 && room / (columns + 1) >= least {
+        columns += 1;
+    }
+    let column = wanted.min(room / columns).max(1);
+    let rows = total.div_ceil(columns).min(status.y.saturating_sub(1));
     let area = Rect { y: status.y - rows, height: rows, ..status };
     paint.fill(area, Role::Panel);
     for (n, (key, desc)) in entries.iter().enumerate() {
@@ -141,10 +149,8 @@ pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
         let place = cells::after(cells::row(area, y), 1 + x * column);
         let place = Rect { width: place.width.min(column.saturating_sub(2)), ..place };
         let blanks = key_width.saturating_sub(cells::width(key));
-        let pieces = [
-            paint.piece(format!("{:blanks$}{key}", ""), Role::Key),
-            paint.piece(format!("  {desc}"), Role::Dim),
-        ];
+        let pieces =
+            [paint.piece(format!("{:blanks$}{key}", ""), Role::Key), paint.piece(format!("  {desc}"), Role::Dim)];
         paint.pieces(place, &pieces);
     }
 }
