@@ -81,11 +81,14 @@ impl<'a> Paint<'a> {
         cells::put_sides(self.buf, area, left, right, self.signs.cut, least);
     }
 
-    /// A line that is laid out already.
+    /// A line that is laid out already. Where it has the ground of the screen, the ground that is there stays.
     pub fn line(&mut self, area: Rect, line: &Line<'_>) {
+        let screen = self.style(Role::Text).bg;
         let mut rest = area;
         for span in &line.spans {
-            let used = cells::put(self.buf, rest, &span.content, line.style.patch(span.style));
+            let mut style = line.style.patch(span.style);
+            style.bg = style.bg.filter(|bg| Some(*bg) != screen);
+            let used = cells::put(self.buf, rest, &span.content, style);
             rest = cells::after(rest, used);
         }
     }

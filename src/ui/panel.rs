@@ -75,7 +75,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     }
     let inner = cells::after(area, 3);
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
-    title(paint, view, cells::row(inner, 0));
+    title(paint, view, cells::row(inner, 0), area.height == 1);
     if area.height == 1 {
         return;
     }
@@ -89,13 +89,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
 
     let lines = body(paint, view.request, inner.width);
     let facts = facts(paint, view.request, inner.width);
-    let roomy = usize::from(rest.height) >= lines.len() + facts.len() + 2;
-    // Where it does not all fit, the facts get a third and what is asked scrolls in the rest.
-    let shown_facts = if roomy { facts.len() } else { facts.len().min(usize::from(rest.height) / 3) };
-    let gaps = if facts.is_empty() { 1 } else { 2 };
-    let gap = u16::from(usize::from(rest.height) > shown_facts + gaps);
+    let free = usize::from(rest.height);
+    // Where it does not all fit, the blank rows go first, then the facts get a third and what is asked scrolls in the
+    // rest, with a row that says so.
+    let facts_gap = usize::from(!facts.is_empty());
+    let gap = usize::from(free >= lines.len().min(8) + facts.len() + 1 + facts_gap);
+    let shown_facts = if gap > 0 { facts.len() } else { facts.len().min(free / 3) };
+    let mut text_rows = free.saturating_sub(shown_facts + gap + if shown_facts > 0 { gap } else { 0 });
+    if lines.len() > text_rows && gap == 0 {
+        text_rows = text_rows.saturating_sub(1);
+    }
+    let text_rows = u16::try_from(text_rows).unwrap_or(u16::MAX);
     let facts_rows = u16::try_from(shown_facts).unwrap_or(0);
-    let text_rows = rest.height.saturating_sub(facts_rows + gap * if shown_facts > 0 { 2 } else { 1 });
 
     let text = Rect { height: text_rows, ..rest };
     let hidden = lines.len().saturating_sub(usize::from(text_rows));
@@ -106,11 +111,12 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     paint.found.panel_hidden = u16::try_from(hidden).unwrap_or(u16::MAX);
     paint.found.panel_rows = text_rows;
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
-    if hidden > 0 && gap > 0 {
-        more(paint, view, cells::row(Rect { y: text.bottom(), height: 1, ..rest }, 0), scroll, under);
+    let between = Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
+    if hidden > 0 {
+        more(paint, view, between, scroll, under);
     }
 
-    let facts_area = Rect { y: text.bottom() + gap, height: facts_rows, ..rest };
+    let facts_area = Rect { y: between.bottom(), height: facts_rows, ..rest };
     for (n, line) in facts.iter().take(shown_facts).enumerate() {
         paint.line(cells::row(facts_area, u16::try_from(n).unwrap_or(u16::MAX)), line);
     }
@@ -132,6 +138,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
 
 /// `↓ 12 more lines`, with the keys that scroll.
 fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: usize) {
+    if area.is_empty() {
+        return;
+    }
     let mut said = Vec::new();
     if above > 0 {
         said.push(format!("{} {above}", paint.signs.up));
@@ -151,8 +160,8 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
     paint.sides(area, &left, &keys, cells::pieces_width(&left));
 }
 
-fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
-    let mut left = heading(paint, view.request);
+fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
+    let mut left = heading(paint, view.request, alone);
     if view.waiting > 1 {
         left.push(paint.piece(format!("   1 of {}", view.waiting), Role::Dim));
     }
@@ -161,6 +170,7 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         let confirm = paint.key(Action::Answer(AnswerAction::Confirm), context);
         let back = paint.key(Action::App(AppAction::Back), context);
         match view.panel.stage {
+            Stage::Choosing if area.width < 50 => paint.hints(&[(back, "later")]),
             Stage::Choosing => paint.hints(&[(confirm, "answer"), (back, "later")]),
             Stage::Writing { .. } => Vec::new(),
         }
@@ -172,33 +182,38 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     paint.sides(area, &left, &hints, 12);
 }
 
-/// What is asked, in a few words: `Run this command?`, `Change src/main.rs?  +14 −3`.
-fn heading(paint: &Paint<'_>, request: &Request) -> Vec<Piece<'static>> {
+/// What is asked, in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`. Where the row is
+/// `alone`, nothing below says what it is about: then it does.
+fn heading(paint: &Paint<'_>, request: &Request, alone: bool) -> Vec<Piece<'static>> {
     let loud = |text: &str| piece(text.to_owned(), paint.style(Role::NeedsYou));
     let strong = |text: String| piece(text, paint.style(Role::PanelTitle));
+    let dim = |text: String| piece(text, paint.style(Role::Dim));
     match &request.ask {
         Ask::Approval(approval) => match &approval.proposal {
-            Proposal::Command { command, .. } => {
-                vec![loud("Run this command?"), strong(format!("  {}", reveal(&one_line(command))))]
+            Proposal::Command { command, .. } if alone => {
+                vec![loud("Run? "), strong(reveal(&one_line(command)))]
+            }
+            Proposal::Command { cwd, .. } => {
+                vec![loud("Run this command?"), dim(format!("  in {}", reveal(&paint.home_path(cwd))))]
             }
             Proposal::Change { diff, .. } => {
-                let verb = if diff.is_new { "Create this file?" } else { "Change this file?" };
+                let verb = if diff.is_new { "Create" } else { "Change" };
                 vec![
                     loud(verb),
-                    strong(format!("  {}", reveal(&diff.path))),
+                    strong(format!(" {}", reveal(&diff.path))),
+                    loud("?"),
                     piece(format!("  +{}", diff.added), paint.style(Role::Good)),
                     piece(format!(" −{}", diff.removed), paint.style(Role::Error)),
                 ]
             }
-            Proposal::Plain => vec![
-                loud(&format!("Allow {}?", clean_line(&approval.tool))),
-                strong(format!("  {}", reveal(&one_line(&approval.subject)))),
-            ],
+            Proposal::Plain if alone => {
+                vec![loud("Allow? "), strong(reveal(&one_line(&approval.subject)))]
+            }
+            Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
         Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", clean_line(&plan.title)))],
-        Ask::Question(question) => {
-            vec![loud("A question"), strong(format!("  {}", clean_line(&question.text)))]
-        }
+        Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
+        Ask::Question(_) => vec![loud("A question for you")],
     }
 }
 
@@ -222,8 +237,11 @@ fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'stati
         Ask::Approval(approval) => match &approval.proposal {
             Proposal::Command { command, cwd } => {
                 let mut lines = command_lines(paint, command, width);
+                // The title says where, unless that does not fit there.
                 let place = format!("in {}", reveal(&paint.home_path(cwd)));
-                lines.extend(styled(paint, &place, width, Role::Dim));
+                if cells::width(&place) + 48 > usize::from(width) {
+                    lines.extend(styled(paint, &place, width, Role::Dim));
+                }
                 lines
             }
             Proposal::Change { diff, .. } => chat::diff_lines(diff, width, theme),

@@ -276,9 +276,8 @@ fn pieces(spans: &[Span<'_>]) -> Vec<Piece> {
 fn kind(text: &str, width: usize) -> Kind {
     match text {
         " " => Kind::Blank,
-        "、" | "。" | "，" | "．" | "）" | "」" | "』" | "】" | "〉" | "》" | "！" | "？" | "：" | "；" | "・" | "ー" => {
-            Kind::Closing
-        }
+        "、" | "。" | "，" | "．" | "）" | "」" | "』" | "】" | "〉" | "》" | "！" | "？" | "：" | "；" | "・"
+        | "ー" => Kind::Closing,
         _ if width == 2 => Kind::Wide,
         _ => Kind::Letter,
     }

@@ -76,6 +76,21 @@ pub fn svg(parser: &vt100::Parser, dark: bool) -> String {
             if cell.dim() {
                 style.push_str(" opacity=\"0.65\"");
             }
+            // Lines are drawn as lines: letters of a font leave gaps between the rows.
+            let (middle, half) = (left + CELL.0 / 2, top + CELL.1 / 2);
+            let strokes: &[(u32, u32, u32, u32)] = match cell.contents() {
+                "│" => &[(middle, top, 1, CELL.1)],
+                "─" => &[(left, half, CELL.0, 1)],
+                "├" => &[(middle, top, 1, CELL.1), (middle, half, CELL.0 - CELL.0 / 2, 1)],
+                "▌" => &[(left, top, CELL.0 / 2, CELL.1)],
+                _ => &[],
+            };
+            for (x, y, w, h) in strokes {
+                writeln!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" fill=\"{fg}\"/>").unwrap();
+            }
+            if !strokes.is_empty() {
+                continue;
+            }
             let text = cell.contents().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             writeln!(out, "<text x=\"{left}\" y=\"{}\" fill=\"{fg}\"{style}>{text}</text>", top + 14).unwrap();
         }

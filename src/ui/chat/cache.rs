@@ -1,5 +1,173 @@
-//! Laid out entries of one conversation.
+//! Laid out rows of one conversation: made when a row is looked at, kept while nothing they depend on changes, dropped
+//! when they are far away.
 
-/// Laid out entries of one conversation. Make one with `Cache::default()` and hand it to every frame.
+use super::row::{Level, Row};
+use super::stream::Stream;
+use super::{Glyphs, rows, thinking, tool, user};
+use crate::app::state::chat::{Entry, View};
+use crate::domain::Body;
+use crate::domain::tool::ToolStatus;
+use crate::theme::Theme;
+use ratatui::text::Line;
+use std::collections::HashMap;
+
+/// Lines that are kept besides those of the last frame.
+const KEPT: usize = 6_000;
+
+/// Laid out rows of one conversation. Make one with `Cache::default()` and hand it to every frame.
 #[derive(Debug, Default)]
-pub struct Cache {}
+pub struct Cache {
+    session: String,
+    theme: Option<Theme>,
+    glyphs: Glyphs,
+    frame: u64,
+    laid: HashMap<i64, Laid>,
+    /// What the last frame stood on.
+    pub(super) anchor: Option<Anchor>,
+    /// The last row when its end was last seen: (key, height, width of the pane).
+    pub(super) end_seen: Option<(i64, usize, u16)>,
+}
+
+/// What a frame stood on: with another width the same place has another line number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anchor {
+    /// The view that was asked for.
+    pub(super) view: View,
+    /// Width of the pane.
+    pub(super) width: u16,
+    /// The row at the top, how many of its lines are above the pane, and its height.
+    pub(super) key: i64,
+    pub(super) line: i64,
+    pub(super) height: usize,
+}
+
+/// What the lines of a row depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    revision: u64,
+    width: usize,
+    level: Level,
+    /// Seconds, for rows that show a time that passes.
+    tick: u64,
+    last: bool,
+}
+
+/// A laid out row.
+#[derive(Debug)]
+pub(super) struct Laid {
+    stamp: Stamp,
+    used: u64,
+    /// Markdown, which can grow.
+    text: Stream,
+    /// All other lines; those of markdown stand before them.
+    lines: Vec<Line<'static>>,
+}
+
+impl Laid {
+    /// Lines of the row.
+    pub(super) fn height(&self) -> usize {
+        self.text.lines().len() + self.lines.len()
+    }
+
+    /// Its line `number`.
+    pub(super) fn line(&self, number: usize) -> Option<&Line<'static>> {
+        let text = self.text.lines();
+        text.get(number).or_else(|| self.lines.get(number.checked_sub(text.len())?))
+    }
+}
+
+impl Cache {
+    /// Begins a frame: what was laid out for another conversation or with another look goes.
+    pub(super) fn begin(&mut self, session: &str, theme: &Theme, glyphs: Glyphs) {
+        self.frame += 1;
+        if self.session != session || self.theme.as_ref() != Some(theme) || self.glyphs != glyphs {
+            let same = self.session == session;
+            *self = Self {
+                session: session.to_owned(),
+                theme: Some(theme.clone()),
+                glyphs,
+                frame: self.frame,
+                anchor: self.anchor.filter(|_| same),
+                end_seen: self.end_seen.filter(|_| same),
+                laid: HashMap::new(),
+            };
+        }
+    }
+
+    /// The row, laid out.
+    pub(super) fn row(&mut self, entry: &Entry, row: &Row<'_>) -> &Laid {
+        let message = &entry.message;
+        let passes = match &message.body {
+            Body::Tool(call) => call.status == ToolStatus::Executing,
+            Body::Thinking(thinking) => entry.live && thinking.millis.is_none(),
+            _ => false,
+        };
+        let stamp = Stamp {
+            revision: entry.revision,
+            width: row.width,
+            level: row.level,
+            tick: if passes { row.now.since(message.at) / 1000 } else { 0 },
+            last: row.last && matches!(message.body, Body::Error(_)),
+        };
+        let frame = self.frame;
+        let laid = self.laid.entry(entry.key).or_insert_with(|| Laid {
+            // Never the stamp of a row that was laid out: no level of markdown matters, no width is 0.
+            stamp: Stamp { width: 0, ..stamp },
+            used: frame,
+            text: Stream::default(),
+            lines: Vec::new(),
+        });
+        laid.used = frame;
+        if laid.stamp == stamp {
+            return laid;
+        }
+        let is_text = matches!(message.body, Body::Assistant(_));
+        if laid.stamp.width != stamp.width || !is_text {
+            laid.text = Stream::default();
+        }
+        laid.stamp = stamp;
+        laid.lines = match &message.body {
+            Body::User(text) => user::lines(text, row),
+            Body::Assistant(text) => {
+                laid.text.update(&text.text, row.width, &row.look);
+                if text.partial && !entry.live {
+                    let mark = format!("{} cut off here", row.look.ellipsis());
+                    vec![row.hint(&mark)]
+                } else {
+                    Vec::new()
+                }
+            }
+            Body::Thinking(text) => thinking::lines(text, message.at, entry.live, row),
+            Body::Tool(call) => tool::lines(call, message.at, row),
+            Body::Error(failure) => rows::failure(failure, row),
+            Body::Info(info) => rows::info(info, row),
+            Body::Plan(plan) => rows::plan(plan, row),
+            Body::Odd(odd) => rows::odd(odd, row),
+        };
+        laid
+    }
+
+    /// Ends a frame: drops the rows that were not used for longest once there are too many.
+    pub(super) fn end(&mut self) {
+        let mut total: usize = self.laid.values().map(|laid| laid.height() + 1).sum();
+        if total <= KEPT {
+            return;
+        }
+        let mut idle: Vec<(u64, i64)> =
+            self.laid.iter().filter(|(_, laid)| laid.used < self.frame).map(|(key, laid)| (laid.used, *key)).collect();
+        idle.sort_unstable();
+        for (_, key) in idle {
+            // Half of it, so that not every frame has to.
+            if total <= KEPT / 2 {
+                break;
+            }
+            total -= self.laid.remove(&key).map_or(0, |laid| laid.height() + 1);
+        }
+    }
+
+    /// How many rows are laid out.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.laid.len()
+    }
+}

@@ -64,14 +64,20 @@ pub(super) fn plain(
     fold: Fold,
     look: &Look<'_>,
 ) -> Vec<Line<'static>> {
-    let kept = line.get(..line.floor_char_boundary(LINE)).unwrap_or(line);
-    let cleaned = clean(kept);
-    let mut spans = vec![Span::styled(text::expand_tabs(&cleaned).replace('\n', " "), style)];
-    if kept.len() < line.len() {
-        let more = format!("{} {} more in this line", look.ellipsis(), size(line.len() - kept.len()));
-        spans.push(Span::styled(more, look.style(Role::Dim)));
-    }
+    let (kept, more) = bounded(line, look);
+    let text = text::expand_tabs(&clean(kept)).replace('\n', " ");
+    let spans: Vec<_> = [Span::styled(text, style)].into_iter().chain(more).collect();
     wrap(&spans, width, lead, lead, fold)
+}
+
+/// The start of a line that can be laid out, and a word on how much was left out.
+pub(super) fn bounded<'t>(line: &'t str, look: &Look<'_>) -> (&'t str, Option<Span<'static>>) {
+    let kept = line.get(..line.floor_char_boundary(LINE)).unwrap_or(line);
+    let more = (kept.len() < line.len()).then(|| {
+        let text = format!("{} {} more in this line", look.ellipsis(), size(line.len() - kept.len()));
+        Span::styled(text, look.style(Role::Dim))
+    });
+    (kept, more)
 }
 
 /// Bytes for people.
@@ -84,12 +90,7 @@ fn size(bytes: usize) -> String {
 }
 
 /// The word above a block of code, if its info string has one.
-pub(super) fn code_label(
-    info: &str,
-    width: usize,
-    lead: &[Span<'static>],
-    look: &Look<'_>,
-) -> Option<Line<'static>> {
+pub(super) fn code_label(info: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>) -> Option<Line<'static>> {
     let word = clean_line(info.split([' ', ',', '{']).next().unwrap_or_default()).into_owned();
     if word.is_empty() {
         return None;
@@ -434,7 +435,8 @@ impl<'a> Page<'a> {
     /// Behind the text of a link: its address, unless the text is the address.
     fn address(&mut self) {
         let Some(link) = self.links.pop() else { return };
-        let shown: String = self.spans.get(link.from..).unwrap_or_default().iter().map(|s| s.content.as_ref()).collect();
+        let shown: String =
+            self.spans.get(link.from..).unwrap_or_default().iter().map(|s| s.content.as_ref()).collect();
         let bare = |url: &str| {
             let url = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or(url);
             url.trim_end_matches('/').to_owned()

@@ -3,17 +3,25 @@
 //! [`draw`] is called once a frame with the whole conversation and lays out only what can be seen.
 
 mod cache;
+mod diff;
 mod look;
 mod markdown;
+mod row;
+mod rows;
 mod stream;
 mod table;
+mod thinking;
+mod tool;
+mod transcript;
+mod user;
 
 pub use cache::Cache;
 pub use look::{Glyphs, Look};
 
 use crate::app::state::chat::{Chat, Drawn, Entry};
-use crate::domain::At;
 use crate::domain::diff::FileDiff;
+use crate::domain::sanitise::clean;
+use crate::domain::{At, Body};
 use crate::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -37,16 +45,8 @@ pub struct ChatOpts<'a> {
 }
 
 /// Draws the conversation into `area` and reports which part of it is seen.
-pub fn draw(
-    chat: &Chat,
-    opts: &ChatOpts<'_>,
-    theme: &Theme,
-    cache: &mut Cache,
-    area: Rect,
-    buf: &mut Buffer,
-) -> Drawn {
-    let _ = (chat, opts, theme, cache, area, buf);
-    Drawn::default()
+pub fn draw(chat: &Chat, opts: &ChatOpts<'_>, theme: &Theme, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> Drawn {
+    transcript::Transcript { chat, opts, theme, cache, area }.draw(buf)
 }
 
 /// Markdown as lines of at most `width` cells. The text is sanitised here.
@@ -66,13 +66,33 @@ pub fn markdown_with(text: &str, width: u16, look: &Look<'_>) -> Vec<Line<'stati
 /// A change of a file as numbered lines of at most `width` cells, suspicious characters made visible.
 #[must_use]
 pub fn diff_lines(diff: &FileDiff, width: u16, theme: &Theme) -> Vec<Line<'static>> {
-    let _ = (diff, width, theme);
-    Vec::new()
+    diff_with(diff, width, &Look { theme, glyphs: Glyphs::Unicode })
+}
+
+/// The same with a choice of glyphs.
+#[must_use]
+pub fn diff_with(diff: &FileDiff, width: u16, look: &Look<'_>) -> Vec<Line<'static>> {
+    diff::lines(diff, usize::from(width), look)
 }
 
 /// The logical text of an entry for copying: no gutter, no padding, no soft breaks. Sanitised.
 #[must_use]
 pub fn plain_text(entry: &Entry) -> String {
-    let _ = entry;
-    String::new()
+    let text = match &entry.message.body {
+        Body::User(user) => user.text.clone(),
+        Body::Assistant(text) => text.text.clone(),
+        Body::Thinking(thinking) => thinking.text.clone(),
+        Body::Tool(call) => tool::plain_text(call),
+        Body::Error(failure) => {
+            let parts = [&failure.title, &failure.text, &failure.detail];
+            parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("\n")
+        }
+        Body::Info(info) => info.text.clone(),
+        Body::Plan(plan) => plan.markdown.clone(),
+        Body::Odd(odd) => odd.raw.clone(),
+    };
+    clean(&text).trim_end().to_owned()
 }
+
+#[cfg(test)]
+mod tests;

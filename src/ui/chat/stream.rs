@@ -115,6 +115,11 @@ impl Stream {
     }
 
     /// The lines as they were laid out last.
+    pub(super) fn lines(&self) -> &[Line<'static>] {
+        &self.lines
+    }
+
+    /// The same, for one who keeps them.
     pub(super) fn into_lines(self) -> Vec<Line<'static>> {
         self.lines
     }

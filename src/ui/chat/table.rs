@@ -35,7 +35,8 @@ impl Table {
         look: &Look<'_>,
     ) -> Vec<Line<'static>> {
         let lead = spans_width(rest).max(spans_width(first));
-        let (first, rest, room) = if lead + 2 > width { (&[][..], &[][..], width) } else { (first, rest, width - lead) };
+        let (first, rest, room) =
+            if lead + 2 > width { (&[][..], &[][..], width) } else { (first, rest, width - lead) };
         let bare = match self.columns(room) {
             Some(columns) => self.grid(&columns, look),
             None => self.records(room, look),

@@ -9,7 +9,8 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 
 pub(super) fn draw(paint: &mut Paint<'_>, help: &Help, body: Rect) {
-    let width = body.width.saturating_sub(8).min(92);
+    // Two columns need the room of two: a verb that is cut off helps nobody.
+    let width = if body.width >= 180 { 172 } else { body.width.saturating_sub(8).min(92) };
     let inside = usize::from(if body.width < 60 { body.width } else { width }.saturating_sub(4));
     let lines = lines(paint, help, inside);
     let title = [paint.piece("Keys", Role::PanelTitle)];
@@ -36,7 +37,7 @@ fn lines(paint: &Paint<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>
             out.push(Vec::new());
         }
         out.push(vec![paint.piece(heading(*context), Role::Strong)]);
-        let columns = if width >= 84 { 2 } else { 1 };
+        let columns = if width >= 160 { 2 } else { 1 };
         let column = width / columns;
         let keys = verbs.iter().map(|(keys, _)| cells::width(keys)).max().unwrap_or(0).min(column / 2);
         let rows = verbs.len().div_ceil(columns);
@@ -60,24 +61,24 @@ fn lines(paint: &Paint<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>
 
 /// Each verb of a place once: its keys and what it does.
 fn verbs(paint: &Paint<'_>, context: Context) -> Vec<(String, String)> {
-    let mut found: Vec<(Action, String, String)> = Vec::new();
+    let mut found: Vec<(Action, Vec<String>, String)> = Vec::new();
     for binding in paint.state.keys.of(context) {
         let name = paint.key_name(&chord_name(&binding.keys));
         match found.iter_mut().find(|(action, ..)| *action == binding.action) {
-            // A row of nine digits says no more than its ends.
-            Some((_, keys, _)) if keys.matches(", ").count() < 2 => {
-                keys.push_str(", ");
-                keys.push_str(&name);
-            }
-            Some((_, keys, _)) if !keys.ends_with(paint.signs.cut) => {
-                keys.push(' ');
-                keys.push_str(paint.signs.cut);
-            }
-            Some(_) => {}
-            None => found.push((binding.action, name, binding.desc.clone())),
+            Some((_, keys, _)) => keys.push(name),
+            None => found.push((binding.action, vec![name], binding.desc.clone())),
         }
     }
-    found.into_iter().map(|(_, keys, desc)| (keys, desc)).collect()
+    found.into_iter().map(|(_, keys, desc)| (ways(&keys, paint.signs.cut), desc)).collect()
+}
+
+/// Two ways are enough to remember, and nine digits say no more than their ends.
+fn ways(keys: &[String], cut: &str) -> String {
+    match keys {
+        [first, ..] if keys.len() >= 9 && first.ends_with('1') => format!("{first}{cut}9"),
+        [first, second, ..] => format!("{first}, {second}"),
+        _ => keys.concat(),
+    }
 }
 
 fn heading(context: Context) -> &'static str {

@@ -103,18 +103,40 @@ pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
         return;
     }
     let following = state.keys.following(&state.contexts(), &state.chord.keys);
-    let entries: Vec<(String, String)> = following
+    // A verb once, with all its keys; nine digits say no more than their ends.
+    let mut entries: Vec<(Action, Vec<String>, String)> = Vec::new();
+    for (key, binding) in following {
+        let name = paint.key_name(&key.to_string());
+        match entries.iter_mut().find(|(action, ..)| *action == binding.action) {
+            Some((_, keys, _)) => keys.push(name),
+            None => entries.push((binding.action, vec![name], binding.desc.clone())),
+        }
+    }
+    let entries: Vec<(String, String)> = entries
         .into_iter()
-        .map(|(key, binding)| (paint.key_name(&key.to_string()), binding.desc.clone()))
+        .map(|(_, keys, desc)| match keys.as_slice() {
+            [first, .., last] if keys.len() > 2 => (format!("{first}{}{last}", paint.signs.cut), desc),
+            keys => (keys.join(" "), desc),
+        })
         .collect();
     if entries.is_empty() {
         return;
     }
-    let key_width = entries.iter().map(|(key, _)| cells::width(key)).max().unwrap_or(1);
-    let column = u16::try_from(key_width + 28).unwrap_or(40);
+    let widest = |of: fn(&(String, String)) -> &str| entries.iter().map(|e| cells::width(of(e))).max().unwrap_or(0);
+    let key_width = widest(|entry| &entry.0);
     let status = layout.status;
-    let columns = (status.width.saturating_sub(2) / column).max(1);
-    let rows = u16::try_from(entries.len()).unwrap_or(u16::MAX).div_ceil(columns).min(status.y.saturating_sub(1));
+    // As many columns as keep the strip to a third of the screen, if the words stay readable.
+    let total = u16::try_from(entries.len()).unwrap_or(u16::MAX);
+    let room = status.width.saturating_sub(2);
+    let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    let wanted = short(key_width + widest(|entry| &entry.1) + 4).min(room).max(1);
+    let least = short(key_width + 28);
+    let mut columns = (room / wanted).max(1);
+    while total.div_ceil(columns) > status.y / 3 && room / (columns + 1) >= least {
+        columns += 1;
+    }
+    let column = wanted.min(room / columns).max(1);
+    let rows = total.div_ceil(columns).min(status.y.saturating_sub(1));
     let area = Rect { y: status.y - rows, height: rows, ..status };
     paint.fill(area, Role::Panel);
     for (n, (key, desc)) in entries.iter().enumerate() {
@@ -126,7 +148,7 @@ pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
         }
         let place = cells::after(cells::row(area, y), 1 + x * column);
         let place = Rect { width: place.width.min(column.saturating_sub(2)), ..place };
-        let blanks = key_width - cells::width(key);
+        let blanks = key_width.saturating_sub(cells::width(key));
         let pieces = [
             paint.piece(format!("{:blanks$}{key}", ""), Role::Key),
             paint.piece(format!("  {desc}"), Role::Dim),
@@ -170,8 +192,10 @@ pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
             paint.piece((*word).to_owned(), Role::Dim),
         ]);
     }
+    // What matters most stands first: on a low screen the rest is left out.
+    lines.truncate(usize::from(area.height.saturating_sub(2)));
     let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-    if height + 2 > area.height {
+    if lines.is_empty() {
         return;
     }
     // At the bottom, where the eye is: right above the composer.

@@ -1,0 +1,67 @@
+//! A change of a file as numbered lines. Also the user's ground for an approval: so every suspicious character shows.
+
+use super::look::Look;
+use super::markdown::bounded;
+use crate::domain::diff::{DiffKind, FileDiff};
+use crate::domain::sanitise::reveal;
+use crate::theme::Role;
+use crate::ui::text::{Fold, expand_tabs, wrap};
+use ratatui::text::{Line, Span};
+
+/// All lines of the change: number, sign, text; a mark between the changed places.
+pub(super) fn lines(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let meta = look.style(Role::DiffMeta);
+    if diff.hunks.is_empty() {
+        let text = if diff.is_new { "an empty file" } else { "no change" };
+        return wrap(&[Span::styled(text, meta)], width, &[], &[], Fold::Words);
+    }
+    let highest = diff.hunks.iter().map(|h| {
+        let lines = u32::try_from(h.lines.len()).unwrap_or(u32::MAX);
+        h.old_start.max(h.new_start).saturating_add(lines)
+    });
+    let digits = highest.max().unwrap_or(1).to_string().len();
+    let mut out = Vec::new();
+    for (number, hunk) in diff.hunks.iter().enumerate() {
+        if number > 0 {
+            let gap = Span::styled(format!("{:>digits$}", look.glyph("⋮", ":")), meta);
+            out.extend(wrap(&[gap], width, &[], &[], Fold::Anywhere));
+        }
+        let (mut old, mut new) = (hunk.old_start, hunk.new_start);
+        for line in &hunk.lines {
+            let (at, sign, role) = match line.kind {
+                DiffKind::Same => (new, ' ', Role::Text),
+                DiffKind::Removed => (old, '-', Role::DiffRemoved),
+                DiffKind::Added => (new, '+', Role::DiffAdded),
+            };
+            old = old.saturating_add(u32::from(line.kind != DiffKind::Added));
+            new = new.saturating_add(u32::from(line.kind != DiffKind::Removed));
+            let style = look.style(role);
+            let first = [Span::styled(format!("{at:>digits$} "), meta), Span::styled(format!("{sign} "), style)];
+            let rest = [Span::raw(" ".repeat(digits + 3))];
+            let (kept, more) = bounded(&line.text, look);
+            // A newline cannot stand in a line; if one does, it is a blank of its own.
+            let text = expand_tabs(&reveal(kept)).replace('\n', " ");
+            let spans: Vec<_> = [Span::styled(text, style)].into_iter().chain(more).collect();
+            out.extend(wrap(&spans, width, &first, &rest, Fold::Anywhere));
+        }
+    }
+    out
+}
+
+/// The change as a patch: for copying.
+pub(super) fn plain(diff: &FileDiff) -> String {
+    let mut out = String::new();
+    for hunk in &diff.hunks {
+        out.push_str("@@\n");
+        for line in &hunk.lines {
+            out.push(match line.kind {
+                DiffKind::Same => ' ',
+                DiffKind::Removed => '-',
+                DiffKind::Added => '+',
+            });
+            out.push_str(&line.text);
+            out.push('\n');
+        }
+    }
+    out
+}

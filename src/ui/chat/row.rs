@@ -1,0 +1,118 @@
+//! What one row is laid out with, and the small words that rows share: times, folds.
+
+use super::look::Look;
+use crate::app::state::chat::{Chat, Density, Entry};
+use crate::domain::{At, Body};
+use crate::theme::Role;
+use crate::ui::text::{Fold, cut_with, line, wrap};
+use ratatui::text::{Line, Span};
+
+/// How much of a row is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// What identifies it.
+    Line,
+    /// The last lines of its output too.
+    Tail,
+    /// Everything.
+    Full,
+}
+
+/// What one row is laid out with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) look: Look<'a>,
+    pub(super) width: usize,
+    pub(super) level: Level,
+    /// The instant of the frame.
+    pub(super) now: At,
+    /// No row stands below it.
+    pub(super) last: bool,
+}
+
+impl Row<'_> {
+    /// A line of words that is wrapped, with a lead that hangs.
+    pub(super) fn words(&self, lead: &str, text: &str, role: Role) -> Vec<Line<'static>> {
+        let style = self.look.style(role);
+        let rest = Span::raw(" ".repeat(crate::ui::text::width(lead)));
+        wrap(
+            &[Span::styled(text.to_owned(), style)],
+            self.width,
+            &[Span::styled(lead.to_owned(), style)],
+            &[rest],
+            Fold::Words,
+        )
+    }
+
+    /// One dim line, cut.
+    pub(super) fn hint(&self, text: &str) -> Line<'static> {
+        line(cut_with(text, self.width, self.look.ellipsis()).into_owned(), self.look.style(Role::Dim))
+    }
+
+    /// `… 280 more lines (Enter)`.
+    pub(super) fn more(&self, count: usize, key: &str) -> Line<'static> {
+        let lines = if count == 1 { "line" } else { "lines" };
+        self.hint(&format!("{} {} more {lines} ({key})", self.look.ellipsis(), thousands(count as u64)))
+    }
+
+    /// The mark of a row that can be unfolded.
+    pub(super) fn fold(&self) -> &'static str {
+        match self.level {
+            Level::Line => self.look.glyph("▸ ", "> "),
+            Level::Tail | Level::Full => self.look.glyph("▾ ", "v "),
+        }
+    }
+}
+
+/// How much of an entry the conversation wants to show.
+pub(super) fn level(chat: &Chat, entry: &Entry) -> Level {
+    let toggled = chat.toggled.contains(&entry.key);
+    match (&entry.message.body, chat.density, toggled) {
+        (Body::Thinking(_), _, _) if chat.thinking != toggled => Level::Full,
+        (Body::Thinking(_), _, _) => Level::Line,
+        (Body::Plan(_), _, toggled) => {
+            if toggled {
+                Level::Line
+            } else {
+                Level::Full
+            }
+        }
+        (Body::Odd(_) | Body::Error(_), _, toggled) => {
+            if toggled {
+                Level::Full
+            } else {
+                Level::Line
+            }
+        }
+        (_, Density::Lines, false) | (_, Density::Full, true) => Level::Line,
+        (_, Density::Tails, false) => Level::Tail,
+        (_, Density::Full, false) | (_, Density::Lines | Density::Tails, true) => Level::Full,
+    }
+}
+
+/// A time that passed, for a figure: `0.4s`, `6.2s`, `42s`, `3m 20s`, `1h 05m`.
+pub(super) fn lasted(ms: u64) -> String {
+    if ms < 9_950 { format!("{:.1}s", ms as f64 / 1000.0) } else { seconds(ms.saturating_add(500)) }
+}
+
+/// The same in whole seconds.
+pub(super) fn seconds(ms: u64) -> String {
+    match ms / 1000 {
+        s @ 0..60 => format!("{s}s"),
+        s @ 60..3600 => format!("{}m {:02}s", s / 60, s % 60),
+        s => format!("{}h {:02}m", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// `1,234`.
+pub(super) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,139 @@
+//! The rows that are no talk: failures with what helps, remarks, mode changes, interruptions, compaction, plans, and
+//! lines that cannot be read.
+
+use super::look::Look;
+use super::markdown::plain;
+use super::row::{Level, Row};
+use super::stream::Stream;
+use crate::domain::Mode;
+use crate::domain::message::{Failure, FailureAction, Info, InfoKind, Odd, Plan};
+use crate::domain::notice::Level as Loudness;
+use crate::domain::sanitise::{clean, clean_line};
+use crate::theme::Role;
+use crate::ui::text::{self, Fold, lead_within, wrap};
+use ratatui::text::{Line, Span};
+
+/// Lines of what a server said, while the row is folded.
+const DETAIL: usize = 2;
+
+/// A failure.
+pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
+    let mark = row.look.glyph("✗ ", "x ");
+    let title = clean_line(&failure.title);
+    let title = if title.trim().is_empty() { clean_line(&failure.code) } else { title };
+    let mut out = row.words(mark, &title, Role::Error);
+    let lead = [Span::raw("  ")];
+    if !failure.text.trim().is_empty() {
+        for line in clean(failure.text.trim()).split('\n') {
+            out.extend(plain(line, row.look.style(Role::Text), row.width, &lead, Fold::Words, &row.look));
+        }
+    }
+    if !failure.detail.trim().is_empty() {
+        let mut lines = Vec::new();
+        for line in clean(failure.detail.trim()).split('\n') {
+            lines.extend(plain(line, row.look.style(Role::Dim), row.width, &lead, Fold::Words, &row.look));
+        }
+        let hidden = if row.level == Level::Full { 0 } else { lines.len().saturating_sub(DETAIL) };
+        lines.truncate(lines.len() - hidden);
+        out.extend(lines);
+        if hidden > 0 {
+            out.push(row.more(hidden, "Enter"));
+        }
+    }
+    // What helped an older failure is no help any more.
+    if row.last && !failure.actions.is_empty() {
+        let mut spans = Vec::new();
+        for action in &failure.actions {
+            if !spans.is_empty() {
+                spans.push(Span::raw("  "));
+            }
+            let word = match action {
+                FailureAction::Retry => "[retry]",
+                FailureAction::Model => "[another model]",
+                FailureAction::Settings => "[settings]",
+                FailureAction::NewSession => "[new session]",
+            };
+            spans.push(Span::styled(word, row.look.style(Role::Key)));
+        }
+        out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words));
+    }
+    out
+}
+
+/// A remark of the program.
+pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Line<'static>> {
+    let text = clean_line(info.text.trim());
+    match info.kind {
+        InfoKind::ModeChanged => {
+            // The mode that is named last is the one that holds now.
+            let named = Mode::ALL.into_iter().filter_map(|mode| Some((text.rfind(mode.shown())?, mode))).max();
+            let role = match named.map(|(_, mode)| mode) {
+                Some(Mode::Explore) => Role::ModeExplore,
+                Some(Mode::Ask) => Role::ModeAsk,
+                Some(Mode::Execute) => Role::ModeExecute,
+                None => Role::Dim,
+            };
+            row.words(row.look.glyph("◆ ", "* "), &text, role)
+        }
+        InfoKind::Interrupted => row.words(row.look.glyph("■ ", "# "), &text, Role::Warning),
+        InfoKind::Compacted => divider(&text, row.width, &row.look),
+        InfoKind::Remark => match info.level {
+            Loudness::Info => row.words(row.look.glyph("· ", "- "), &text, Role::Dim),
+            Loudness::Warning => row.words("! ", &text, Role::Warning),
+            Loudness::Error => row.words(row.look.glyph("✗ ", "x "), &text, Role::Error),
+        },
+    }
+}
+
+/// `── text ────────`
+fn divider(text: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let dash = look.glyph("─", "-");
+    let style = look.style(Role::Rule);
+    let text = text::cut_with(text, width.saturating_sub(6), look.ellipsis());
+    let left = width.saturating_sub(4 + text::width(&text));
+    if text.is_empty() {
+        return vec![text::line(dash.repeat(width), style)];
+    }
+    vec![Line::from(vec![
+        Span::styled(format!("{} ", dash.repeat(2)), style),
+        Span::styled(text.into_owned(), look.style(Role::Dim)),
+        Span::styled(format!(" {}", dash.repeat(left)), style),
+    ])]
+}
+
+/// A submitted plan.
+pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
+    let look = &row.look;
+    let style = look.style(Role::PanelTitle);
+    let bar = [Span::styled(look.glyph("▌ ", "| "), look.style(Role::Accent))];
+    let bar = lead_within(&bar, row.width);
+    let name = clean_line(plan.path.rsplit('/').next().unwrap_or_default()).into_owned();
+    let title = [Span::styled("plan", style), Span::styled(format!("  {name}"), look.style(Role::Dim))];
+    let mut out = wrap(&title, row.width, bar, bar, Fold::Words);
+    let mut stream = Stream::default();
+    let inner = row.width - text::spans_width(bar);
+    stream.update(plan.markdown.trim(), inner, look);
+    let lines = stream.into_lines();
+    let shown = if row.level == Level::Line { 0 } else { lines.len() };
+    let count = lines.len();
+    let with_bar = |line: Line<'static>| Line::from(bar.iter().cloned().chain(line.spans).collect::<Vec<_>>());
+    out.extend(lines.into_iter().take(shown).map(with_bar));
+    if count > shown {
+        out.push(with_bar(Row { width: inner, ..*row }.more(count, "Enter")));
+    }
+    out
+}
+
+/// A line that cannot be shown as anything else.
+pub(super) fn odd(odd: &Odd, row: &Row<'_>) -> Vec<Line<'static>> {
+    let place = if odd.line == 0 { String::new() } else { format!(" (line {})", odd.line) };
+    let view = if row.level == Level::Line { ", Enter: view raw" } else { "" };
+    let mut out = row.words("? ", &format!("{}{place}{view}", clean_line(odd.what.trim())), Role::Dim);
+    if row.level != Level::Line {
+        for line in clean(&odd.raw).split('\n') {
+            let lead = [Span::raw("  ")];
+            out.extend(plain(line, row.look.style(Role::ToolOutput), row.width, &lead, Fold::Anywhere, &row.look));
+        }
+    }
+    out
+}

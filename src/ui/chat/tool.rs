@@ -1,0 +1,242 @@
+//! A tool call: one line that says what was done to what and how it ended, and below it what it gave.
+//!
+//! The subject stays to the last: where the line is too short, figures go first.
+
+use super::diff;
+use super::markdown::plain;
+use super::row::{Level, Row, lasted, seconds, thousands};
+use crate::domain::At;
+use crate::domain::permission::Authority;
+use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::theme::Role;
+use crate::ui::text::{self, Fold};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// Cells of the verb, so that subjects stand below each other.
+const VERB: usize = 6;
+/// Cells that a subject keeps beside figures.
+const SUBJECT: usize = 16;
+/// Lines of output in a tail.
+const TAIL: usize = 8;
+/// Lines of output of an unfolded call.
+const FULL: usize = 1_000;
+/// Cells of a reason among the figures.
+const REASON: usize = 40;
+
+/// The call as lines. `made` is when it was proposed.
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Line<'static>> {
+    let mut out = vec![head(call, made, row)];
+    if row.level != Level::Line {
+        below(call, row, &mut out);
+    }
+    out
+}
+
+fn refusal(call: &ToolCall) -> Option<&str> {
+    call.decision.as_ref().filter(|decision| !decision.allowed).map(|decision| decision.reason.as_str())
+}
+
+fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
+    let look = &row.look;
+    let subject = subject(call, look.ellipsis());
+    let verb = clean_line(&call.name);
+    let pad = VERB.saturating_sub(text::width(&verb));
+    let verb = text::cut_with(&verb, row.width.saturating_sub(2), look.ellipsis()).into_owned();
+    let mut spans = vec![
+        Span::styled(row.fold(), look.style(Role::Dim)),
+        Span::styled(verb, look.style(Role::ToolVerb)),
+        Span::raw(" ".repeat(pad + 1)),
+    ];
+    let lead = text::spans_width(&spans);
+    let room = row.width.saturating_sub(lead);
+    let mut figures = figures(call, made, row);
+    let wide = |figures: &[Span<'_>]| if figures.is_empty() { 0 } else { text::spans_width(figures) + 2 };
+    while wide(&figures) + text::width(&subject).min(SUBJECT) > room && !figures.is_empty() {
+        // The last one goes with the dot before it.
+        figures.truncate(figures.len().saturating_sub(2));
+    }
+    let beside = room.saturating_sub(wide(&figures));
+    let is_path = matches!(call.name.as_str(), "read" | "write" | "edit" | "list");
+    let subject = if is_path {
+        text::cut_start(&subject, beside, look.ellipsis())
+    } else {
+        text::cut_with(&subject, beside, look.ellipsis())
+    };
+    let space = room.saturating_sub(text::width(&subject) + text::spans_width(&figures));
+    spans.push(Span::styled(subject.into_owned(), look.style(Role::ToolSubject)));
+    if !figures.is_empty() {
+        spans.push(Span::raw(" ".repeat(space)));
+        spans.append(&mut figures);
+    }
+    // A pane narrower than the verb.
+    let mut left = row.width;
+    spans.retain_mut(|span| {
+        let cut = text::cut_with(&span.content, left, "").into_owned();
+        left -= text::width(&cut);
+        span.content = cut.into();
+        !span.content.is_empty()
+    });
+    Line::from(spans)
+}
+
+/// What identifies the call, on one line.
+fn subject(call: &ToolCall, ellipsis: &str) -> String {
+    let source = if call.subject.trim().is_empty() {
+        match &call.input {
+            serde_json::Value::Null => String::new(),
+            serde_json::Value::Object(map) if map.is_empty() => String::new(),
+            other => other.to_string(),
+        }
+    } else {
+        call.subject.clone()
+    };
+    let source = source.get(..source.floor_char_boundary(2_000)).unwrap_or(&source);
+    let cleaned = clean(source.trim());
+    match cleaned.split_once('\n') {
+        Some((first, _)) => format!("{} {ellipsis}", clean_line(first.trim_end())),
+        None => clean_line(&cleaned).into_owned(),
+    }
+}
+
+/// How it stands or ended, most important first, with dots between.
+fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
+    let look = &row.look;
+    let dim = look.style(Role::Dim);
+    let bad = look.style(Role::Error);
+    let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
+    let mut add = |text: String, style: Style| parts.push(vec![Span::styled(text, style)]);
+    if let Some(reason) = refusal(call) {
+        let reason = clean_line(reason.trim());
+        let text = if reason.is_empty() {
+            "refused".to_owned()
+        } else {
+            format!("refused: {}", text::cut_with(&reason, REASON, look.ellipsis()))
+        };
+        add(text, look.style(Role::Warning));
+    } else {
+        match call.status {
+            ToolStatus::Pending => add("waiting".to_owned(), dim),
+            ToolStatus::Executing => add(seconds(row.now.since(made)), look.style(Role::Running)),
+            ToolStatus::Backgrounded => add("in the background".to_owned(), dim),
+            ToolStatus::Completed | ToolStatus::Error => {
+                let failed = call.status == ToolStatus::Error;
+                match call.figures.exit {
+                    Some(code) if code != 0 => add(format!("exit {code}"), bad),
+                    Some(_) | None if !failed => {}
+                    _ => {
+                        let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
+                        let first = clean_line(first.unwrap_or_default()).into_owned();
+                        let why = text::cut_with(&first, REASON, look.ellipsis());
+                        add(if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad);
+                    }
+                }
+            }
+        }
+    }
+    if let Some(lines) = call.figures.lines {
+        add(format!("{} {}", thousands(lines), if lines == 1 { "line" } else { "lines" }), dim);
+    }
+    if let Some(diff) = &call.figures.diff {
+        let minus = look.glyph("−", "-");
+        parts.push(vec![
+            Span::styled(format!("+{}", diff.added), look.style(Role::DiffAdded)),
+            Span::raw(" "),
+            Span::styled(format!("{minus}{}", diff.removed), look.style(Role::DiffRemoved)),
+        ]);
+        if diff.is_new {
+            parts.push(vec![Span::styled("new", dim)]);
+        }
+    }
+    if let Some(ms) = call.millis.filter(|ms| call.status.ended() && (call.figures.exit.is_some() || *ms >= 1000)) {
+        parts.push(vec![Span::styled(lasted(ms), dim)]);
+    }
+    // Each part one span, a dot between two: so that the last goes as two.
+    let dot = Span::styled(look.glyph(" · ", " - "), dim);
+    let mut out: Vec<Span<'static>> = Vec::new();
+    for part in parts {
+        if !out.is_empty() {
+            out.push(dot.clone());
+        }
+        out.extend(part);
+    }
+    out
+}
+
+/// What stands below the line of an unfolded call.
+fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
+    let look = &row.look;
+    let full = row.level == Level::Full;
+    let indent = if row.width < 40 { 2 } else { 5 };
+    let lead = [Span::raw(" ".repeat(indent))];
+    let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
+    let put = |lines: Vec<Line<'static>>, out: &mut Vec<Line<'static>>| {
+        out.extend(
+            lines.into_iter().map(|line| Line::from(lead.iter().cloned().chain(line.spans).collect::<Vec<_>>())),
+        );
+    };
+    let text = |text: &str, style: Style, limit: usize, key: &str| {
+        let cleaned = clean(text.trim_end());
+        let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
+        let hidden = all.len().saturating_sub(limit);
+        let mut lines = Vec::new();
+        if hidden > 0 {
+            lines.push(inner.more(hidden, key));
+        }
+        for line in all.get(hidden..).unwrap_or_default() {
+            lines.extend(plain(line, style, inner.width, &[], Fold::Anywhere, look));
+        }
+        lines
+    };
+    let (limit, key) = if full { (FULL, "o") } else { (TAIL, "Enter") };
+
+    let whole = clean(call.subject.trim());
+    if full && (whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width) {
+        put(text(&whole, look.style(Role::ToolSubject), 200, "o"), out);
+    }
+    if let Some(reason) = refusal(call) {
+        put(text(reason, look.style(Role::Warning), limit, key), out);
+    } else if let Some(diff) = &call.figures.diff {
+        let mut lines = diff::lines(diff, inner.width, look);
+        let hidden = lines.len().saturating_sub(if full { FULL } else { 2 * TAIL });
+        lines.truncate(lines.len() - hidden);
+        if hidden > 0 {
+            lines.push(inner.more(hidden, key));
+        }
+        put(lines, out);
+    } else if let Some(result) = call.result.as_deref().filter(|result| !result.trim().is_empty()) {
+        put(text(result, look.style(Role::ToolOutput), limit, key), out);
+    } else if call.status.ended() {
+        put(vec![inner.hint("no output")], out);
+    }
+    if !full {
+        return;
+    }
+    if let Some(path) = &call.figures.full_result {
+        put(vec![inner.hint(&format!("the whole result: {}", clean_line(&path.to_string_lossy())))], out);
+    }
+    if let Some(decision) = call.decision.as_ref().filter(|decision| decision.allowed) {
+        let by = match &decision.authority {
+            Authority::Mode => "the mode".to_owned(),
+            Authority::Rule(rule) => format!("the rule {}", clean_line(rule)),
+            Authority::Grant(what) => format!("an answer for this session: {}", clean_line(what)),
+            Authority::Person => "you".to_owned(),
+            Authority::Nobody => "nobody".to_owned(),
+        };
+        put(vec![inner.hint(&format!("allowed in {} by {by}", decision.mode.shown()))], out);
+    }
+}
+
+/// Verb, subject and what came back, for copying.
+pub(super) fn plain_text(call: &ToolCall) -> String {
+    let mut text = format!("{} {}", call.name, call.subject);
+    if let Some(diff) = &call.figures.diff {
+        text.push('\n');
+        text.push_str(&diff::plain(diff));
+    } else if let Some(result) = &call.result {
+        text.push('\n');
+        text.push_str(result);
+    }
+    text
+}

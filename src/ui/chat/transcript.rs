@@ -1,0 +1,425 @@
+//! Which part of the conversation is on the screen, and the lines between the rows: who speaks, when, how long.
+//!
+//! Only what is seen is laid out: from the top of the pane downwards, or from the end upwards while the end is followed.
+//! What a frame costs does not depend on how long the conversation is: nothing here goes over all rows.
+
+use super::cache::{Anchor, Cache};
+use super::row::{Row, level, seconds, thousands};
+use super::{ChatOpts, Look};
+use crate::app::state::chat::{Chat, Drawn, Entry, View};
+use crate::domain::sanitise::clean_line;
+use crate::domain::{At, Body};
+use crate::theme::{Role, Theme};
+use crate::ui::text;
+use jiff::Timestamp;
+use jiff::tz::Offset;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+/// Rows that one frame walks over at most: to find its top, or its end.
+const WALK: usize = 4_000;
+/// Rows below the pane whose height is measured; of the others it is guessed.
+const MEASURED: usize = 32;
+/// Rows below the pane whose height is guessed from their text; of the others from the mean of these.
+const GUESSED: usize = 500;
+/// Rows that are looked at to find the speaker before, or the call that a row belongs under.
+const NEAR: usize = 200;
+/// Rows of one answer that are looked at for its time.
+const ANSWER: usize = 2_000;
+/// Panes narrower than this have no gutter.
+const GUTTER_FROM: u16 = 24;
+/// Cells before the lines of a row.
+const GUTTER: usize = 2;
+
+/// What a frame works with.
+pub(super) struct Transcript<'a> {
+    pub(super) chat: &'a Chat,
+    pub(super) opts: &'a ChatOpts<'a>,
+    pub(super) theme: &'a Theme,
+    pub(super) cache: &'a mut Cache,
+    pub(super) area: Rect,
+}
+
+/// Who says a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Assistant,
+    /// The program: remarks, failures, lines that cannot be read.
+    Nobody,
+}
+
+fn speaker(entry: &Entry) -> Speaker {
+    match entry.message.body {
+        Body::User(_) => Speaker::User,
+        Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_) | Body::Plan(_) => Speaker::Assistant,
+        Body::Error(_) | Body::Info(_) | Body::Odd(_) => Speaker::Nobody,
+    }
+}
+
+/// What stands above the lines of a row.
+#[derive(Clone, Copy, Default)]
+struct Above {
+    blank: bool,
+    head: bool,
+}
+
+impl Above {
+    fn height(self) -> usize {
+        usize::from(self.blank) + usize::from(self.head)
+    }
+}
+
+impl Transcript<'_> {
+    /// Draws the frame.
+    pub(super) fn draw(mut self, buf: &mut Buffer) -> Drawn {
+        self.area = self.area.intersection(buf.area);
+        self.cache.begin(self.opts.session, self.theme, self.opts.glyphs);
+        let height = self.area.height;
+        let count = self.chat.entries.len();
+        if count == 0 || self.area.is_empty() {
+            return Drawn { top: None, at_end: count == 0, below: 0, height, at_top: count == 0 };
+        }
+        let (top, line) = self.resolve();
+        let key = self.entry(top).map_or(0, |entry| entry.key);
+        let (next, hidden) = self.fill(top, line, buf);
+        let at_end = next >= count && hidden == 0;
+        let below = if at_end { 0 } else { hidden + self.heights_from(next) };
+        self.mark_end(at_end, below, buf);
+        let line = i64::try_from(line).unwrap_or(i64::MAX);
+        let anchor = Anchor { view: self.chat.view, width: self.area.width, key, line, height: self.height(top) };
+        self.cache.anchor = Some(anchor);
+        self.cache.end();
+        Drawn { top: Some((key, line)), at_end, below, height, at_top: top == 0 && line == 0 }
+    }
+
+    fn entry(&self, index: usize) -> Option<&Entry> {
+        self.chat.entries.get(index)
+    }
+
+    fn look(&self) -> Look<'_> {
+        Look { theme: self.theme, glyphs: self.opts.glyphs }
+    }
+
+    /// Cells before the lines of a row.
+    fn indent(&self, index: usize) -> usize {
+        if self.area.width < GUTTER_FROM {
+            return 0;
+        }
+        (GUTTER + 2 * self.depth(index)).min(usize::from(self.area.width) / 2)
+    }
+
+    /// Under how many calls a row stands.
+    fn depth(&self, index: usize) -> usize {
+        let mut depth = 0;
+        let mut parent = self.entry(index).and_then(|entry| entry.message.parent.as_ref());
+        let mut before = (index.saturating_sub(NEAR)..index).rev().filter_map(|i| self.entry(i));
+        while let (Some(id), true) = (parent, depth < 4) {
+            depth += 1;
+            let call = before.find(|entry| entry.message.tool().is_some_and(|call| call.id == *id));
+            parent = call.and_then(|entry| entry.message.parent.as_ref());
+        }
+        depth
+    }
+
+    fn row<'r>(&self, index: usize, entry: &Entry, look: Look<'r>) -> Row<'r> {
+        Row {
+            look,
+            width: usize::from(self.area.width).saturating_sub(self.indent(index)).max(1),
+            level: level(self.chat, entry),
+            now: self.opts.now,
+            last: index + 1 == self.chat.entries.len(),
+        }
+    }
+
+    /// Lines of a row with what stands above them.
+    fn height(&mut self, index: usize) -> usize {
+        let chat = self.chat;
+        let Some(entry) = chat.entries.get(index) else { return 0 };
+        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        let body = self.cache.row(entry, &row).height();
+        // A row without lines (an answer that has not begun) has only its head.
+        let above = self.above(index);
+        if body == 0 && !above.head { 0 } else { above.height() + body }
+    }
+
+    fn above(&self, index: usize) -> Above {
+        let Some(entry) = self.entry(index) else { return Above::default() };
+        let Some(before) = index.checked_sub(1).and_then(|i| self.entry(i)) else {
+            return Above { blank: false, head: speaker(entry) != Speaker::Nobody };
+        };
+        let talk = |e: &Entry| matches!(e.message.body, Body::Assistant(_) | Body::Plan(_));
+        match speaker(entry) {
+            Speaker::Nobody => Above { blank: speaker(before) != Speaker::Nobody, head: false },
+            Speaker::User => {
+                let head = self.last_speaker(index) != Some(Speaker::User);
+                Above { blank: true, head }
+            }
+            Speaker::Assistant => {
+                let head = self.last_speaker(index) != Some(Speaker::Assistant);
+                let apart = talk(entry) && talk(before) || speaker(before) == Speaker::Nobody;
+                let is_plan = matches!(entry.message.body, Body::Plan(_));
+                Above { blank: head || apart || is_plan, head }
+            }
+        }
+    }
+
+    /// Who spoke before a row; `None` when nobody did or it is too far away.
+    fn last_speaker(&self, index: usize) -> Option<Speaker> {
+        let near = (index.saturating_sub(NEAR)..index).rev();
+        near.filter_map(|i| self.entry(i)).map(speaker).find(|s| *s != Speaker::Nobody)
+    }
+
+    /// The row at the top of the pane and how many of its lines are above it.
+    fn resolve(&mut self) -> (usize, usize) {
+        let View::At { key, line } = self.chat.view else { return self.end() };
+        let count = self.chat.entries.len();
+        let (mut index, mut line) = match self.chat.entries.binary_search_by_key(&key, |entry| entry.key) {
+            Ok(index) => (index, self.same_place(index, line)),
+            Err(index) if index >= count => return self.end(),
+            Err(index) => (index, 0),
+        };
+        for _ in 0..WALK {
+            if line < 0 {
+                if index == 0 {
+                    line = 0;
+                    break;
+                }
+                index -= 1;
+                line += self.tall(index);
+            } else if line >= self.tall(index) {
+                if index + 1 >= count {
+                    return self.end();
+                }
+                line -= self.tall(index);
+                index += 1;
+            } else {
+                break;
+            }
+        }
+        let line = usize::try_from(line.clamp(0, (self.tall(index) - 1).max(0))).unwrap_or(0);
+        // A pane that would reach below the end shows the end.
+        let mut room = usize::from(self.area.height) + line;
+        for below in (index..count).take(WALK) {
+            let tall = self.height(below);
+            if tall >= room {
+                return (index, line);
+            }
+            room -= tall;
+        }
+        if count - index > WALK { (index, line) } else { self.end() }
+    }
+
+    fn tall(&mut self, index: usize) -> i64 {
+        i64::try_from(self.height(index)).unwrap_or(i64::MAX)
+    }
+
+    /// The line of a view at the width of now: the part of the row that was above the pane stays above.
+    fn same_place(&mut self, index: usize, line: i64) -> i64 {
+        let Some(anchor) = self.cache.anchor else { return line };
+        let View::At { key, .. } = self.chat.view else { return line };
+        let asked_again = anchor.view == self.chat.view || (anchor.key == key && anchor.line == line);
+        if !asked_again || line < 0 {
+            return line;
+        }
+        if anchor.view == self.chat.view && anchor.key != key {
+            // Walked to another row last time; it walks the same way again.
+            return line;
+        }
+        if anchor.width == self.area.width {
+            return anchor.line;
+        }
+        let (before, now) = (i64::try_from(anchor.height.max(1)).unwrap_or(i64::MAX), self.tall(index));
+        anchor.line.saturating_mul(now) / before
+    }
+
+    /// The top of a pane that shows the end.
+    fn end(&mut self) -> (usize, usize) {
+        let room = usize::from(self.area.height);
+        let mut index = self.chat.entries.len().saturating_sub(1);
+        let mut lines = self.height(index);
+        for _ in 0..WALK {
+            if lines >= room || index == 0 {
+                break;
+            }
+            index -= 1;
+            lines += self.height(index);
+        }
+        (index, lines.saturating_sub(room))
+    }
+
+    /// Draws from the top downwards; gives the first row that has no line on the screen, and how many lines of the row
+    /// before it are below the pane.
+    fn fill(&mut self, top: usize, skip: usize, buf: &mut Buffer) -> (usize, usize) {
+        let (mut y, mut skip, mut index) = (self.area.y, skip, top);
+        while y < self.area.bottom() && index < self.chat.entries.len() {
+            let tall = self.height(index);
+            for number in skip..tall {
+                if y >= self.area.bottom() {
+                    return (index + 1, tall - number);
+                }
+                self.line(index, number, y, buf);
+                y += 1;
+            }
+            skip = 0;
+            index += 1;
+        }
+        (index, 0)
+    }
+
+    /// Draws line `number` of a row.
+    fn line(&mut self, index: usize, number: usize, y: u16, buf: &mut Buffer) {
+        let chat = self.chat;
+        let Some(entry) = chat.entries.get(index) else { return };
+        let above = self.above(index);
+        let Some(number) = number.checked_sub(above.height()) else {
+            if above.head && number + 1 == above.height() {
+                buf.set_line(self.area.x, y, &self.head(index, entry), self.area.width);
+            }
+            return;
+        };
+        let indent = u16::try_from(self.indent(index)).unwrap_or(0);
+        if indent > 0 && self.opts.focused && chat.cursor == Some(entry.key) {
+            let mark = text::line(self.look().glyph("▎", "|"), self.theme.style(Role::Accent));
+            buf.set_line(self.area.x, y, &mark, 1);
+        }
+        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        if let Some(line) = self.cache.row(entry, &row).line(number) {
+            buf.set_line(self.area.x + indent, y, line, self.area.width - indent);
+        }
+    }
+
+    /// `you · 21:04`, `assistant · sonnet · 4s`.
+    fn head(&self, index: usize, entry: &Entry) -> Line<'static> {
+        let look = self.look();
+        let dot = look.glyph(" · ", " - ");
+        let (who, role, mut rest) = match &entry.message.body {
+            Body::User(user) => {
+                let mut rest = vec![clock(entry.message.at, self.opts)];
+                if user.steer {
+                    rest.push("steered".to_owned());
+                }
+                ("you", Role::UserHead, rest)
+            }
+            _ => {
+                let model = clean_line(self.opts.model).into_owned();
+                ("assistant", Role::AssistantHead, vec![model, self.took(index)])
+            }
+        };
+        rest.retain(|part| !part.is_empty());
+        let rest: String = rest.iter().map(|part| format!("{dot}{part}")).collect();
+        let room = usize::from(self.area.width).saturating_sub(who.len());
+        let rest = text::cut_with(&rest, room, look.ellipsis()).into_owned();
+        Line::from(vec![Span::styled(who, look.style(role)), Span::styled(rest, look.style(Role::Dim))])
+    }
+
+    /// How long the answer that begins with a row took, from the message it answers; empty under a second.
+    fn took(&self, index: usize) -> String {
+        let near = (index.saturating_sub(NEAR)..index).rev().filter_map(|i| self.entry(i));
+        let asked = near.take_while(|e| speaker(e) != Speaker::Assistant).find(|e| speaker(e) == Speaker::User);
+        let Some(from) = asked.or_else(|| self.entry(index)).map(|entry| entry.message.at) else {
+            return String::new();
+        };
+        let mut until = from;
+        for entry in (index..self.chat.entries.len()).take(ANSWER).filter_map(|i| self.entry(i)) {
+            match speaker(entry) {
+                Speaker::User => break,
+                Speaker::Nobody => {}
+                Speaker::Assistant if entry.live => until = self.opts.now,
+                Speaker::Assistant => {
+                    let millis = match &entry.message.body {
+                        Body::Tool(call) => call.millis,
+                        Body::Thinking(thinking) => thinking.millis,
+                        _ => None,
+                    };
+                    until = until.max(entry.message.at.plus(millis.unwrap_or(0)));
+                }
+            }
+        }
+        match until.since(from) {
+            0..1000 => String::new(),
+            ms => seconds(ms),
+        }
+    }
+
+    /// Lines of the rows from `index` on: measured near the pane, guessed beyond.
+    fn heights_from(&mut self, index: usize) -> usize {
+        let count = self.chat.entries.len();
+        let measured: usize = (index..count).take(MEASURED).map(|i| self.height(i)).sum();
+        let far = index.saturating_add(MEASURED);
+        let guessed: usize = (far..count).take(GUESSED).map(|i| self.guess(i)).sum();
+        let rest = count.saturating_sub(far.saturating_add(GUESSED));
+        measured + guessed + rest.saturating_mul(guessed / GUESSED)
+    }
+
+    fn guess(&self, index: usize) -> usize {
+        let text = match self.entry(index).map(|entry| &entry.message.body) {
+            Some(Body::User(user)) => user.text.len(),
+            Some(Body::Assistant(text)) => text.text.len(),
+            _ => 0,
+        };
+        1 + text / usize::from(self.area.width.max(1)) + self.above(index).height()
+    }
+
+    /// The mark that there is more below, and how much of it came since the end was last seen.
+    fn mark_end(&mut self, at_end: bool, below: usize, buf: &mut Buffer) {
+        let last = self.chat.entries.len().saturating_sub(1);
+        if at_end {
+            let key = self.entry(last).map_or(0, |entry| entry.key);
+            self.cache.end_seen = Some((key, self.height(last), self.area.width));
+            return;
+        }
+        let new = self.new_lines().min(below);
+        let look = self.look();
+        let arrow = look.glyph("↓", "v");
+        let (words, role) = match new {
+            0 => (format!(" {arrow} {} ", thousands(below as u64)), Role::Dim),
+            1 => (format!(" {arrow} 1 new line "), Role::Accent),
+            new => (format!(" {arrow} {} new lines ", thousands(new as u64)), Role::Accent),
+        };
+        let wide = u16::try_from(text::width(&words)).unwrap_or(u16::MAX);
+        if wide < self.area.width && self.area.height > 1 {
+            let mark = text::line(words, look.style(role));
+            let x = self.area.right() - wide;
+            // Not half of a wide character before it.
+            if let Some(cell) = x.checked_sub(1).and_then(|x| buf.cell_mut((x, self.area.bottom() - 1)))
+                && text::width(cell.symbol()) > 1
+            {
+                cell.set_symbol(" ");
+            }
+            for x in x..self.area.right() {
+                if let Some(cell) = buf.cell_mut((x, self.area.bottom() - 1)) {
+                    cell.reset();
+                }
+            }
+            buf.set_line(x, self.area.bottom() - 1, &mark, wide);
+        }
+    }
+
+    fn new_lines(&mut self) -> usize {
+        let Some((key, height, width)) = self.cache.end_seen else { return 0 };
+        let Ok(index) = self.chat.entries.binary_search_by_key(&key, |entry| entry.key) else { return 0 };
+        let now = self.height(index);
+        if width != self.area.width {
+            self.cache.end_seen = Some((key, now, self.area.width));
+            return self.heights_from(index + 1);
+        }
+        now.saturating_sub(height) + self.heights_from(index + 1)
+    }
+}
+
+/// The time of a message on the user's clock, with the day where it is not today.
+fn clock(at: At, opts: &ChatOpts<'_>) -> String {
+    let offset = Offset::from_seconds(opts.utc_offset_s).unwrap_or(Offset::UTC);
+    let civil = |at: At| Timestamp::from_millisecond(at.0).ok().map(|t| offset.to_datetime(t));
+    let (Some(then), Some(now)) = (civil(at), civil(opts.now)) else { return String::new() };
+    let time = format!("{:02}:{:02}", then.hour(), then.minute());
+    if then.date() == now.date() {
+        time
+    } else if then.year() == now.year() {
+        format!("{} {time}", then.strftime("%-d %b"))
+    } else {
+        format!("{} {time}", then.date())
+    }
+}

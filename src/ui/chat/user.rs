@@ -1,0 +1,36 @@
+//! A user's message: as typed, long ones folded.
+
+use super::markdown::plain;
+use super::row::{Level, Row};
+use crate::domain::message::UserText;
+use crate::domain::sanitise::{clean, clean_line};
+use crate::theme::Role;
+use crate::ui::text::Fold;
+use ratatui::text::Line;
+
+/// Lines above which a message is folded, and those that stay.
+const LONG: usize = 40;
+const SHOWN: usize = 20;
+
+/// The message as lines.
+pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Line<'static>> {
+    let style = row.look.style(Role::User);
+    let text = clean(user.text.trim_end());
+    let all: Vec<&str> = text.split('\n').collect();
+    let folded = all.len() > LONG && row.level != Level::Full;
+    let shown = if folded { SHOWN } else { all.len() };
+    let mut out = Vec::new();
+    if !text.is_empty() {
+        for line in all.iter().take(shown) {
+            out.extend(plain(line, style, row.width, &[], Fold::Words, &row.look));
+        }
+    }
+    if folded {
+        out.push(row.more(all.len() - shown, "Enter"));
+    }
+    if !user.attachments.is_empty() {
+        let names: Vec<_> = user.attachments.iter().map(|name| clean_line(name)).collect();
+        out.extend(row.words("attached: ", &names.join(", "), Role::Dim));
+    }
+    out
+}
