@@ -206,15 +206,15 @@ impl Face {
 
     /// When the loop has to wake although nothing comes.
     pub fn wake(&self) -> Option<Instant> {
-        let frame = if self.can_draw() { self.frame_due() } else { None };
+        let frame = if self.can_draw() { self.frame_due(Instant::now()) } else { None };
         self.timers.values().copied().chain(self.deadline).chain(frame).min()
     }
 
-    fn frame_due(&self) -> Option<Instant> {
+    fn frame_due(&self, now: Instant) -> Option<Instant> {
         match (self.owed, self.last_frame) {
             (Owed::No, _) => None,
-            (Owed::User, _) | (Owed::Engine, None) => Some(Instant::now()),
-            (Owed::Engine, Some(last)) => Some(last + self.pace.gap(&self.writer.written(), Instant::now())),
+            (Owed::User, _) | (Owed::Engine, None) => Some(now),
+            (Owed::Engine, Some(last)) => Some(last + self.pace.gap(&self.writer.written(), now)),
         }
     }
 
@@ -225,7 +225,7 @@ impl Face {
     /// Draws once if a frame is owed and may go out now.
     pub fn draw_if_due(&mut self) {
         let now = Instant::now();
-        if !self.can_draw() || self.frame_due().is_none_or(|due| due > now) {
+        if !self.can_draw() || self.frame_due(now).is_none_or(|due| due > now) {
             return;
         }
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);

@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
 
 /// Longer than anything here takes on a loaded machine; a test that works never waits for it.
-pub const LIMIT: Duration = Duration::from_secs(20);
+pub const LIMIT: Duration = Duration::from_secs(5);
 
 /// How the terminal answers queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +233,13 @@ impl Pty {
         while !condition(&seen) {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                panic!("not within {LIMIT:?}: {what}\n--- screen ---\n{}\n--------------", seen.text());
+                let last = &seen.raw[seen.raw.len().saturating_sub(400)..];
+                panic!(
+                    "not within {LIMIT:?}: {what}\n--- screen ---\n{}\n--- {} bytes came, the last: {}",
+                    seen.text(),
+                    seen.raw.len(),
+                    last.escape_ascii()
+                );
             }
             seen = self.seen.changed.wait_timeout(seen, left).unwrap().0;
         }
