@@ -1,6 +1,9 @@
 //! The screen at several sizes, through a terminal emulator. With `LISLE_PICTURES=DIR` each screen is also written there
 //! as SVG.
 
+// What goes wrong in a helper of a test is the test's failure.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod screen;
 
 use lisle::app::action::Context;
@@ -20,7 +23,9 @@ use lisle::domain::message::{AssistantText, Body, Thinking, UserText};
 use lisle::domain::request::{Approval, Ask, PlanReview, Question, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolCall, ToolFigures, ToolStatus};
-use lisle::domain::{At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta};
+use lisle::domain::{
+    At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
+};
 use lisle::keymap;
 use lisle::theme::{Colors, Theme};
 use lisle::ui::{self, Cache, Drawn, Look};
@@ -135,23 +140,28 @@ fn diff() -> FileDiff {
 
 fn talk(state: &mut State) {
     let answer = |text: &str| Body::Assistant(AssistantText { text: text.to_owned(), ..AssistantText::default() });
-    say(state, vec![
-        Body::User(UserText {
-            text: "The redirect after login drops the query string. Fix it and add a test.".to_owned(),
-            ..UserText::default()
-        }),
-        Body::Thinking(Thinking { text: "Where is it decoded?".to_owned(), millis: Some(4_000), native: None }),
-        answer("I will look at the redirect first."),
-        tool("read", "src/auth/redirect.rs", ToolFigures { lines: Some(212), ..ToolFigures::default() }, "…"),
-        tool("edit", "src/auth/redirect.rs", ToolFigures { diff: Some(diff()), ..ToolFigures::default() }, "done"),
-        tool(
-            "bash",
-            "cargo test redirect",
-            ToolFigures { exit: Some(101), ..ToolFigures::default() },
-            "thread 'redirect::keeps_query' panicked at src/auth/redirect.rs:31",
-        ),
-        answer("The test shows that `next` is decoded **twice**. I change that now:\n\n1. decode once\n2. keep the rest\n"),
-    ]);
+    say(
+        state,
+        vec![
+            Body::User(UserText {
+                text: "The redirect after login drops the query string. Fix it and add a test.".to_owned(),
+                ..UserText::default()
+            }),
+            Body::Thinking(Thinking { text: "Where is it decoded?".to_owned(), millis: Some(4_000), native: None }),
+            answer("I will look at the redirect first."),
+            tool("read", "src/auth/redirect.rs", ToolFigures { lines: Some(212), ..ToolFigures::default() }, "…"),
+            tool("edit", "src/auth/redirect.rs", ToolFigures { diff: Some(diff()), ..ToolFigures::default() }, "done"),
+            tool(
+                "bash",
+                "cargo test redirect",
+                ToolFigures { exit: Some(101), ..ToolFigures::default() },
+                "thread 'redirect::keeps_query' panicked at src/auth/redirect.rs:31",
+            ),
+            answer(
+                "The test shows that `next` is decoded **twice**. I change that now:\n\n1. decode once\n2. keep the rest\n",
+            ),
+        ],
+    );
 }
 
 fn ask(state: &mut State, ask: Ask) {
@@ -253,9 +263,12 @@ fn streaming() {
     talk(&mut state);
     let open = current(&mut state);
     open.turn.started = Some(ago(12_000));
-    open.queue = vec![
-        Queued { id: MessageId::new("q1"), text: "also check the logout path".to_owned(), at: NOW, redelivered: false },
-    ];
+    open.queue = vec![Queued {
+        id: MessageId::new("q1"),
+        text: "also check the logout path".to_owned(),
+        at: NOW,
+        redelivered: false,
+    }];
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
         TodoItem { content: "Write the new one".to_owned(), status: TodoStatus::InProgress },
@@ -288,7 +301,10 @@ fn plans_and_questions() {
     current(&mut state).panel.as_mut().unwrap().extent = Extent::Full;
     insta::assert_snapshot!("plan-full-100x30", shot("plan-full", &state, 100, 30));
     let options = vec!["PostgreSQL".to_owned(), "SQLite, as now".to_owned()];
-    ask(&mut state, Ask::Question(Question { call: CallId::new("q"), text: "Which **database**?".to_owned(), options }));
+    ask(
+        &mut state,
+        Ask::Question(Question { call: CallId::new("q"), text: "Which **database**?".to_owned(), options }),
+    );
     focus_panel(&mut state, Some(0));
     insta::assert_snapshot!("question-100x30", shot("question", &state, 100, 30));
 }
@@ -299,8 +315,13 @@ fn overlays() {
     talk(&mut state);
     state.overlays = vec![Overlay::Help(Help { contexts: vec![Context::Composer, Context::Global], scroll: 0 })];
     shots("help", &state);
-    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")]
-        .map(|(label, detail)| Item { label: label.to_owned(), detail: detail.to_owned(), value: Value::Text(String::new()) });
+    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")].map(
+        |(label, detail)| Item {
+            label: label.to_owned(),
+            detail: detail.to_owned(),
+            value: Value::Text(String::new()),
+        },
+    );
     let mut picker = Picker::new(Kind::Model, items.to_vec(), 0);
     picker.query.insert("cl");
     picker.filter();
@@ -433,8 +454,7 @@ fn retries_and_held_queues_say_so() {
     let mut state = used();
     let open = current(&mut state);
     open.turn.started = Some(ago(12_000));
-    open.turn.retry =
-        Some(Retry { attempt: 2, of: 5, at: At(NOW.0 + 8_000), reason: "overloaded".to_owned() });
+    open.turn.retry = Some(Retry { attempt: 2, of: 5, at: At(NOW.0 + 8_000), reason: "overloaded".to_owned() });
     open.queue_held = true;
     open.queue = vec![Queued { id: MessageId::new("q"), text: "next".to_owned(), at: NOW, redelivered: false }];
     insta::assert_snapshot!("held-100x30", shot("held", &state, 100, 30));

@@ -1,13 +1,13 @@
-//! Putting text into cells: measured and cut by grapheme, so that CJK, emoji and combining marks keep their columns.
+//! Putting text into cells: rows of pieces, a left and a right side, fields and blanks. `text` measures and cuts.
 //!
 //! What comes from outside is sanitised by whoever reads it from the state, before it comes here.
 
+pub use super::text::{cut_start, cut_with as cut, expand_tabs, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
 
 /// A piece of text with its style.
 pub type Piece<'a> = (Cow<'a, str>, Style);
@@ -17,61 +17,6 @@ pub fn piece<'a>(text: impl Into<Cow<'a, str>>, style: Style) -> Piece<'a> {
     (text.into(), style)
 }
 
-/// Cells that `text` takes. Counted as the cells are filled: per grapheme, without control characters.
-#[must_use]
-pub fn width(text: &str) -> usize {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
-        return text.len();
-    }
-    text.graphemes(true).map(cells).sum()
-}
-
-fn cells(grapheme: &str) -> usize {
-    if grapheme.contains(char::is_control) { 0 } else { grapheme.width() }
-}
-
-/// `text` in at most `max` cells; what does not fit is replaced by `mark` (one cell).
-#[must_use]
-pub fn cut<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
-    let mut used = 0;
-    let mut end = 0;
-    let mut last_fit = 0;
-    for (at, grapheme) in text.grapheme_indices(true) {
-        let next = used + cells(grapheme);
-        if next > max {
-            let kept = text.get(..last_fit).unwrap_or("").trim_end();
-            return if max == 0 { Cow::Borrowed("") } else { Cow::Owned(format!("{kept}{mark}")) };
-        }
-        end = at + grapheme.len();
-        used = next;
-        if used < max {
-            last_fit = end;
-        }
-    }
-    Cow::Borrowed(text.get(..end).unwrap_or(text))
-}
-
-/// The end of `text` in at most `max` cells, with `mark` (one cell) before it: for paths.
-#[must_use]
-pub fn cut_start<'a>(text: &'a str, max: usize, mark: &str) -> Cow<'a, str> {
-    if width(text) <= max {
-        return Cow::Borrowed(text);
-    }
-    if max == 0 {
-        return Cow::Borrowed("");
-    }
-    let mut used = 1;
-    let mut from = text.len();
-    for (at, grapheme) in text.grapheme_indices(true).rev() {
-        used += cells(grapheme);
-        if used > max {
-            break;
-        }
-        from = at;
-    }
-    Cow::Owned(format!("{mark}{}", text.get(from..).unwrap_or("")))
-}
-
 /// `text` in lines of at most `max` cells, broken at blanks where there are any. Line breaks stay; blanks at the start
 /// of a line stay, those at a break go. Tabs become blanks to the next column of four.
 #[must_use]
@@ -79,7 +24,7 @@ pub fn wrap(text: &str, max: usize) -> Vec<String> {
     let max = max.max(1);
     let mut lines = Vec::new();
     for line in text.split('\n') {
-        wrap_line(&untabbed(line), max, &mut lines);
+        wrap_line(&expand_tabs(line), max, &mut lines);
     }
     lines
 }
@@ -102,7 +47,7 @@ fn wrap_line(line: &str, max: usize, lines: &mut Vec<String>) {
             used = wide;
         } else {
             for grapheme in word.graphemes(true) {
-                let wide = cells(grapheme);
+                let wide = width(grapheme);
                 if used + wide > max && used > 0 {
                     lines.push(std::mem::take(&mut now));
                     used = 0;
@@ -113,27 +58,6 @@ fn wrap_line(line: &str, max: usize, lines: &mut Vec<String>) {
         }
     }
     lines.push(now);
-}
-
-/// `line` with its tabs as blanks.
-#[must_use]
-pub fn untabbed(line: &str) -> Cow<'_, str> {
-    if !line.contains('\t') {
-        return Cow::Borrowed(line);
-    }
-    let mut out = String::with_capacity(line.len() + 8);
-    let mut column = 0;
-    for grapheme in line.graphemes(true) {
-        if grapheme == "\t" {
-            let blanks = 4 - column % 4;
-            out.extend(std::iter::repeat_n(' ', blanks));
-            column += blanks;
-        } else {
-            out.push_str(grapheme);
-            column += cells(grapheme);
-        }
-    }
-    Cow::Owned(out)
 }
 
 /// Writes `text` from the left edge of `area`'s first row, no further than its right edge, and returns the cells used.
@@ -224,25 +148,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn cuts_by_cells_and_never_through_a_sign() {
-        for (text, max, want) in [
-            ("short", 5, "short"),
-            ("longer", 5, "long…"),
-            ("words and", 7, "words…"),
-            ("漢字かな", 8, "漢字かな"),
-            ("漢字かな", 7, "漢字か…"),
-            ("漢字かな", 6, "漢字…"),
-            ("👩‍👩‍👧‍👦 family", 4, "👩‍👩‍👧‍👦…"),
-            ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
-            ("x", 0, ""),
-            ("漢", 1, "…"),
-        ] {
-            assert_eq!(cut(text, max, "…"), want, "{text} in {max}");
-        }
-        assert_eq!(cut_start("~/src/a-long-name/app", 10, "…"), "…-name/app");
-    }
-
-    #[test]
     fn wraps_at_words_and_keeps_indents() {
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("    indented line", 12), ["    indented", "line"]);
@@ -268,12 +173,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_cut_text_fits(text in "\\PC{0,30}", max in 0usize..20) {
-            prop_assert!(width(&cut(&text, max, "…")) <= max);
-            prop_assert!(width(&cut_start(&text, max, "…")) <= max);
-        }
-
         #[test]
         fn wrapping_loses_nothing_but_blanks(text in "[a-z漢é ]{0,60}", max in 2usize..20) {
             let lines = wrap(&text, max);

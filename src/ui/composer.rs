@@ -87,7 +87,7 @@ pub(super) fn editor(paint: &mut Paint<'_>, editor: &Editor, area: Rect, focused
         .get(line)
         .map(|text| text.chars().skip(start.1).take(col.saturating_sub(start.1)).collect())
         .unwrap_or_default();
-    paint.caret(area, cells::width(&cells::untabbed(&text)), row.saturating_sub(top));
+    paint.caret(area, cells::width(&cells::expand_tabs(&text)), row.saturating_sub(top));
 }
 
 /// Draws edge, queue, draft and the commands on offer.
@@ -166,8 +166,10 @@ fn turn_pieces(paint: &Paint<'_>) -> Vec<Piece<'static>> {
         out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));
     }
     out.push(role(format!("{} ", paint.signs.stop), Role::Running));
+    // In a panel or an overlay the key that goes back does only that.
+    let here = state.focus != Focus::Panel && state.overlays.is_empty();
     let stop = paint.key(Action::App(AppAction::Back), Context::Composer);
-    if let Some(key) = stop {
+    if let Some(key) = stop.filter(|_| here) {
         out.push(role(key, Role::Key));
         out.push(role(" stops".to_owned(), Role::Dim));
     } else {
@@ -199,11 +201,8 @@ fn queue(paint: &mut Paint<'_>, area: Rect) {
             right.push(paint.piece(format!("and {}  ", count(rest, "more", "more")), Role::Dim));
         }
         if last {
-            let (verb, word) = if open.queue_held {
-                (ComposerAction::Send, "sends")
-            } else {
-                (ComposerAction::Up, "edit")
-            };
+            let (verb, word) =
+                if open.queue_held { (ComposerAction::Send, "sends") } else { (ComposerAction::Up, "edit") };
             let key = paint.key(Action::Composer(verb), Context::Composer);
             right.extend(paint.hints(&[(key, word)]));
         }

@@ -66,7 +66,7 @@ pub struct Layout {
     pub rule: Rect,
     /// The conversation's title.
     pub header: Rect,
-    /// A second line of the header.
+    /// Below the header: a row of details, a blank row, or both.
     pub details: Rect,
     /// The conversation.
     pub chat: Rect,
@@ -128,7 +128,9 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     let mut rest = right;
     out.header = take_top(&mut rest, 1);
     if area.height >= LOW {
-        out.details = take_top(&mut rest, 1);
+        // Facts and a blank row where there is room for both, else only the blank row.
+        let roomy = area.width >= WIDE && area.height >= 24;
+        out.details = take_top(&mut rest, if roomy { 2 } else { 1 });
     }
     // The composer grows to a third of the screen and leaves the conversation three rows where it can.
     let third = (area.height / 3).max(1);

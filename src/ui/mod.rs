@@ -149,6 +149,9 @@ fn conversation(paint: &mut Paint<'_>, area: Rect) {
         focused: state.focus == Focus::Chat && state.overlays.is_empty(),
         model: &model,
     };
-    let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, area, paint.buf);
+    // A blank at each side, as everywhere beside the rule.
+    let inner = cells::after(area, 1);
+    let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
+    let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     paint.found.chat = Some(drawn);
 }

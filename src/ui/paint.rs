@@ -105,10 +105,10 @@ impl<'a> Paint<'a> {
     pub fn caret(&mut self, area: Rect, column: usize, row: usize) {
         let x = usize::from(area.x) + column.min(usize::from(area.width.saturating_sub(1)));
         let y = usize::from(area.y) + row;
-        if let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) {
-            if area.contains(Position { x, y }) {
-                self.cursor = Some(Position { x, y });
-            }
+        if let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y))
+            && area.contains(Position { x, y })
+        {
+            self.cursor = Some(Position { x, y });
         }
     }
 

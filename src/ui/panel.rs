@@ -111,7 +111,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     paint.found.panel_hidden = u16::try_from(hidden).unwrap_or(u16::MAX);
     paint.found.panel_rows = text_rows;
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
-    let between = Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
+    let between =
+        Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
     if hidden > 0 {
         more(paint, view, between, scroll, under);
     }
@@ -228,10 +229,12 @@ fn one_line(text: &str) -> String {
 /// What exactly will happen, in lines of `width` cells. Kept until request, width or theme are others.
 fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
     let theme = paint.look.theme;
-    if let Some(known) = &paint.cache.asked {
-        if known.width == width && known.theme == theme.name && known.request == *request {
-            return known.lines.clone();
-        }
+    if let Some(known) = &paint.cache.asked
+        && known.width == width
+        && known.theme == theme.name
+        && known.request == *request
+    {
+        return known.lines.clone();
     }
     let lines = match &request.ask {
         Ask::Approval(approval) => match &approval.proposal {
@@ -258,8 +261,7 @@ fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'stati
         }
         Ask::Question(question) => chat::markdown_lines(&question.text, width, theme),
     };
-    let kept =
-        Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
+    let kept = Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
     paint.cache.asked = Some(kept);
     lines
 }
@@ -297,10 +299,7 @@ fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>>
         let room = usize::from(width).saturating_sub(2).max(1);
         for (n, part) in cells::wrap(&clean_line(text), room).into_iter().enumerate() {
             let lead = if n == 0 { format!("{sign} ") } else { "  ".to_owned() };
-            lines.push(Line::from(vec![
-                Span::styled(lead, paint.style(role)),
-                Span::styled(part, paint.style(role)),
-            ]));
+            lines.push(Line::from(vec![Span::styled(lead, paint.style(role)), Span::styled(part, paint.style(role))]));
         }
     };
     for risk in risks {
@@ -318,7 +317,9 @@ fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>>
 fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
         Stage::Choosing => view.panel.choices.len(),
-        Stage::Writing { text, .. } => 1 + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, WRITING),
+        Stage::Writing { text, .. } => {
+            1 + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, WRITING)
+        }
     }
 }
 

@@ -34,10 +34,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, wide: bool) {
         return;
     }
     let height = usize::from(body.height);
-    let second = Second {
-        waits: area.height >= 12,
-        previews: wide && rows.len() * 2 <= height,
-    };
+    let second = Second { waits: area.height >= 12, previews: wide && rows.len() * 2 <= height };
     let selected = state.sessions.selected();
     let focused = state.focus == Focus::List && state.overlays.is_empty();
     let shown = if focused { selected } else { state.current_id() };
@@ -162,10 +159,7 @@ fn heading(paint: &mut Paint<'_>, group: Group, count: usize, area: Rect) {
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let label = group.label(paint.state.now, paint.state.utc_offset);
     let role = if group == Group::NeedsYou { Role::NeedsYou } else { Role::Group };
-    let left = [
-        paint.piece(format!("{} ", paint.signs.open), Role::Faint),
-        paint.piece(label, role),
-    ];
+    let left = [paint.piece(format!("{} ", paint.signs.open), Role::Faint), paint.piece(label, role)];
     // Days are not counted: the number would only be read as an age.
     let counted = matches!(group, Group::NeedsYou | Group::Running);
     let right = if counted { format!("{count}") } else { String::new() };
@@ -211,7 +205,9 @@ fn session(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, list_focused: 
             let text = clean_line(text);
             let below = cells::after(cells::row(area, 1), 3);
             let below = Rect { width: below.width.saturating_sub(1), ..below };
-            paint.over(below, &text, Role::Dim);
+            // What is only remembered weighs less than what waits.
+            let role = if selected || current || needs_you(meta) { Role::Dim } else { Role::Faint };
+            paint.over(below, &text, role);
         }
     }
 }

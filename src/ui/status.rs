@@ -81,7 +81,8 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
     }
     let right = spaced(right);
     paint.sides(inner(area), &left, &right, title.min(room / 2));
-    if details.width > 0 && paint.buf.area.width >= DETAILS {
+    let details = cells::row(details, 0);
+    if !details.is_empty() && paint.buf.area.width >= DETAILS {
         let sign = format!(" {} ", paint.signs.dot);
         let mut facts = vec![meta.id.as_str().to_owned()];
         if meta.messages > 0 {

@@ -79,6 +79,8 @@ pub struct Composer {
     /// What the chips stand for; chip n is `chips[n - 1]`.
     chips: Vec<String>,
     walk: Option<Walk>,
+    /// Rises with each change of the text.
+    revision: u64,
     /// The commands on offer.
     pub slash: Option<SlashMenu>,
 }
@@ -88,6 +90,12 @@ impl Composer {
     #[must_use]
     pub fn editor(&self) -> &Editor {
         &self.editor
+    }
+
+    /// Rises with each change of the text.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Whether nothing is written.
@@ -135,7 +143,7 @@ impl Composer {
     /// Takes the draft away, undo and chips with it, and tells its text.
     pub fn take(&mut self) -> String {
         let text = self.text();
-        *self = Self::default();
+        *self = Self { revision: self.revision + 1, ..Self::default() };
         text
     }
 
@@ -277,6 +285,7 @@ impl Composer {
 
     /// Offers commands while the draft is a slash and a part of a name.
     fn offer(&mut self) {
+        self.revision += 1;
         let typed = match self.editor.lines() {
             [line] => line.strip_prefix('/').filter(|rest| rest.chars().all(|c| c.is_alphanumeric() || c == '-')),
             _ => None,

@@ -15,6 +15,7 @@ pub mod sessions;
 use super::action::Context;
 use super::key::Key;
 use super::msg::Frame;
+use crate::domain::Notice;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
 use crate::domain::request::{Ask, Request};
@@ -153,8 +154,8 @@ pub struct State {
     pub chord: Chord,
     /// The terminal.
     pub terminal: Terminal,
-    /// When the last key came (or paste); what came by mouse does not count.
-    pub last_key: Option<At>,
+    /// When the last key or paste came, at first when the program started; the mouse does not count.
+    pub last_key: At,
     /// Until then keys are dropped: what they were meant for has just changed under them.
     pub quiet_until: At,
     /// The way to the end.
@@ -163,6 +164,10 @@ pub struct State {
     pub title: String,
     /// What the last frame found out.
     pub frame: Frame,
+    /// Milliseconds without a key before the one that is being handled.
+    pub(crate) idle_before: u64,
+    /// The engine was asked for a new session and has not answered.
+    pub(crate) creating: bool,
     /// The sequence number of the last event of the engine as a whole.
     pub(crate) engine_seq: Option<u64>,
     /// A timer for the times on the screen is armed with so many milliseconds.
@@ -199,7 +204,9 @@ impl State {
             density: Density::default(),
             chord: Chord::default(),
             terminal: Terminal { focused: true, dark: None },
-            last_key: None,
+            last_key: now,
+            idle_before: 0,
+            creating: false,
             quiet_until: At(i64::MIN),
             quit: Quit::No,
             title: String::new(),
@@ -267,11 +274,27 @@ impl State {
         self.overlays.last()
     }
 
-    /// Whether a turn of the session that is shown runs or is ending.
+    /// Whether a turn of the session that is shown runs; one that waits for an answer runs, one that was stopped does not.
     #[must_use]
     pub fn running(&self) -> bool {
-        self.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::Running(_) | Activity::NeedsYou(_)))
-            || self.current_open().is_some_and(|open| open.turn.started.is_some())
+        let told = self.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
+        self.current_open().map_or(told, |open| !open.turn.stopping && (told || open.turn.started.is_some()))
+    }
+
+    /// Puts a word to the user on the screen.
+    pub fn notify(&mut self, notice: Notice) {
+        self.notices.push(self.now, notice);
+    }
+
+    /// Local time for the list.
+    pub(crate) fn arrange(&mut self) {
+        self.sessions.arrange(self.now, self.utc_offset);
+    }
+
+    /// Rows that the list has for sessions and headings.
+    pub(crate) fn list_height(&self) -> usize {
+        usize::from(if self.frame.list_rows > 0 { self.frame.list_rows } else { self.size.height.saturating_sub(3) })
+            .max(1)
     }
 
     /// The request with this id, of whichever open session.

@@ -27,6 +27,8 @@ pub struct Shown {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notices {
     shown: VecDeque<Shown>,
+    /// For when the timer is armed that takes the next one away.
+    pub(crate) armed: Option<At>,
 }
 
 impl Notices {

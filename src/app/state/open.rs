@@ -3,9 +3,10 @@
 use super::chat::Chat;
 use super::composer::Composer;
 use super::panel::Panel;
+use crate::domain::Mode;
 use crate::domain::contract::Queued;
 use crate::domain::ids::{At, RequestId};
-use crate::domain::request::Request;
+use crate::domain::request::{Ask, Request};
 use crate::domain::tool::TodoItem;
 
 /// What is known of the turn.
@@ -61,6 +62,10 @@ pub struct Open {
     pub(crate) saved_draft: String,
     /// A timer that saves the draft runs.
     pub(crate) draft_timer: bool,
+    /// The draft's revision that the engine last got.
+    pub(crate) saved_revision: u64,
+    /// A mode that was asked for and not confirmed: the next step of the cycle begins there.
+    pub(crate) asked_mode: Option<Mode>,
     /// The key of the next entry at the end.
     pub(crate) next_key: i64,
     /// The revision that the next changed entry gets.
@@ -72,5 +77,11 @@ impl Open {
     #[must_use]
     pub fn request(&self, id: &RequestId) -> Option<&Request> {
         self.requests.iter().find(|request| request.id == *id)
+    }
+
+    /// The plan that waits, if one does.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Request> {
+        self.requests.iter().find(|request| matches!(request.ask, Ask::Plan(_)))
     }
 }

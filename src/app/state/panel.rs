@@ -141,6 +141,8 @@ pub struct Panel {
     pub scroll: u16,
     /// How much room it takes.
     pub extent: Extent,
+    /// Words that were begun and left with Esc, and what for.
+    pub(crate) begun: Option<(Choice, String)>,
 }
 
 impl Panel {
@@ -154,6 +156,7 @@ impl Panel {
             stage: Stage::Choosing,
             scroll: 0,
             extent: Extent::Docked,
+            begun: None,
         }
     }
 

@@ -1,9 +1,25 @@
-//! How messages change the state: the router.
+//! How messages change the state: the router. Each file beside this one changes one concern; here it is only decided which.
 
+mod chat;
+mod compose;
+mod engine;
+mod input;
+mod leave;
+mod list;
+mod mouse;
+mod overlay;
+mod panel;
+mod rows;
+mod session;
+mod settle;
+mod slash;
+
+use super::action::{Action, AppAction};
 use super::effect::Effect;
 use super::key::Key;
-use super::msg::Msg;
+use super::msg::{Msg, Timer};
 use super::state::State;
+use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{At, SessionId};
 use crate::keymap::Fed;
 
@@ -19,13 +35,99 @@ pub fn resolve(state: &State, key: Key) -> Msg {
 
 /// The first effects: the list, and the session to begin with (a new one without `resume`).
 pub fn start(state: &mut State, resume: Option<SessionId>) -> Vec<Effect> {
-    let _ = (state, resume);
-    Vec::new()
+    let mut fx = vec![Effect::Send(Command::List)];
+    match resume {
+        Some(id) => session::open(state, &id, &mut fx),
+        None => session::new(state, &mut fx),
+    }
+    settle::settle(state, &mut fx);
+    fx
 }
 
 /// Changes the state by one message that came at `now`, and tells what is to be done outside.
 pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     state.now = now;
-    let _ = msg;
-    Vec::new()
+    let mut fx = Vec::new();
+    match msg {
+        Msg::Act { action, key: Some(key) } => input::bound(state, action, key, &mut fx),
+        Msg::Act { action, key: None } => act(state, action, None, &mut fx),
+        Msg::Chord(keys) => input::chord(state, keys, &mut fx),
+        Msg::Key(key) => input::unbound(state, key, &mut fx),
+        Msg::Paste(text) => input::paste(state, &text),
+        Msg::Mouse(mouse) => mouse::mouse(state, mouse, &mut fx),
+        Msg::Resize { width, height } => {
+            state.size = super::state::Size { width, height };
+            let height = state.list_height();
+            state.sessions.follow(height);
+        }
+        Msg::Focus(focused) => state.terminal.focused = focused,
+        Msg::Engine(stamped) => engine::engine(state, *stamped, &mut fx),
+        Msg::Drawn(frame) => chat::drawn(state, *frame, &mut fx),
+        Msg::Timer(timer) => ran_out(state, timer, &mut fx),
+        Msg::Background { dark } => state.terminal.dark = Some(dark),
+        Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
+        Msg::Edited(result) => compose::edited(state, result),
+        Msg::Notice(notice) => state.notify(notice),
+        Msg::Zone { utc_offset } => {
+            state.utc_offset = utc_offset;
+            state.arrange();
+        }
+        Msg::Terminate => leave::quit(state, &mut fx),
+    }
+    settle::settle(state, &mut fx);
+    fx
 }
+
+fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
+    match timer {
+        Timer::Chord => state.chord.strip = !state.chord.keys.is_empty(),
+        Timer::ListLetter => list::release_letter(state, fx),
+        Timer::Draft(id) => session::save_draft(state, &id, fx),
+        Timer::Notice => {
+            state.notices.expire(state.now);
+            settle::time_notices(state, fx);
+        }
+        Timer::Quit => leave::time_over(state, fx),
+        Timer::Tick => {
+            state.ticking = None;
+            state.sessions.turn_day(state.now, state.utc_offset);
+        }
+    }
+}
+
+/// Does a verb, whatever led to it. `key` is the last key pressed for it.
+fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>) {
+    match action {
+        Action::Session(verb) => session::act(state, verb, key, fx),
+        Action::Turn(verb) => session::turn(state, verb, fx),
+        Action::Mode(verb) => session::mode(state, verb, fx),
+        Action::Model(verb) => overlay::model(state, verb, fx),
+        Action::Composer(verb) => compose::act(state, verb, fx),
+        Action::Slash(verb) => slash::act(state, verb, fx),
+        Action::Chat(verb) => chat::act(state, verb, fx),
+        Action::List(verb) => list::act(state, verb, fx),
+        Action::Pane(verb) => list::pane(state, verb, key),
+        Action::Answer(verb) => panel::act(state, verb, key, fx),
+        Action::Picker(verb) => overlay::act(state, verb, fx),
+        Action::Help(verb) => overlay::help(state, verb),
+        Action::App(AppAction::Back) => input::back(state, fx),
+        Action::App(AppAction::Interrupt) => leave::interrupt(state, key, fx),
+        Action::App(AppAction::EndOfInput) => leave::end_of_input(state, key, fx),
+        Action::App(AppAction::Quit) => leave::ask(state, fx),
+        Action::App(AppAction::Palette) => overlay::palette(state),
+        Action::App(AppAction::Help) => overlay::open_help(state),
+        Action::App(AppAction::HelpIfEmpty) if state.composer().is_empty() => overlay::open_help(state),
+        Action::App(AppAction::HelpIfEmpty) => input::type_into(state, key),
+        Action::App(AppAction::Theme) => overlay::themes(state),
+        Action::App(AppAction::Repaint) => fx.push(Effect::Repaint),
+        Action::App(AppAction::Suspend) => fx.push(Effect::Suspend),
+    }
+}
+
+/// A command that changes one session.
+fn to(session: &SessionId, act: Act) -> Effect {
+    Effect::Send(Command::To { session: session.clone(), act })
+}
+
+#[cfg(test)]
+mod tests;

@@ -205,7 +205,7 @@ fn a_subject_outlives_the_figures() {
     bash.millis = Some(61_000);
     let chat = chat(vec![tool(bash)]);
     for (width, want) in [
-        (60, "  ▸ bash   cargo test                       exit 101 · 1m 01s"),
+        (60, "  ▸ bash   cargo test                      exit 101 · 1m 01s"),
         (36, "  ▸ bash   cargo test       exit 101"),
         (25, "  ▸ bash   cargo test"),
         (18, "▸ bash   cargo te…"),
@@ -236,10 +236,10 @@ fn the_place_one_reads_stays() {
     // New rows below do not move it.
     chat.view = View::At { key: top.0, line: top.1 };
     let (before, _) = screen.draw(&chat, &opts(), 80, 10);
-    chat.entries.push_back(entry(20, assistant("new\n\nmore")));
+    chat.entries.push_back(entry(20, user("new\n\nmore")));
     let (after, drawn) = screen.draw(&chat, &opts(), 80, 10);
     assert_eq!(before.lines().take(9).collect::<Vec<_>>(), after.lines().take(9).collect::<Vec<_>>());
-    assert!(after.contains("↓ 4 new lines"), "{after}");
+    assert!(after.contains("↓ 5 new lines"), "{after}");
     assert!(!drawn.at_end);
 
     // Another width shows the same text at the top, whether the program takes over what was reported or not.
@@ -377,7 +377,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn nothing_from_outside_acts_on_the_terminal(text in outside(), width in 1u16..120, density in 0..3, line in -50i64..50) {
+    fn nothing_from_outside_acts_on_the_terminal(text in outside(), width in 1u16..120, density in 0usize..3, line in -50i64..50) {
         let mut weird = call(&text, &text);
         weird.result = Some(text.clone());
         weird.figures.exit = Some(1);

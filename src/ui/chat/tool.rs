@@ -17,7 +17,7 @@ use ratatui::text::{Line, Span};
 /// Cells of the verb, so that subjects stand below each other.
 const VERB: usize = 6;
 /// Cells that a subject keeps beside figures.
-const SUBJECT: usize = 16;
+const SUBJECT: usize = 10;
 /// Lines of output in a tail.
 const TAIL: usize = 8;
 /// Lines of output of an unfolded call.
@@ -52,6 +52,15 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
     let lead = text::spans_width(&spans);
     let room = row.width.saturating_sub(lead);
     let mut figures = figures(call, made, row);
+    if let Some(reason) = figures.first_mut().filter(|figure| figure.content.contains(": ")) {
+        // A reason is shortened before the subject, as long as some of it is left; then its first word stays.
+        let subject = text::width(&subject);
+        let most = room.saturating_sub(subject.min(SUBJECT) + 2);
+        let beside = room.saturating_sub(subject + 2).max(REASON / 2);
+        let word = reason.content.split(':').next().unwrap_or_default().to_owned();
+        let short = text::cut_with(&reason.content, beside, look.ellipsis()).into_owned();
+        reason.content = if beside <= most { short.into() } else { word.into() };
+    }
     let wide = |figures: &[Span<'_>]| if figures.is_empty() { 0 } else { text::spans_width(figures) + 2 };
     while wide(&figures) + text::width(&subject).min(SUBJECT) > room && !figures.is_empty() {
         // The last one goes with the dot before it.

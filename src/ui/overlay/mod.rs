@@ -149,10 +149,8 @@ pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
         let place = cells::after(cells::row(area, y), 1 + x * column);
         let place = Rect { width: place.width.min(column.saturating_sub(2)), ..place };
         let blanks = key_width.saturating_sub(cells::width(key));
-        let pieces = [
-            paint.piece(format!("{:blanks$}{key}", ""), Role::Key),
-            paint.piece(format!("  {desc}"), Role::Dim),
-        ];
+        let pieces =
+            [paint.piece(format!("{:blanks$}{key}", ""), Role::Key), paint.piece(format!("  {desc}"), Role::Dim)];
         paint.pieces(place, &pieces);
     }
 }

@@ -53,10 +53,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
         };
         let mut label = paint.marked(&item.label, &hit.marks, role);
         let mut right = Vec::new();
-        if let Value::Act(action) = item.value {
-            if let Some(key) = paint.key(action, Context::Composer) {
-                right.push(paint.piece(key, Role::Key));
-            }
+        if let Value::Act(action) = item.value
+            && let Some(key) = paint.key(action, Context::Composer)
+        {
+            right.push(paint.piece(key, Role::Key));
         }
         let detail = clean_line(&item.detail);
         if !detail.trim().is_empty() {

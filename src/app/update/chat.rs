@@ -1,0 +1,255 @@
+//! Reading: scrolling, jumping, folding, copying, searching the conversation that is shown.
+//!
+//! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
+//! frame reports makes it exact.
+
+use super::session;
+use crate::app::action::ChatAction;
+use crate::app::effect::Effect;
+use crate::app::msg::{Frame, Target};
+use crate::app::state::chat::{Chat, Density, Entry, View};
+use crate::app::state::search::Search;
+use crate::app::state::{Focus, State};
+use crate::domain::contract::Command;
+use crate::domain::message::Body;
+use crate::domain::{Level, Notice};
+
+/// What the last frame found out.
+pub(super) fn drawn(state: &mut State, frame: Frame, fx: &mut Vec<Effect>) {
+    let found = frame.chat;
+    let rows_changed = state.frame.list_rows != frame.list_rows;
+    let hidden = frame.panel_hidden;
+    state.frame = frame;
+    if rows_changed {
+        let height = state.list_height();
+        state.sessions.follow(height);
+    }
+    let Some(id) = state.current_id().cloned() else { return };
+    let (Some(drawn), Some(open)) = (found, state.open.get_mut(&id)) else { return };
+    if let Some(panel) = open.panel.as_mut() {
+        panel.scroll = panel.scroll.min(hidden);
+    }
+    let chat = &mut open.chat;
+    chat.drawn = drawn;
+    if let (View::At { .. }, Some((key, line))) = (chat.view, drawn.top) {
+        // Who scrolls to the end follows it from there on.
+        chat.view = if drawn.at_end { View::End } else { View::At { key, line } };
+    }
+    if let (true, Some(cursor), false) = (drawn.at_top, chat.earlier, chat.loading || !open.loaded) {
+        chat.loading = true;
+        fx.push(Effect::Send(Command::Earlier { session: id, cursor, rows: session::ROWS }));
+    }
+}
+
+pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
+    let page = |state: &State| {
+        let height = state.current_open().map_or(0, |open| open.chat.drawn.height);
+        i64::from(height.saturating_sub(1).max(1))
+    };
+    match verb {
+        ChatAction::PageUp => scroll(state, -page(state)),
+        ChatAction::PageDown => scroll(state, page(state)),
+        ChatAction::LineUp => scroll(state, -1),
+        ChatAction::LineDown => scroll(state, 1),
+        ChatAction::Top => {
+            if let Some(chat) = chat(state)
+                && let Some(first) = chat.entries.front()
+            {
+                chat.view = View::At { key: first.key, line: 0 };
+            }
+        }
+        ChatAction::End => {
+            if let Some(chat) = chat(state) {
+                chat.view = View::End;
+                chat.cursor = None;
+            }
+        }
+        ChatAction::Previous => jump(state, Way::Up, |_| true),
+        ChatAction::Next => jump(state, Way::Down, |_| true),
+        ChatAction::PreviousMessage => jump(state, Way::Up, is_user),
+        ChatAction::NextMessage => jump(state, Way::Down, is_user),
+        ChatAction::PreviousTool => jump(state, Way::Up, is_tool),
+        ChatAction::NextTool => jump(state, Way::Down, is_tool),
+        ChatAction::Fold => {
+            if let Some(chat) = chat(state)
+                && let Some(key) = at_cursor(chat)
+                && !chat.toggled.remove(&key)
+            {
+                chat.toggled.insert(key);
+            }
+        }
+        ChatAction::Copy => copy(state, fx),
+        ChatAction::Density => {
+            let next = match state.density {
+                Density::Lines => Density::Tails,
+                Density::Tails => Density::Full,
+                Density::Full => Density::Lines,
+            };
+            set_density(state, next);
+        }
+        ChatAction::Thinking => {
+            if let Some(chat) = chat(state) {
+                chat.thinking = !chat.thinking;
+            }
+        }
+        ChatAction::Search => {
+            state.focus = Focus::Chat;
+            state.shown = Default::default();
+            match &mut state.search {
+                Some(search) => search.typing = true,
+                None => state.search = Some(Search { typing: true, ..Search::default() }),
+            }
+        }
+        ChatAction::SearchNext => walk_hits(state, Way::Down),
+        ChatAction::SearchPrevious => walk_hits(state, Way::Up),
+    }
+}
+
+/// A direction in the conversation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Up,
+    Down,
+}
+
+fn chat(state: &mut State) -> Option<&mut Chat> {
+    state.current_open_mut().map(|open| &mut open.chat)
+}
+
+fn is_user(entry: &Entry) -> bool {
+    matches!(entry.message.body, Body::User(_))
+}
+
+fn is_tool(entry: &Entry) -> bool {
+    matches!(entry.message.body, Body::Tool(_))
+}
+
+/// Moves what is shown by so many lines, down for more than 0.
+pub(super) fn scroll(state: &mut State, by: i64) {
+    let Some(chat) = chat(state) else { return };
+    chat.view = match (chat.view, chat.drawn.top) {
+        (View::At { key, line }, _) => View::At { key, line: line.saturating_add(by) },
+        (View::End, Some((key, line))) if by < 0 => View::At { key, line: line.saturating_add(by) },
+        (View::End, _) => View::End,
+    };
+}
+
+/// The entry that Enter and `y` act on: the one chosen, else the one at the top.
+fn at_cursor(chat: &Chat) -> Option<i64> {
+    chat.cursor
+        .filter(|key| chat.entries.iter().any(|entry| entry.key == *key))
+        .or_else(|| chat.drawn.top.map(|top| top.0))
+        .or_else(|| chat.entries.back().map(|entry| entry.key))
+}
+
+/// Chooses the next entry in a direction that fits, and shows it. The first press chooses among those on the screen.
+fn jump(state: &mut State, way: Way, fits: impl Fn(&Entry) -> bool) {
+    let Some(chat) = chat(state) else { return };
+    // Without a chosen entry one goes up from below the last, and down from the one at the top.
+    let from = match (chat.cursor, way) {
+        (Some(key), _) => key,
+        (None, Way::Up) if chat.view == View::End => i64::MAX,
+        (None, _) => chat.drawn.top.map_or(i64::MIN, |top| top.0),
+    };
+    let found = match way {
+        Way::Up => chat.entries.iter().rev().find(|entry| entry.key < from && fits(entry)),
+        Way::Down => chat.entries.iter().find(|entry| entry.key > from && fits(entry)),
+    };
+    if let Some(key) = found.map(|entry| entry.key) {
+        show(state, key);
+    }
+}
+
+/// Chooses an entry and brings it on the screen where it is not.
+fn show(state: &mut State, key: i64) {
+    let seen = state.frame.areas.iter().any(|(_, target)| *target == Target::Entry(key));
+    let Some(chat) = chat(state) else { return };
+    chat.cursor = Some(key);
+    if !seen {
+        chat.view = View::At { key, line: 0 };
+    }
+}
+
+pub(super) fn set_density(state: &mut State, density: Density) {
+    state.density = density;
+    for open in state.open.values_mut() {
+        open.chat.density = density;
+        open.chat.toggled.clear();
+    }
+    let words = match density {
+        Density::Lines => "Tool calls: one line each.",
+        Density::Tails => "Tool calls: with their last lines.",
+        Density::Full => "Tool calls: everything.",
+    };
+    state.notify(Notice::new(Level::Info, words));
+}
+
+/// Copies the logical text of the chosen entry; without one the last answer.
+fn copy(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(chat) = chat(state) else { return };
+    let answer = |entry: &&Entry| matches!(&entry.message.body, Body::Assistant(text) if !text.text.is_empty());
+    let chosen = chat.cursor.and_then(|key| chat.entries.iter().find(|entry| entry.key == key));
+    let Some(entry) = chosen.or_else(|| chat.entries.iter().rev().find(answer)) else {
+        return state.notify(Notice::new(Level::Info, "There is nothing to copy yet."));
+    };
+    fx.push(Effect::Copy(logical(&entry.message.body)));
+}
+
+fn logical(body: &Body) -> String {
+    match body {
+        Body::User(user) => user.text.clone(),
+        Body::Assistant(assistant) => assistant.text.clone(),
+        Body::Thinking(thinking) => thinking.text.clone(),
+        Body::Tool(call) => match &call.result {
+            Some(result) if !result.is_empty() => format!("{} {}\n{result}", call.name, call.subject),
+            _ => format!("{} {}", call.name, call.subject),
+        },
+        Body::Error(failure) => [&failure.title, &failure.text, &failure.detail]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Body::Info(info) => info.text.clone(),
+        Body::Plan(plan) => plan.markdown.clone(),
+        Body::Odd(odd) => odd.raw.clone(),
+    }
+}
+
+/// Finds the hits of an open search anew.
+pub(super) fn search_again(state: &mut State) {
+    let Some(mut search) = state.search.take() else { return };
+    if let Some(open) = state.current_open() {
+        search.find(&open.chat);
+    }
+    let typed = search.typing && search.at.is_none();
+    state.search = Some(search);
+    if typed {
+        walk_hits(state, Way::Up);
+    }
+}
+
+/// Enter in the search: from now on n and N walk the hits.
+pub(super) fn accept_search(state: &mut State) {
+    if state.search.as_ref().is_some_and(|search| search.query.text().is_empty()) {
+        state.search = None;
+    } else if let Some(search) = &mut state.search {
+        search.typing = false;
+    }
+}
+
+/// To the next hit in a direction, around the ends.
+fn walk_hits(state: &mut State, way: Way) {
+    let Some(search) = &mut state.search else { return };
+    let Some(last) = search.hits.len().checked_sub(1) else { return };
+    let at = match (search.at, way) {
+        (Some(0), Way::Up) | (None, Way::Up) => last,
+        (Some(at), Way::Up) => at - 1,
+        (Some(at), Way::Down) if at < last => at + 1,
+        (_, Way::Down) => 0,
+    };
+    search.at = Some(at);
+    if let Some(key) = search.hits.get(at).copied() {
+        show(state, key);
+    }
+}

@@ -1,0 +1,225 @@
+//! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
+
+use super::{chat, overlay, panel, slash, to};
+use crate::app::action::ComposerAction as Verb;
+use crate::app::effect::Effect;
+use crate::app::slash as commands;
+use crate::app::state::chat::View;
+use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
+use crate::app::state::edit::Done;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::{Current, Focus, State};
+use crate::domain::contract::{Act, Command, QueueEdit, Queued};
+use crate::domain::{Level, Notice};
+
+/// How a message is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// While a turn runs it waits for its end.
+    Queue,
+    /// While a turn runs it goes into it.
+    Steer,
+}
+
+pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
+    match verb {
+        Verb::Send => enter(state, How::Queue, fx),
+        Verb::Steer => enter(state, How::Steer, fx),
+        Verb::Editor => {
+            state.editing = Some(state.current.clone());
+            fx.push(Effect::Edit { text: state.composer().text() });
+        }
+        Verb::OpenPaste => match state.composer_mut().unfold() {
+            Ok(true) => {}
+            Ok(false) => state.notify(Notice::new(Level::Info, "There is no folded text in the draft.")),
+            Err(lines) => {
+                let key = state.keys.key_for(Verb::Editor);
+                let text = format!("The text has {lines} lines; up to {UNFOLD_LINES} are unfolded here.");
+                state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
+            }
+        },
+        Verb::History => overlay::history(state),
+        Verb::Queue => overlay::queue(state),
+        _ => edit(state, verb, fx),
+    }
+}
+
+/// Edits the text that is being written: in the topmost overlay, in the panel, in a filter or search, else the draft.
+fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
+    match state.overlays.last_mut() {
+        Some(Overlay::Picker(picker)) => {
+            if picker.query.edit(verb) == Done::Changed {
+                picker.filter();
+            }
+            return;
+        }
+        Some(Overlay::Rename(rename)) => {
+            rename.title.edit(verb);
+            return;
+        }
+        Some(Overlay::Inbox(_)) => {
+            if let Some(words) = panel::words(state) {
+                words.edit(verb);
+            }
+            return;
+        }
+        Some(Overlay::Help(_) | Overlay::ConfirmQuit) => return,
+        None => {}
+    }
+    match state.focus {
+        Focus::Panel => {
+            if let Some(words) = panel::words(state) {
+                words.edit(verb);
+            }
+        }
+        Focus::List if state.sessions.filter_open() => {
+            if let Some(filter) = state.sessions.filter.as_mut() {
+                filter.query.edit(verb);
+            }
+            state.arrange();
+        }
+        Focus::Chat if state.search.as_ref().is_some_and(|search| search.typing) => {
+            if let Some(search) = state.search.as_mut() {
+                search.query.edit(verb);
+            }
+            chat::search_again(state);
+        }
+        _ => edit_draft(state, verb, fx),
+    }
+}
+
+fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
+    if verb == Verb::Up && state.composer().is_empty() {
+        let last = state.current_open().and_then(|open| open.queue.last()).cloned();
+        if let Some(queued) = last {
+            return take_queued(state, &queued, fx);
+        }
+    }
+    if state.composer_mut().edit(verb) != Done::Nothing {
+        return;
+    }
+    // At an edge the walk through what was sent earlier begins or goes on.
+    let history = std::mem::take(&mut state.history);
+    match verb {
+        Verb::Up => {
+            state.composer_mut().earlier(&history);
+        }
+        Verb::Down => {
+            state.composer_mut().later(&history);
+        }
+        _ => {}
+    }
+    state.history = history;
+}
+
+/// Takes a message out of the queue into the composer. A draft is not lost for it.
+pub(super) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effect>) {
+    let Current::Session(id) = state.current.clone() else { return };
+    keep_draft(state, fx);
+    if let Some(open) = state.open.get_mut(&id) {
+        open.queue.retain(|other| other.id != queued.id);
+        open.composer.set(&queued.text);
+    }
+    fx.push(to(&id, Act::Queue(QueueEdit::Remove { id: queued.id.clone() })));
+    state.focus = Focus::Composer;
+}
+
+/// Puts the draft away into the history, so that something else can be written.
+pub(super) fn keep_draft(state: &mut State, fx: &mut Vec<Effect>) {
+    let text = state.composer_mut().take();
+    remember(state, &text, fx);
+}
+
+fn remember(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
+    if !text.trim().is_empty() {
+        state.history.push(text);
+        fx.push(Effect::Send(Command::Remember { text: text.to_owned() }));
+    }
+}
+
+/// Enter in the composer.
+pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
+    match state.composer_mut().enter() {
+        EnterDoes::BrokeLine => {}
+        EnterDoes::Empty => enter_on_nothing(state, fx),
+        EnterDoes::Send => {
+            let text = state.composer().text();
+            match commands::read(&text) {
+                None => send(state, text, how, fx),
+                Some(Ok(call)) => {
+                    state.composer_mut().take();
+                    slash::run(state, call, fx);
+                }
+                Some(Err(unknown)) => slash::unknown(state, &unknown),
+            }
+        }
+    }
+}
+
+/// Enter on an empty draft: after a while without keys it answers what waits, else it lets a held queue go.
+fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.focus != Focus::Composer || !state.composer().is_empty() {
+        return;
+    }
+    if state.panel().is_some() {
+        if state.idle_before >= panel::CALM {
+            panel::focus(state, fx);
+        }
+        return;
+    }
+    let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
+    if let (true, Some(id)) = (held, state.current_id()) {
+        fx.push(to(id, Act::Queue(QueueEdit::Release)));
+    }
+}
+
+/// Sends a message, and the draft with it is gone.
+pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effect>) {
+    if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.clone()) {
+        let text = format!("This session is only read here: {holder}.");
+        let key = state.keys.key_for(crate::app::action::SessionAction::New);
+        return state.notify(Notice::new(Level::Warning, text).hint(format!("{key} begins a new one")));
+    }
+    state.composer_mut().take();
+    remember(state, &text, fx);
+    let steer = how == How::Steer && state.running();
+    let Current::Session(id) = state.current.clone() else {
+        state.lobby_sent.push(text);
+        return;
+    };
+    if let Some(open) = state.open.get_mut(&id) {
+        open.chat.view = View::End;
+    }
+    fx.push(to(&id, if steer { Act::Steer { text } } else { Act::Send { text } }));
+}
+
+/// The text comes back from $EDITOR.
+pub(super) fn edited(state: &mut State, result: Result<String, String>) {
+    let place = state.editing.take().unwrap_or_default();
+    match result {
+        Ok(text) => {
+            let text = text.trim_end_matches('\n');
+            let composer = match &place {
+                Current::Session(id) => state.open.get_mut(id).map(|open| &mut open.composer),
+                Current::New => None,
+            };
+            match composer {
+                Some(composer) => composer.set(text),
+                None => state.composer_mut().set(text),
+            }
+        }
+        Err(why) => state.notify(Notice::new(Level::Error, why)),
+    }
+}
+
+/// Esc on the offered commands: they go until something is typed.
+pub(super) fn close_menu(state: &mut State) {
+    state.composer_mut().slash = None;
+}
+
+/// Opens the draft for a text that a picker gave.
+pub(super) fn write(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
+    keep_draft(state, fx);
+    state.composer_mut().set(text);
+    close_menu(state);
+}

@@ -1,0 +1,284 @@
+//! What the engine reports. Events of a session are taken in their order; where one is missing, a new snapshot is asked
+//! for. An event of a session that is not shown changes nothing of the one that is.
+
+use super::settle::plain;
+use super::{leave, overlay, panel, rows, session, to};
+use crate::app::effect::Effect;
+use crate::app::state::open::{Open, Retry, Turn};
+use crate::app::state::overlay::Overlay;
+use crate::app::state::sessions::needs_you;
+use crate::app::state::{Current, State};
+use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd};
+use crate::domain::ids::SessionId;
+use crate::domain::request::Request;
+use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::{Level, Notice};
+
+pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
+    let Stamped { session, seq, event, .. } = stamped;
+    match session {
+        None => {
+            let missed = state.engine_seq.is_some_and(|last| seq > last + 1);
+            if state.engine_seq.is_some_and(|last| seq <= last) {
+                return;
+            }
+            state.engine_seq = Some(seq);
+            if missed {
+                fx.push(Effect::Send(Command::List));
+            }
+            whole(state, event, fx);
+        }
+        Some(id) => of_session(state, &id, seq, event, fx),
+    }
+}
+
+/// Events of the engine as a whole, and those of a session that change no conversation.
+fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
+    match event {
+        Event::Listed { sessions } => {
+            state.sessions.replace(sessions, state.now, state.utc_offset);
+            if let Some(id) = state.current_id().cloned() {
+                state.sessions.select(&id);
+            }
+            let height = state.list_height();
+            state.sessions.follow(height);
+        }
+        Event::Changed(meta) => changed(state, *meta, fx),
+        Event::Models { connection, models } => {
+            state.models.insert(connection, models);
+            overlay::refill_models(state);
+        }
+        Event::Configured(configured) => configure(state, *configured),
+        Event::Notice(notice) => state.notify(notice),
+        Event::Ended => leave::ended(state, fx),
+        _ => {}
+    }
+}
+
+fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mut Vec<Effect>) {
+    if let Event::Opened(opened) = event {
+        return self::opened(state, id, seq, *opened, fx);
+    }
+    if let Some(open) = state.open.get_mut(id).filter(|open| open.loaded) {
+        let next = open.seq.map_or(seq, |last| last + 1);
+        if seq < next {
+            return;
+        }
+        if seq == next && !open.resync {
+            open.seq = Some(seq);
+        } else {
+            resync(open, id, fx);
+        }
+    }
+    match event {
+        Event::Reidentified { to } => reidentified(state, id, &to),
+        Event::Changed(_) | Event::Models { .. } | Event::Configured(_) | Event::Notice(_) | Event::Ended => {
+            whole(state, event, fx);
+        }
+        event => {
+            if state.open.get(id).is_some_and(|open| open.loaded && !open.resync) {
+                loaded(state, id, event, fx);
+            }
+        }
+    }
+}
+
+fn resync(open: &mut Open, id: &SessionId, fx: &mut Vec<Effect>) {
+    if !open.resync {
+        open.resync = true;
+        fx.push(Effect::Send(Command::Open { session: id.clone(), rows: session::ROWS.max(open.chat.entries.len()) }));
+    }
+}
+
+/// An event of a conversation that is loaded and complete.
+fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>) {
+    let now = state.now;
+    let Some(open) = state.open.get_mut(id) else { return };
+    match event {
+        Event::Page { rows, earlier } => rows::prepend(open, rows, earlier),
+        Event::Row(row) => {
+            open.turn.retry = None;
+            rows::put(open, *row);
+        }
+        Event::Delta { id: row, add } => {
+            open.turn.retry = None;
+            // Nothing of a turn is shown any more once it was told to stop.
+            if !open.turn.stopping && !rows::grow(open, &row, &add) {
+                resync(open, id, fx);
+            }
+        }
+        Event::Dropped { id: row } => rows::drop_row(open, &row),
+        Event::Queue { items, held } => {
+            open.queue = items;
+            open.queue_held = held;
+        }
+        Event::Asked(request) => asked(state, id, *request),
+        Event::Settled { request } => {
+            open.requests.retain(|other| other.id != request);
+            panel::sync(state, id, Some(&request));
+        }
+        Event::Todo(items) => open.todo = items,
+        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
+        Event::Retrying { attempt, of, wait_ms, reason } => {
+            open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
+        }
+        Event::TurnEnded { end } => {
+            open.turn = Turn::default();
+            rows::settle(open);
+            let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
+            if held && state.current_id() == Some(id) {
+                let notice = Notice::new(Level::Info, "The queue is held.");
+                state.notify(notice.hint("Enter on an empty draft lets it go, or the next message"));
+            }
+        }
+        _ => {}
+    }
+    if state.current_id() == Some(id) {
+        super::chat::search_again(state);
+    }
+}
+
+fn asked(state: &mut State, id: &SessionId, request: Request) {
+    let Some(open) = state.open.get_mut(id) else { return };
+    let request_id = request.id.clone();
+    let changed = match open.requests.iter_mut().find(|other| other.id == request.id) {
+        Some(known) if *known == request => false,
+        Some(known) => {
+            *known = request;
+            true
+        }
+        None => {
+            open.requests.push(request);
+            false
+        }
+    };
+    panel::sync(state, id, changed.then_some(&request_id));
+    if changed {
+        overlay::forget_answer(state, id, &request_id);
+    }
+}
+
+/// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
+fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
+    let Opened { meta, rows, earlier, queue, queue_held, requests, todo, draft } = snapshot;
+    if !state.open.contains_key(id) {
+        adopt(state, id, fx);
+    }
+    let Some(open) = state.open.get_mut(id) else { return };
+    let first = !open.loaded;
+    let running = matches!(meta.activity, Activity::Running(_) | Activity::NeedsYou(_));
+    open.loaded = true;
+    open.resync = false;
+    open.seq = Some(seq);
+    open.chat.density = state.density;
+    rows::replace(open, rows, earlier, running);
+    open.queue = queue;
+    open.queue_held = queue_held;
+    open.todo = todo;
+    open.turn.started = match meta.activity {
+        Activity::Running(since) => Some(since),
+        Activity::NeedsYou(_) => open.turn.started,
+        Activity::Idle | Activity::Stopping => None,
+    };
+    open.turn.stopping &= meta.activity != Activity::Idle;
+    let shown = open.panel.as_ref().map(|panel| panel.request.clone());
+    let same = shown.as_ref().is_some_and(|shown| {
+        let of = |requests: &[Request]| requests.iter().find(|request| request.id == *shown).cloned();
+        of(&open.requests) == of(&requests)
+    });
+    open.requests = requests;
+    if first {
+        open.saved_draft.clone_from(&draft);
+        // What was typed before the snapshot came is newer than the draft on disk.
+        if open.composer.is_empty() && !draft.is_empty() {
+            open.composer.set(&draft);
+            open.saved_revision = open.composer.revision();
+        }
+    }
+    let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
+    changed(state, meta, fx);
+    panel::sync(state, id, shown.as_ref().filter(|_| !same));
+    if !odd.is_empty() && state.current_id() == Some(id) {
+        let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
+        state.notify(Notice::new(Level::Warning, format!("{}{more}", odd.first().map_or("", String::as_str))));
+    }
+    if state.current_id() == Some(id) {
+        super::chat::search_again(state);
+    }
+}
+
+/// The engine made the session that was asked for: what was written meanwhile goes there.
+fn adopt(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    let mut open = Open::default();
+    state.recent.push(id.clone());
+    if state.creating {
+        state.creating = false;
+        open.composer = std::mem::take(&mut state.lobby);
+        for text in std::mem::take(&mut state.lobby_sent) {
+            fx.push(to(id, Act::Send { text }));
+        }
+        if state.current == Current::New {
+            state.current = Current::Session(id.clone());
+            state.sessions.select(id);
+        }
+    }
+    state.open.insert(id.clone(), open);
+}
+
+fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>) {
+    let before = state.sessions.meta(&meta.id);
+    let needed = before.is_some_and(needs_you);
+    let ran = before.is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
+    if !state.terminal.focused {
+        let title = plain(meta.shown_title());
+        match &meta.activity {
+            Activity::NeedsYou(what) if !needed => {
+                fx.push(Effect::Bell { text: format!("{title} needs you: {}", plain(what)) });
+            }
+            Activity::Idle if ran => fx.push(Effect::Bell { text: format!("{title} is done") }),
+            _ => {}
+        }
+    }
+    if let Some(open) = state.open.get_mut(&meta.id) {
+        open.asked_mode = None;
+    }
+    state.sessions.put(meta, state.now, state.utc_offset);
+}
+
+fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
+    if let Some(open) = state.open.remove(from) {
+        state.open.insert(to.clone(), open);
+    }
+    for id in state.recent.iter_mut().filter(|id| *id == from) {
+        id.clone_from(to);
+    }
+    for place in [Some(&mut state.current), state.editing.as_mut()].into_iter().flatten() {
+        if *place == Current::Session(from.clone()) {
+            *place = Current::Session(to.clone());
+        }
+    }
+    for overlay in &mut state.overlays {
+        match overlay {
+            Overlay::Rename(rename) if rename.session == *from => rename.session = to.clone(),
+            Overlay::Inbox(inbox) => {
+                if let Some((session, _)) = inbox.answering.as_mut().filter(|(session, _)| session == from) {
+                    session.clone_from(to);
+                }
+            }
+            _ => {}
+        }
+    }
+    state.sessions.reidentify(from, to, state.now, state.utc_offset);
+}
+
+fn configure(state: &mut State, configured: Configured) {
+    let own = std::mem::take(&mut state.history.items);
+    state.history.items.clone_from(&configured.history);
+    for text in own {
+        if !configured.history.contains(&text) {
+            state.history.push(&text);
+        }
+    }
+    state.config = configured;
+    overlay::refill_models(state);
+}

@@ -1,0 +1,169 @@
+//! Keys on their way: which are dropped, which are typed, and what Esc closes.
+
+use super::{act, chat, compose, list, overlay, panel, session};
+use crate::app::action::{Action, AppAction, Context};
+use crate::app::effect::Effect;
+use crate::app::key::{Code, Key};
+use crate::app::msg::Timer;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::panel::Stage;
+use crate::app::state::{Focus, Quit, State};
+
+/// After so many milliseconds the keys that can follow are shown.
+const STRIP_AFTER: u64 = 400;
+
+/// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.
+fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
+    state.idle_before = state.now.since(state.last_key);
+    state.last_key = state.now;
+    if let Quit::OnceMore(armed) = state.quit
+        && armed != key
+    {
+        state.quit = Quit::No;
+        fx.push(Effect::Disarm(Timer::Quit));
+    }
+    state.now < state.quiet_until
+}
+
+/// A key that does something.
+pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Effect>) {
+    let drop = dropped(state, key, fx);
+    end_chord(state, fx);
+    // While the end is awaited only a second wish to quit counts.
+    let ending = state.quit == Quit::Ending && action != Action::App(AppAction::Interrupt);
+    if drop || ending || list::letter(state, Some(action), key, fx) {
+        return;
+    }
+    act(state, action, Some(key), fx);
+}
+
+/// Keys that begin a chord.
+pub(super) fn chord(state: &mut State, keys: Vec<Key>, fx: &mut Vec<Effect>) {
+    let Some(key) = keys.last().copied() else { return };
+    if dropped(state, key, fx) || list::letter(state, None, key, fx) {
+        return;
+    }
+    state.chord.keys = keys;
+    fx.push(Effect::Arm { timer: Timer::Chord, ms: STRIP_AFTER });
+}
+
+fn end_chord(state: &mut State, fx: &mut Vec<Effect>) {
+    if !state.chord.keys.is_empty() {
+        state.chord = Default::default();
+        fx.push(Effect::Disarm(Timer::Chord));
+    }
+}
+
+/// A key without a meaning here: the rest of a chord that is none, or something to type.
+pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
+    let drop = dropped(state, key, fx);
+    let in_chord = !state.chord.keys.is_empty();
+    end_chord(state, fx);
+    if drop || in_chord || state.quit == Quit::Ending || list::letter(state, None, key, fx) {
+        return;
+    }
+    type_into(state, Some(key));
+}
+
+/// Types a key's character where text is written now. A panel whose answers do not know it gives the focus back first.
+pub(super) fn type_into(state: &mut State, key: Option<Key>) {
+    let Some(c) = key.and_then(Key::printable) else { return };
+    let mut buffer = [0; 4];
+    let text: &str = c.encode_utf8(&mut buffer);
+    match state.contexts().first() {
+        Some(Context::Approval | Context::Plan | Context::Question) if state.overlays.is_empty() => {
+            panel::give_back(state);
+            state.composer_mut().type_char(c);
+        }
+        Some(Context::Composer | Context::Slash) => state.composer_mut().type_char(c),
+        _ => insert(state, text),
+    }
+}
+
+/// Inserts a text into the input that is open, if one is.
+fn insert(state: &mut State, text: &str) {
+    match state.overlays.last_mut() {
+        Some(Overlay::Picker(picker)) => {
+            picker.query.insert(text);
+            picker.filter();
+        }
+        Some(Overlay::Rename(rename)) => rename.title.insert(text),
+        Some(Overlay::Inbox(inbox)) => {
+            if let Some((_, panel)) = &mut inbox.answering
+                && let Stage::Writing { text: words, .. } = &mut panel.stage
+            {
+                words.insert(text);
+            }
+        }
+        Some(Overlay::Help(_) | Overlay::ConfirmQuit) => {}
+        None => match state.focus {
+            Focus::Panel => {
+                if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut())
+                    && let Stage::Writing { text: words, .. } = &mut panel.stage
+                {
+                    words.insert(text);
+                }
+            }
+            Focus::List => {
+                if let Some(filter) = state.sessions.filter.as_mut().filter(|filter| filter.typing) {
+                    filter.query.insert(text);
+                    state.arrange();
+                }
+            }
+            Focus::Chat => {
+                if let Some(search) = state.search.as_mut().filter(|search| search.typing) {
+                    search.query.insert(text);
+                    chat::search_again(state);
+                }
+            }
+            Focus::Composer => {}
+        },
+    }
+}
+
+/// A pasted text goes where text is written, else into the composer. It never sends and never answers.
+pub(super) fn paste(state: &mut State, text: &str) {
+    state.last_key = state.now;
+    let inputs = [Context::Input, Context::Picker, Context::Search];
+    let clean = crate::app::state::composer::clean_paste(text);
+    if state.contexts().first().is_some_and(|context| inputs.contains(context)) {
+        insert(state, &clean);
+    } else if state.overlays.is_empty() {
+        panel::give_back(state);
+        state.focus = Focus::Composer;
+        state.composer_mut().paste(&clean);
+    }
+}
+
+/// Esc: closes what is open, gives the focus back, else stops the turn.
+pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
+    if !state.overlays.is_empty() {
+        return overlay::back(state, fx);
+    }
+    match state.focus {
+        Focus::Panel => return panel::back(state),
+        Focus::List if state.sessions.filter.is_some() => {
+            state.sessions.filter = None;
+            return state.arrange();
+        }
+        Focus::Chat if state.search.is_some() => {
+            state.search = None;
+            return;
+        }
+        Focus::Composer if state.composer().slash.is_some() => return compose::close_menu(state),
+        _ => {}
+    }
+    if state.running() {
+        session::stop(state, fx);
+    } else if matches!(state.focus, Focus::List | Focus::Chat) {
+        state.focus = Focus::Composer;
+        state.shown = Default::default();
+    } else {
+        state.notices.clear();
+    }
+}
+
+/// Whether a key is a letter that can begin a word.
+pub(super) fn is_letter(key: Key) -> bool {
+    matches!(key.code, Code::Char(c) if c.is_alphabetic()) && key.printable().is_some()
+}

@@ -1,0 +1,108 @@
+//! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
+
+use super::{act, chat, compose, overlay, panel, session, slash};
+use crate::app::action::{ModeAction, TurnAction};
+use crate::app::effect::Effect;
+use crate::app::msg::{Mouse, MouseKind, Target};
+use crate::app::state::overlay::Overlay;
+use crate::app::state::{Focus, State};
+
+/// Lines for a notch of the wheel.
+const NOTCH: i64 = 3;
+
+pub(super) fn mouse(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
+    let target = state.frame.at(mouse.col, mouse.row).cloned();
+    match mouse.kind {
+        MouseKind::Press => press(state, target, fx),
+        MouseKind::WheelUp => wheel(state, target, -NOTCH),
+        MouseKind::WheelDown => wheel(state, target, NOTCH),
+    }
+}
+
+fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
+    let Some(target) = target else { return };
+    if !state.overlays.is_empty() {
+        match target {
+            Target::OverlayRow(at) => overlay::press(state, at, fx),
+            Target::Choice(at) => choose(state, at),
+            _ => {}
+        }
+        return;
+    }
+    match target {
+        Target::ListRow(id) => session::open(state, &id, fx),
+        Target::List => {
+            panel::give_back(state);
+            state.focus = Focus::List;
+        }
+        Target::Chat => {
+            panel::give_back(state);
+            state.focus = Focus::Chat;
+        }
+        Target::Entry(key) => {
+            panel::give_back(state);
+            state.focus = Focus::Chat;
+            if let Some(open) = state.current_open_mut() {
+                open.chat.cursor = Some(key);
+            }
+        }
+        Target::ToEnd => act(state, crate::app::action::ChatAction::End.into(), None, fx),
+        Target::Composer => {
+            panel::give_back(state);
+            state.focus = Focus::Composer;
+        }
+        Target::StopMark => act(state, TurnAction::Stop.into(), None, fx),
+        Target::Queued(id) => {
+            let queued = state.current_open().and_then(|open| open.queue.iter().find(|q| q.id == id)).cloned();
+            if let Some(queued) = queued {
+                compose::take_queued(state, &queued, fx);
+            }
+        }
+        Target::Slash(at) => {
+            let slash = state.composer().slash.as_ref().and_then(|menu| menu.hits.get(at)).map(|hit| hit.0);
+            if let Some(slash) = slash {
+                slash::accept(state, slash, fx);
+            }
+        }
+        Target::Choice(at) if state.focus == Focus::Panel => choose(state, at),
+        Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => panel::focus(state, fx),
+        Target::Mode => act(state, ModeAction::Next.into(), None, fx),
+        Target::Panel | Target::Choice(_) | Target::Overlay | Target::OverlayRow(_) => {}
+    }
+}
+
+/// Selects an answer of the panel that has the focus; Enter gives it.
+fn choose(state: &mut State, at: usize) {
+    if state.now < state.quiet_until {
+        return;
+    }
+    let panel = match state.overlays.last_mut() {
+        Some(Overlay::Inbox(inbox)) => inbox.answering.as_mut().map(|answering| &mut answering.1),
+        Some(_) => None,
+        None => state.current_open_mut().and_then(|open| open.panel.as_mut()),
+    };
+    if let Some(panel) = panel.filter(|panel| at < panel.choices.len()) {
+        panel.selected = Some(at);
+    }
+}
+
+fn wheel(state: &mut State, target: Option<Target>, by: i64) {
+    let step = isize::try_from(by).unwrap_or(0);
+    if !state.overlays.is_empty() {
+        return overlay::wheel(state, step);
+    }
+    match target {
+        Some(Target::List | Target::ListRow(_)) => {
+            let last = state.sessions.rows().len().saturating_sub(state.list_height());
+            state.sessions.top = state.sessions.top.saturating_add_signed(step).min(last);
+        }
+        Some(Target::Panel | Target::Choice(_)) => {
+            let hidden = state.frame.panel_hidden;
+            if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) {
+                let scroll = i64::from(panel.scroll).saturating_add(by).clamp(0, i64::from(hidden));
+                panel.scroll = u16::try_from(scroll).unwrap_or(0);
+            }
+        }
+        _ => chat::scroll(state, by),
+    }
+}

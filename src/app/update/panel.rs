@@ -1,0 +1,230 @@
+//! The focus of what is asked, to the letter: it never takes the focus by itself, nothing is selected when it gets it,
+//! keys that come within 300 ms are dropped, and no key that was meant for the composer answers.
+
+use super::{input, overlay, to};
+use crate::app::action::AnswerAction;
+use crate::app::effect::Effect;
+use crate::app::key::Key;
+use crate::app::state::edit::Editor;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::panel::{Choice, Extent, Panel, Stage};
+use crate::app::state::{Focus, State};
+use crate::domain::contract::Act;
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::request::Answer;
+use crate::domain::{Level, Notice};
+
+/// So long after it got the focus, or its content changed, keys are dropped, in milliseconds.
+pub(super) const QUIET: u64 = 300;
+/// Enter on an empty draft gives the panel the focus when no key came for so many milliseconds.
+pub(super) const CALM: u64 = 1_500;
+
+/// What has the focus has changed: keys on their way were not meant for it.
+pub(super) fn hush(state: &mut State) {
+    state.quiet_until = state.now.plus(QUIET);
+}
+
+/// Gives the panel of the shown session the focus.
+pub(super) fn focus(state: &mut State, fx: &mut Vec<Effect>) {
+    state.overlays.clear();
+    let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) else {
+        if state.sessions.needing() > 0 {
+            return overlay::open_inbox(state, fx);
+        }
+        return state.notify(Notice::new(Level::Info, "Nothing waits for an answer here."));
+    };
+    panel.selected = None;
+    leave_words(panel);
+    state.focus = Focus::Panel;
+    state.shown = Default::default();
+    hush(state);
+}
+
+/// Gives the focus back to the composer; the request waits on.
+pub(super) fn give_back(state: &mut State) {
+    if state.focus == Focus::Panel {
+        if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) {
+            panel.selected = None;
+            panel.extent = Extent::Docked;
+            leave_words(panel);
+        }
+        state.focus = Focus::Composer;
+    }
+}
+
+/// Esc in the panel: from the words back to the answers, from there to the composer.
+pub(super) fn back(state: &mut State) {
+    match state.current_open_mut().and_then(|open| open.panel.as_mut()) {
+        Some(panel) if matches!(panel.stage, Stage::Writing { .. }) => {
+            leave_words(panel);
+            panel.selected = None;
+        }
+        _ => give_back(state),
+    }
+}
+
+/// Keeps words that were begun, for when the same answer is chosen again.
+pub(super) fn leave_words(panel: &mut Panel) {
+    if let Stage::Writing { purpose, text } = std::mem::take(&mut panel.stage) {
+        panel.begun = Some((purpose, text.text()));
+    }
+}
+
+/// The requests of a session changed: its panel shows the first of them, or the one it showed. Keys are dropped for a
+/// while when the user was looking at another content.
+pub(super) fn sync(state: &mut State, session: &SessionId, changed: Option<&RequestId>) {
+    let focused = state.focus == Focus::Panel && state.current_id() == Some(session);
+    let Some(open) = state.open.get_mut(session) else { return };
+    let shown = open.panel.as_ref().map(|panel| panel.request.clone());
+    let keep = shown.as_ref().is_some_and(|id| changed != Some(id) && open.request(id).is_some());
+    if keep {
+        return;
+    }
+    let same = shown.as_ref().and_then(|id| open.request(id)).or_else(|| open.requests.first());
+    let panel = same.map(Panel::new);
+    let was = shown.is_some();
+    open.panel = panel;
+    if focused && was {
+        if open.panel.is_none() {
+            state.focus = Focus::Composer;
+        }
+        hush(state);
+    }
+}
+
+/// The verbs of the panel.
+pub(super) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
+    match verb {
+        AnswerAction::Focus => focus(state, fx),
+        AnswerAction::Plan => focus_plan(state, fx),
+        AnswerAction::Inbox => overlay::open_inbox(state, fx),
+        _ => in_panel(state, verb, key, fx),
+    }
+}
+
+fn focus_plan(state: &mut State, fx: &mut Vec<Effect>) {
+    let found = state.current_open_mut().and_then(|open| {
+        let request = open.plan()?;
+        if open.panel.as_ref().is_none_or(|panel| panel.request != request.id) {
+            open.panel = Some(Panel::new(request));
+        }
+        Some(())
+    });
+    match found {
+        Some(()) => focus(state, fx),
+        None => state.notify(Notice::new(Level::Info, "No plan waits in this session.")),
+    }
+}
+
+/// The panel that has the focus, in the pane or in the inbox, and its session.
+fn focused(state: &mut State) -> Option<(SessionId, &mut Panel)> {
+    if !state.overlays.is_empty() {
+        return match state.overlays.last_mut() {
+            Some(Overlay::Inbox(inbox)) => inbox.answering.as_mut().map(|(session, panel)| (session.clone(), panel)),
+            _ => None,
+        };
+    }
+    if state.focus != Focus::Panel {
+        return None;
+    }
+    let session = state.current_id()?.clone();
+    let panel = state.open.get_mut(&session)?.panel.as_mut()?;
+    Some((session, panel))
+}
+
+fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
+    let frame = (state.frame.panel_hidden, state.frame.panel_rows.max(2) - 1);
+    let Some((_, panel)) = focused(state) else { return };
+    if matches!(panel.stage, Stage::Writing { .. }) {
+        return;
+    }
+    let last = panel.choices.len().saturating_sub(1);
+    let wanted = match verb {
+        AnswerAction::Previous => Some(panel.selected.map_or(last, |at| at.saturating_sub(1))),
+        AnswerAction::Next => Some(panel.selected.map_or(0, |at| (at + 1).min(last))),
+        AnswerAction::Number => key.and_then(Key::digit).map(|digit| digit - 1).filter(|at| *at <= last),
+        AnswerAction::Once => place(panel, &Choice::Once),
+        AnswerAction::Session => place(panel, &Choice::Session),
+        AnswerAction::No => place(panel, &Choice::No),
+        AnswerAction::Reason => place(panel, &Choice::Reason),
+        AnswerAction::PlanToAsk => place(panel, &Choice::PlanToAsk),
+        AnswerAction::PlanToExecute => place(panel, &Choice::PlanToExecute),
+        AnswerAction::PlanChanges => place(panel, &Choice::PlanChanges),
+        AnswerAction::PlanDecline => place(panel, &Choice::PlanDecline),
+        AnswerAction::Words => place(panel, &Choice::Words),
+        AnswerAction::Confirm => return confirm(state, fx),
+        AnswerAction::Full => {
+            panel.extent = if panel.extent == Extent::Full { Extent::Docked } else { Extent::Full };
+            panel.scroll = 0;
+            return;
+        }
+        AnswerAction::ScrollUp => {
+            panel.scroll = panel.scroll.saturating_sub(frame.1);
+            return;
+        }
+        AnswerAction::ScrollDown => {
+            panel.scroll = panel.scroll.saturating_add(frame.1).min(frame.0);
+            return;
+        }
+        AnswerAction::Focus | AnswerAction::Plan | AnswerAction::Inbox => return,
+    };
+    match wanted {
+        Some(_) => panel.selected = wanted,
+        // An answer that is not on offer is no answer: the key was a letter for the composer.
+        None => input::type_into(state, key),
+    }
+}
+
+fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
+    panel.choices.iter().position(|other| other == choice)
+}
+
+/// Enter on the answers: gives the selected one, or asks for its words first.
+fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some((session, panel)) = focused(state) else { return };
+    let Some(choice) = panel.choice().cloned() else { return };
+    match choice.answer() {
+        Some(answer) => {
+            let request = panel.request.clone();
+            give(state, &session, &request, answer, fx);
+        }
+        None => {
+            let begun = panel.begun.take().filter(|(purpose, _)| *purpose == choice);
+            let text = Box::new(Editor::new(begun.as_ref().map_or("", |(_, words)| words)));
+            panel.stage = Stage::Writing { purpose: choice, text };
+        }
+    }
+}
+
+/// Enter on the words: gives the answer with them; without any, nothing.
+pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some((session, panel)) = focused(state) else { return };
+    let Stage::Writing { purpose, text } = &panel.stage else { return };
+    let answer = purpose.with_words(&text.text());
+    let request = panel.request.clone();
+    match answer {
+        Some(answer) => give(state, &session, &request, answer, fx),
+        None => state.notify(Notice::new(Level::Info, "Write something first; Esc goes back.")),
+    }
+}
+
+fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Answer, fx: &mut Vec<Effect>) {
+    fx.push(to(session, Act::Answer { request: request.clone(), answer }));
+    if let Some(open) = state.open.get_mut(session) {
+        open.requests.retain(|other| other.id != *request);
+    }
+    if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
+        inbox.answering = None;
+    } else {
+        state.focus = Focus::Composer;
+    }
+    sync(state, session, Some(request));
+}
+
+/// The editor of the words that are being written, in the pane or in the inbox.
+pub(super) fn words(state: &mut State) -> Option<&mut Editor> {
+    match &mut focused(state)?.1.stage {
+        Stage::Writing { text, .. } => Some(text),
+        Stage::Choosing => None,
+    }
+}

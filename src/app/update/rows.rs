@@ -1,0 +1,140 @@
+//! Rows of a conversation: a page before, a row at the end, text that grows. Every change gives an entry a new revision.
+
+use crate::app::state::chat::{Entry, View};
+use crate::app::state::open::Open;
+use crate::domain::Message;
+use crate::domain::ids::MessageId;
+use crate::domain::message::Body;
+use std::collections::HashSet;
+
+fn revise(open: &mut Open) -> u64 {
+    open.next_revision += 1;
+    open.next_revision
+}
+
+/// Whether a row of this kind can change after it came, while its turn runs.
+fn grows(body: &Body) -> bool {
+    matches!(body, Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_))
+}
+
+fn begins_turn(message: &Message) -> bool {
+    matches!(&message.body, Body::User(user) if !user.steer)
+}
+
+/// Puts a snapshot's rows in place of all. The place that is read stays, by the row's id.
+pub(super) fn replace(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>, running: bool) {
+    let id_of = |open: &Open, key: i64| {
+        open.chat.entries.iter().find(|entry| entry.key == key).map(|entry| entry.message.id.clone())
+    };
+    let read = match open.chat.view {
+        View::At { key, line } => id_of(open, key).map(|id| (id, line)),
+        View::End => None,
+    };
+    let cursor = open.chat.cursor.and_then(|key| id_of(open, key));
+    let toggled: HashSet<MessageId> = open.chat.toggled.iter().filter_map(|key| id_of(open, *key)).collect();
+    let begun = rows.iter().rposition(begins_turn).map_or(0, |at| at + 1);
+    let revision = revise(open);
+    let first = open.next_key;
+    open.chat.entries = rows
+        .into_iter()
+        .enumerate()
+        .map(|(at, message)| Entry {
+            key: first.saturating_add(i64::try_from(at).unwrap_or(i64::MAX)),
+            revision,
+            live: running && at >= begun && grows(&message.body),
+            message,
+        })
+        .collect();
+    open.next_key = open.chat.entries.back().map_or(first, |entry| entry.key + 1);
+    open.chat.earlier = earlier;
+    open.chat.loading = false;
+    let key_of = |id: &MessageId| open.chat.entries.iter().rev().find(|e| e.message.id == *id).map(|e| e.key);
+    let view = read.and_then(|(id, line)| Some(View::At { key: key_of(&id)?, line })).unwrap_or(View::End);
+    let cursor = cursor.and_then(|id| key_of(&id));
+    let toggled = toggled.iter().filter_map(key_of).collect();
+    (open.chat.view, open.chat.cursor, open.chat.toggled) = (view, cursor, toggled);
+}
+
+/// Puts a page of earlier rows before all others; what is read stays, because entries keep their keys.
+pub(super) fn prepend(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>) {
+    let revision = revise(open);
+    let mut key = open.chat.entries.front().map_or(open.next_key, |entry| entry.key);
+    for message in rows.into_iter().rev() {
+        key -= 1;
+        open.chat.entries.push_front(Entry { key, revision, message, live: false });
+    }
+    open.chat.earlier = earlier;
+    open.chat.loading = false;
+}
+
+/// The place of a row of the turn that runs.
+fn find(open: &Open, id: &MessageId) -> Option<usize> {
+    for (at, entry) in open.chat.entries.iter().enumerate().rev() {
+        if entry.message.id == *id {
+            return Some(at);
+        }
+        if begins_turn(&entry.message) {
+            return None;
+        }
+    }
+    None
+}
+
+/// A new row at the end, or a row of the turn as it is now.
+pub(super) fn put(open: &mut Open, message: Message) {
+    let revision = revise(open);
+    match find(open, &message.id) {
+        Some(at) => {
+            if let Some(entry) = open.chat.entries.get_mut(at) {
+                entry.message = message;
+                entry.revision = revision;
+            }
+        }
+        None => {
+            let live = grows(&message.body);
+            open.chat.entries.push_back(Entry { key: open.next_key, revision, message, live });
+            open.next_key += 1;
+        }
+    }
+}
+
+/// Adds text to a row. Whether there is such a row.
+pub(super) fn grow(open: &mut Open, id: &MessageId, add: &str) -> bool {
+    let Some(at) = find(open, id) else { return false };
+    let revision = revise(open);
+    let Some(entry) = open.chat.entries.get_mut(at) else { return false };
+    match &mut entry.message.body {
+        Body::Assistant(assistant) => assistant.text.push_str(add),
+        Body::Thinking(thinking) => thinking.text.push_str(add),
+        Body::Tool(call) => call.result.get_or_insert_default().push_str(add),
+        _ => return false,
+    }
+    entry.revision = revision;
+    true
+}
+
+/// Takes away a row that does not stay.
+pub(super) fn drop_row(open: &mut Open, id: &MessageId) {
+    let Some(at) = find(open, id) else { return };
+    let Some(gone) = open.chat.entries.remove(at) else { return };
+    let chat = &mut open.chat;
+    chat.toggled.remove(&gone.key);
+    if chat.cursor == Some(gone.key) {
+        chat.cursor = None;
+    }
+    if matches!(chat.view, View::At { key, .. } if key == gone.key) {
+        chat.view = match chat.entries.get(at).or_else(|| chat.entries.back()) {
+            Some(entry) => View::At { key: entry.key, line: 0 },
+            None => View::End,
+        };
+    }
+}
+
+/// The turn is over: its rows do not change any more.
+pub(super) fn settle(open: &mut Open) {
+    let revision = revise(open);
+    for entry in open.chat.entries.iter_mut().rev().filter(|entry| entry.live) {
+        entry.live = false;
+        entry.revision = revision;
+    }
+}

@@ -1,0 +1,207 @@
+//! Which session is shown, and what is done to it as a whole: making, opening, leaving, stopping, its mode and draft.
+
+use super::{overlay, to};
+use crate::app::action::{ModeAction, SessionAction, TurnAction};
+use crate::app::effect::Effect;
+use crate::app::key::Key;
+use crate::app::msg::Timer;
+use crate::app::state::open::Open;
+use crate::app::state::{Current, Focus, State};
+use crate::domain::contract::{Act, Command, NewSession};
+use crate::domain::ids::SessionId;
+use crate::domain::message::{Body, FailureAction};
+use crate::domain::session::{Activity, ThinkingLevel};
+use crate::domain::{Level, Mode, Notice};
+
+/// Rows asked for when a session is opened, and with each page before.
+pub(super) const ROWS: usize = 200;
+/// So many conversations stay loaded.
+const LOADED: usize = 12;
+
+pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: &mut Vec<Effect>) {
+    match verb {
+        SessionAction::New => new(state, fx),
+        SessionAction::Rename => overlay::rename(state, state.current_id().cloned()),
+        SessionAction::Switch => overlay::sessions(state),
+        SessionAction::Next => beside(state, 1, fx),
+        SessionAction::Previous => beside(state, -1, fx),
+        SessionAction::Position => {
+            let place = key.and_then(Key::digit).and_then(|digit| state.sessions.order().nth(digit - 1)).cloned();
+            if let Some(id) = place {
+                open(state, &id, fx);
+            }
+        }
+    }
+}
+
+/// The session so many places from the shown one in the list.
+fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
+    let order: Vec<SessionId> = state.sessions.order().cloned().collect();
+    let at = state.current_id().and_then(|id| order.iter().position(|other| other == id));
+    let target = match at {
+        Some(at) => at.checked_add_signed(by),
+        None => Some(0),
+    };
+    if let Some(id) = target.and_then(|at| order.get(at)) {
+        open(state, id, fx);
+    }
+}
+
+/// A new session: the composer is there at once, the engine makes the session meanwhile.
+pub(super) fn new(state: &mut State, fx: &mut Vec<Effect>) {
+    leave_shown(state, fx);
+    state.current = Current::New;
+    if !state.creating {
+        state.creating = true;
+        fx.push(Effect::Send(Command::Create(NewSession::default())));
+    }
+    shown_now(state);
+}
+
+/// Shows a session; its composer gets the focus.
+pub(super) fn open(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    if state.current_id() != Some(id) {
+        leave_shown(state, fx);
+        state.current = Current::Session(id.clone());
+        state.search = None;
+        load(state, id, fx);
+    }
+    state.sessions.select(id);
+    let height = state.list_height();
+    state.sessions.follow(height);
+    shown_now(state);
+}
+
+fn shown_now(state: &mut State) {
+    state.focus = Focus::Composer;
+    state.shown = Default::default();
+    state.overlays.clear();
+}
+
+/// Asks for a session's conversation where it is not loaded.
+pub(super) fn load(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    state.recent.retain(|other| other != id);
+    state.recent.push(id.clone());
+    if !state.open.contains_key(id) {
+        state.open.insert(id.clone(), Open::default());
+        fx.push(Effect::Send(Command::Open { session: id.clone(), rows: ROWS }));
+    }
+}
+
+fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {
+    super::panel::give_back(state);
+    if let Some(id) = state.current_id().cloned() {
+        save_draft(state, &id, fx);
+    }
+}
+
+/// Sends the draft of a session to be kept, where it changed.
+pub(super) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    let Some(open) = state.open.get_mut(id) else { return };
+    if open.draft_timer {
+        open.draft_timer = false;
+        fx.push(Effect::Disarm(Timer::Draft(id.clone())));
+    }
+    if open.saved_revision == open.composer.revision() {
+        return;
+    }
+    open.saved_revision = open.composer.revision();
+    let text = open.composer.text();
+    if text != open.saved_draft {
+        open.saved_draft.clone_from(&text);
+        fx.push(to(id, Act::Draft { text }));
+    }
+}
+
+/// Lets conversations go that were not looked at for long and in which nothing happens.
+pub(super) fn evict(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.recent.len() <= LOADED {
+        return;
+    }
+    let calm = |id: &SessionId| {
+        let idle = state.sessions.meta(id).is_none_or(|meta| meta.activity == Activity::Idle);
+        let saved = |open: &Open| open.requests.is_empty() && open.saved_revision == open.composer.revision();
+        idle && state.current_id() != Some(id) && state.open.get(id).is_none_or(saved)
+    };
+    if let Some(at) = state.recent.iter().position(calm) {
+        let id = state.recent.remove(at);
+        state.open.remove(&id);
+        fx.push(Effect::Send(Command::Leave { session: id }));
+    }
+}
+
+pub(super) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
+    match verb {
+        TurnAction::Stop if state.running() || waiting(state) => stop(state, fx),
+        TurnAction::Stop => state.notify(Notice::new(Level::Info, "No turn runs in this session.")),
+        TurnAction::Retry => retry(state, fx),
+    }
+}
+
+fn waiting(state: &State) -> bool {
+    state.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::NeedsYou(_)))
+}
+
+/// Stops the turn: from now on nothing of it is shown.
+pub(super) fn stop(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(id) = state.current_id().cloned() else { return };
+    if let Some(open) = state.open.get_mut(&id) {
+        open.turn.stopping = true;
+        open.turn.retry = None;
+    }
+    fx.push(to(&id, Act::Stop));
+}
+
+fn retry(state: &mut State, fx: &mut Vec<Effect>) {
+    let failed = state.current_open().and_then(|open| {
+        open.chat.entries.iter().rev().find_map(|entry| match &entry.message.body {
+            Body::Error(failure) => Some(failure.actions.contains(&FailureAction::Retry)),
+            Body::User(_) | Body::Assistant(_) => Some(false),
+            _ => None,
+        })
+    });
+    match (failed, state.current_id()) {
+        (Some(true), Some(id)) if !state.running() => fx.push(to(id, Act::Retry)),
+        _ => state.notify(Notice::new(Level::Info, "There is no failed request to send again.")),
+    }
+}
+
+pub(super) fn mode(state: &mut State, verb: ModeAction, fx: &mut Vec<Effect>) {
+    match verb {
+        ModeAction::Next => {
+            let asked = state.current_open().and_then(|open| open.asked_mode);
+            let Some(now) = asked.or_else(|| state.current_meta().map(|meta| meta.mode)) else { return };
+            let cycle: &[Mode] = if state.config.cycle.is_empty() { &Mode::ALL } else { &state.config.cycle };
+            let next = cycle.iter().position(|mode| *mode == now).map_or(0, |at| (at + 1) % cycle.len());
+            if let Some(next) = cycle.get(next).copied() {
+                set_mode(state, next, false, fx);
+            }
+        }
+        ModeAction::Pick => overlay::modes(state),
+        ModeAction::Explore => set_mode(state, Mode::Explore, false, fx),
+        ModeAction::Ask => set_mode(state, Mode::Ask, false, fx),
+        ModeAction::Execute => set_mode(state, Mode::Execute, false, fx),
+    }
+}
+
+/// Changes the permission mode. While a plan waits only its answers leave Explore.
+pub(super) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut Vec<Effect>) {
+    let Some(id) = state.current_id().cloned() else { return };
+    let plan = state.current_meta().is_some_and(|meta| meta.plan_pending)
+        || state.current_open().is_some_and(|open| open.plan().is_some());
+    if plan && !drop_plan {
+        let key = state.keys.key_for(crate::app::action::AnswerAction::Plan);
+        let hint = format!("{key} answers it; /mode {} --drop-plan drops it", mode.word());
+        return state.notify(Notice::new(Level::Info, "A plan waits for its answer first.").hint(hint));
+    }
+    if let Some(open) = state.open.get_mut(&id) {
+        open.asked_mode = Some(mode);
+    }
+    fx.push(to(&id, Act::Mode { mode, drop_plan }));
+}
+
+pub(super) fn thinking(state: &mut State, level: ThinkingLevel, fx: &mut Vec<Effect>) {
+    if let Some(id) = state.current_id() {
+        fx.push(to(id, Act::Thinking(level)));
+    }
+}

@@ -1,0 +1,104 @@
+//! What holds after every message: the focus has a place, the title tells who needs you, timers run that must.
+
+use super::{overlay, session, to};
+use crate::app::effect::Effect;
+use crate::app::msg::Timer;
+use crate::app::state::sessions::needs_you;
+use crate::app::state::{Current, Focus, State};
+use crate::domain::contract::Act;
+use crate::domain::session::Activity;
+
+/// The draft is on disk so many milliseconds after it changed, and a little.
+const DRAFT_AFTER: u64 = 400;
+/// While something runs its mark and its time move.
+const TICK_RUNNING: u64 = 250;
+/// The same while nobody looks.
+const TICK_UNSEEN: u64 = 1_000;
+/// Ages of the list move.
+const TICK_IDLE: u64 = 60_000;
+
+pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.focus == Focus::Panel && state.panel().is_none() {
+        state.focus = Focus::Composer;
+    }
+    overlay::refresh_inbox(state);
+    read(state, fx);
+    drafts(state, fx);
+    title(state, fx);
+    tick(state, fx);
+    if fx.iter().all(|effect| !matches!(effect, Effect::Arm { timer: Timer::Notice, .. })) {
+        time_notices(state, fx);
+    }
+    session::evict(state, fx);
+}
+
+/// Arms the timer that takes the next notice away, when it is not armed for that instant yet.
+pub(super) fn time_notices(state: &mut State, fx: &mut Vec<Effect>) {
+    let due = state.notices.next(state.now).map(|ms| state.now.plus(ms));
+    if due != state.notices.armed {
+        state.notices.armed = due;
+        match due {
+            Some(at) => fx.push(Effect::Arm { timer: Timer::Notice, ms: at.since(state.now) }),
+            None => fx.push(Effect::Disarm(Timer::Notice)),
+        }
+    }
+}
+
+/// The end of the shown session is on the screen of a terminal in focus: it is read.
+fn read(state: &mut State, fx: &mut Vec<Effect>) {
+    let Current::Session(id) = &state.current else { return };
+    let at_end = state.frame.chat.is_some()
+        && state.overlays.is_empty()
+        && state.open.get(id).is_some_and(|open| open.loaded && open.chat.drawn.at_end);
+    if !at_end || !state.terminal.focused {
+        return;
+    }
+    if let Some(meta) = state.sessions.meta_mut(id).filter(|meta| meta.unread) {
+        meta.unread = false;
+        fx.push(to(id, Act::Read));
+    }
+}
+
+fn drafts(state: &mut State, fx: &mut Vec<Effect>) {
+    let Current::Session(id) = &state.current else { return };
+    let Some(open) = state.open.get_mut(id) else { return };
+    if open.composer.revision() != open.saved_revision && !open.draft_timer {
+        open.draft_timer = true;
+        fx.push(Effect::Arm { timer: Timer::Draft(id.clone()), ms: DRAFT_AFTER });
+    }
+}
+
+fn title(state: &mut State, fx: &mut Vec<Effect>) {
+    let mut needing = state.sessions.metas().filter(|meta| needs_you(meta));
+    let title = match (needing.next(), needing.count()) {
+        (None, _) => "lisle".to_owned(),
+        (Some(meta), 0) => format!("{} needs you · lisle", plain(meta.shown_title())),
+        (Some(_), more) => format!("{} need you · lisle", more + 1),
+    };
+    if title != state.title {
+        state.title.clone_from(&title);
+        fx.push(Effect::Title(title));
+    }
+}
+
+/// A session's title as one short line for the terminal's title.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect()
+}
+
+fn tick(state: &mut State, fx: &mut Vec<Effect>) {
+    let running = state.sessions.metas().any(|meta| matches!(meta.activity, Activity::Running(_) | Activity::Stopping));
+    let every = match (running || state.running(), state.terminal.focused) {
+        (true, true) => Some(TICK_RUNNING),
+        (true, false) => Some(TICK_UNSEEN),
+        (false, true) => Some(TICK_IDLE),
+        (false, false) => None,
+    };
+    if every != state.ticking {
+        state.ticking = every;
+        fx.push(match every {
+            Some(ms) => Effect::Arm { timer: Timer::Tick, ms },
+            None => Effect::Disarm(Timer::Tick),
+        });
+    }
+}

@@ -1,0 +1,118 @@
+//! What the commands do that are written as messages.
+
+use super::{act as do_action, compose, list, overlay, session, to};
+use crate::app::action::{Action, SlashAction};
+use crate::app::effect::{Effect, Keep};
+use crate::app::slash::{Call, Slash, Unknown};
+use crate::app::state::State;
+use crate::app::state::chat::Density;
+use crate::app::state::fuzzy;
+use crate::domain::contract::Act;
+use crate::domain::session::ThinkingLevel;
+use crate::domain::{Level, Mode, Notice};
+
+/// The verbs of the offered commands.
+pub(super) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
+    let Some(menu) = &mut state.composer_mut().slash else { return };
+    match verb {
+        SlashAction::Up => menu.step(-1),
+        SlashAction::Down => menu.step(1),
+        SlashAction::Complete => {
+            if let Some(slash) = menu.chosen() {
+                state.composer_mut().set(&format!("/{} ", slash.word()));
+            }
+        }
+        SlashAction::Accept => {
+            if let Some(slash) = menu.chosen() {
+                accept(state, slash, fx);
+            }
+        }
+    }
+}
+
+/// Runs an offered command; one that cannot do without words is completed instead.
+pub(super) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
+    if slash == Slash::Steer {
+        return state.composer_mut().set("/steer ");
+    }
+    state.composer_mut().take();
+    run(state, Call { slash, args: String::new() }, fx);
+}
+
+/// A word after the slash that is no command.
+pub(super) fn unknown(state: &mut State, unknown: &Unknown) {
+    let text = format!("There is no command /{}.", unknown.word);
+    let hint = match unknown.nearest {
+        Some(slash) => format!("did you mean /{}? A blank before the slash sends the text as it is", slash.word()),
+        None => "/help lists them; a blank before the slash sends the text as it is".to_owned(),
+    };
+    state.notify(Notice::new(Level::Warning, text).hint(hint));
+}
+
+/// Runs a command.
+pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
+    let args = call.args.as_str();
+    if args.is_empty() && call.slash != Slash::Steer {
+        return do_action(state, call.slash.action(), None, fx);
+    }
+    let done = match call.slash {
+        Slash::Rename => {
+            if let Some(id) = state.current_id() {
+                fx.push(to(id, Act::Rename { title: args.to_owned() }));
+            }
+            Ok(())
+        }
+        Slash::Model => overlay::choose_model_named(state, args, fx),
+        Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
+            Some(level) => {
+                session::thinking(state, level, fx);
+                Ok(())
+            }
+            None => Err("There is no such thinking level.".to_owned()),
+        },
+        Slash::Mode => mode(state, args, fx),
+        Slash::Steer if args.is_empty() => Err("There is nothing to send.".to_owned()),
+        Slash::Steer => {
+            compose::send(state, args.to_owned(), compose::How::Steer, fx);
+            Ok(())
+        }
+        Slash::Density => match args {
+            "lines" => Ok(super::chat::set_density(state, Density::Lines)),
+            "tails" => Ok(super::chat::set_density(state, Density::Tails)),
+            "full" => Ok(super::chat::set_density(state, Density::Full)),
+            _ => Err("There is no such density.".to_owned()),
+        },
+        Slash::Theme => theme(state, args, fx),
+        Slash::Keys | Slash::Help => {
+            do_action(state, Action::from(crate::app::action::AppAction::Help), None, fx);
+            Ok(())
+        }
+        _ => Err(format!("/{} takes nothing after it.", call.slash.word())),
+    };
+    if let Err(why) = done {
+        // What was written stays, to be corrected.
+        state.composer_mut().set(&format!("/{} {args}", call.slash.word()));
+        let usage = format!("/{} {}", call.slash.word(), call.slash.usage());
+        state.notify(Notice::new(Level::Warning, why).hint(usage.trim_end().to_owned()));
+    }
+    list::keep_in_sight(state);
+}
+
+fn mode(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let drop_plan = args.split_whitespace().any(|word| word == "--drop-plan");
+    let name = args.split_whitespace().filter(|word| *word != "--drop-plan").collect::<Vec<_>>().join(" ");
+    let mode = Mode::parse(&name).ok_or_else(|| format!("{name:?} is not a permission mode."))?;
+    session::set_mode(state, mode, drop_plan, fx);
+    Ok(())
+}
+
+fn theme(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    if !state.themes.iter().any(|theme| theme == name) {
+        let near = fuzzy::nearest(name, state.themes.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
+        return Err(format!("There is no theme {name:?}.{near}"));
+    }
+    name.clone_into(&mut state.theme);
+    fx.push(Effect::Theme { name: name.to_owned(), keep: Keep::Yes });
+    Ok(())
+}
