@@ -1,15 +1,97 @@
 //! The roof: channels, terminal, clock and tasks meet here, and nothing else is decided here.
 //!
-//! `input` reads the terminal, `terminal` sets it up and restores it, `frames` and `encode` write to it, `run` is the
-//! loop, `effects` does what the screen asks for.
+//! `setup` puts the engine together and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
+//! asks for, `signals` what the system tells. `terminal` takes the terminal and gives it back, on the two ends that `tty`
+//! opened; `memory` knows what it answered last time. `input` reads it. `frames` and `encode` write to it what `canvas`
+//! draws. `clipboard` and `editor` are the ways to other programs.
 
+pub mod canvas;
+pub mod clipboard;
+pub mod editor;
+mod effects;
 pub mod encode;
+mod face;
 pub mod frames;
 pub mod input;
 pub mod memory;
+mod run;
 pub mod setup;
+mod signals;
+mod start;
 pub mod terminal;
 pub mod tty;
 
-/// STAND-IN
-pub async fn app(_: setup::Ground, _: Option<String>) -> anyhow::Result<Option<crate::domain::SessionId>> { anyhow::bail!("no screen") }
+pub use crate::agent::Link;
+pub use run::run;
+pub use start::app;
+pub use terminal::Mouse;
+pub use tty::TtyError;
+
+use crate::domain::ids::SessionId;
+use crate::domain::Notice;
+use crate::keymap::Table;
+use crate::theme::resolve::ThemeText;
+use crate::ui;
+use face::Told;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// What the engine has to save its last state, after the process was asked to end. With giving back the terminal it stays
+/// under the two seconds after which system managers kill.
+const LAST_SAVE: Duration = Duration::from_millis(1_600);
+
+/// Keeps the user's choice of a theme for the next start, or says why that failed.
+pub type RememberTheme = Box<dyn FnMut(&str) -> Result<(), String> + Send>;
+
+/// What the screen is opened with.
+pub struct Options {
+    /// The keymap in force.
+    pub keys: Arc<Table>,
+    /// The user's theme files.
+    pub themes: Vec<ThemeText>,
+    /// The theme's name; `auto` follows the terminal's background.
+    pub theme: String,
+    /// Keeps a theme that was chosen.
+    pub remember_theme: RememberTheme,
+    /// Which signs are drawn; `None` looks at the locale and the terminal.
+    pub glyphs: Option<ui::chat::Glyphs>,
+    /// Frames a second at most, for what the engine sends.
+    pub fps: u32,
+    /// Who gets the mouse.
+    pub mouse: Mouse,
+    /// Where `terminal.json` is.
+    pub state_dir: PathBuf,
+    /// The session to begin with; a new one without.
+    pub resume: Option<SessionId>,
+    /// What was odd on the way here.
+    pub notices: Vec<Notice>,
+}
+
+/// How the screen was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// The session to name in the command that resumes.
+    pub resume: Option<SessionId>,
+}
+
+/// Why the screen could not be shown, or not any longer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// There is no usable terminal.
+    #[error(transparent)]
+    Terminal(#[from] TtyError),
+    /// Threads, pipes or signals could not be had.
+    #[error("the system refused what the screen needs: {0}")]
+    System(#[source] io::Error),
+    /// The engine ended by itself.
+    #[error("lisle's engine ended unexpectedly; everything up to its last saved message is on disk, start lisle again")]
+    EngineGone,
+}
+
+/// Starts reading the terminal for the loop.
+fn listen(tty: &tty::Tty, tell: UnboundedSender<Told>) -> io::Result<input::thread::Listener> {
+    input::thread::Listener::start(Arc::clone(&tty.input), move |input| tell.send(Told::Input(input)).is_ok())
+}

@@ -1,0 +1,170 @@
+//! What the screen asks for is done here, one small function an effect. None of them waits.
+
+use super::face::{Face, Owed, Told};
+use super::{Exit, clipboard, editor};
+use crate::app::effect::Keep;
+use crate::app::{Effect, Msg};
+use crate::domain::sanitise;
+use crate::domain::{Command, Level, Notice};
+use rustix::process::{Signal, kill_current_process_group};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::error::TrySendError;
+
+impl Face {
+    /// Does it.
+    pub(super) fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Send(command) => self.send(command),
+            Effect::Arm { timer, ms } => {
+                self.timers.insert(timer, Instant::now() + Duration::from_millis(ms));
+            }
+            Effect::Disarm(timer) => {
+                self.timers.remove(&timer);
+            }
+            Effect::Copy(text) => self.copy(&text),
+            Effect::Title(title) => self.writer.control(title_sequence(&title).as_bytes()),
+            Effect::Bell { text } => self.writer.control(bell(&text, &env).as_bytes()),
+            Effect::Suspend => self.suspend(),
+            Effect::Repaint => {
+                self.writer.forget();
+                self.owed = Owed::User;
+            }
+            Effect::Edit { text } => self.edit(text),
+            Effect::Theme { name, keep } => self.theme(&name, keep),
+            Effect::Quit { resume } => self.exit = Some(Exit { resume }),
+        }
+    }
+
+    /// To the engine, in order. The loop never waits for it: what it has no room for is kept.
+    fn send(&mut self, command: Command) {
+        if !self.backlog.is_empty() {
+            return self.backlog.push_back(command);
+        }
+        match self.link.commands.try_send(command) {
+            Ok(()) => {}
+            Err(TrySendError::Full(command)) => self.backlog.push_back(command),
+            // The loop learns it from the closed events.
+            Err(TrySendError::Closed(_)) => {}
+        }
+    }
+
+    /// What was kept, as far as there is room now.
+    pub(super) fn send_kept(&mut self) {
+        while let Some(command) = self.backlog.pop_front() {
+            match self.link.commands.try_send(command) {
+                Ok(()) => {}
+                Err(TrySendError::Full(command)) => return self.backlog.push_front(command),
+                Err(TrySendError::Closed(_)) => self.backlog.clear(),
+            }
+        }
+    }
+
+    fn copy(&mut self, text: &str) {
+        let text = clipboard::clean(text);
+        let sequence = clipboard::osc_52(&text);
+        let asked = sequence.is_some();
+        self.writer.control(sequence.unwrap_or_default().as_bytes());
+        let tell = self.tell.clone();
+        tokio::spawn(async move {
+            let notice = clipboard::copy(text, clipboard::ways(&env), asked).await;
+            let _ = tell.send(Told::Msg(Msg::Notice(notice)));
+        });
+    }
+
+    /// Stops the whole job, as the shell's Ctrl+Z would. Without job control nothing happens but a repaint.
+    fn suspend(&mut self) {
+        self.leave();
+        if let Err(error) = kill_current_process_group(Signal::TSTP) {
+            tracing::warn!("the process could not be stopped: {error}");
+        }
+        // The signal may stop us a moment later. Taking the terminal again before that would leave it to the shell in raw
+        // mode, so this waits for it; SIGCONT brings us back as well.
+        let tell = self.tell.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let _ = tell.send(Told::Returned);
+        });
+    }
+
+    fn edit(&mut self, text: String) {
+        self.leave();
+        self.editing = true;
+        let (tell, temp, editor) = (self.tell.clone(), self.temp.clone(), editor::command(&env));
+        tokio::spawn(async move {
+            let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
+            let _ = tell.send(Told::Edited(edited));
+        });
+    }
+
+    fn theme(&mut self, name: &str, keep: Keep) {
+        let problems = self.canvas.choose(name);
+        self.owed = Owed::User;
+        let (names, current) = self.canvas.themes();
+        self.tell(Msg::Themes { names, current }, Owed::User);
+        for problem in problems {
+            self.tell(Msg::Notice(Notice::new(Level::Warning, problem)), Owed::User);
+        }
+        if keep == Keep::Yes
+            && let Err(error) = (self.remember_theme)(name)
+        {
+            self.tell(Msg::Notice(Notice::new(Level::Error, error)), Owed::User);
+        }
+    }
+}
+
+/// A variable of the environment.
+pub(super) fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// One line of text in which no terminal finds anything to do.
+fn harmless(text: &str) -> String {
+    sanitise::clean_line(text).chars().filter(|c| !c.is_control()).collect()
+}
+
+fn title_sequence(title: &str) -> String {
+    format!("\x1b]2;{}\x1b\\", harmless(title))
+}
+
+/// Calls for attention: in words where the terminal is known to show them, else by the bell, which tmux and window
+/// managers turn into a mark of their own.
+fn bell(text: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
+    let text = harmless(text);
+    let var = |name| env(name).unwrap_or_default();
+    let (term, program) = (var("TERM"), var("TERM_PROGRAM"));
+    let words = if !var("TMUX").is_empty() || term.starts_with("screen") {
+        String::new()
+    } else if matches!(program.as_str(), "iTerm.app" | "WezTerm" | "ghostty") || term == "xterm-kitty" {
+        format!("\x1b]9;{}\x1b\\", text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';'))
+    } else if !var("VTE_VERSION").is_empty() || term.starts_with("foot") || term.starts_with("rxvt") {
+        format!("\x1b]777;notify;lisle;{}\x1b\\", text.replace(';', ","))
+    } else {
+        String::new()
+    };
+    words + "\x07"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_cannot_act() {
+        let sequence = title_sequence("fix\x07 it\x1b]0;evil\x1b\\ \u{9b}31mnow\n");
+        let title = sequence.strip_prefix("\x1b]2;").and_then(|rest| rest.strip_suffix("\x1b\\")).unwrap();
+        assert!(title.starts_with("fix") && !title.contains(char::is_control), "{title:?}");
+    }
+
+    #[test]
+    fn the_bell_rings_and_speaks_where_it_is_heard() {
+        let ring = |pairs: &'static [(&'static str, &'static str)]| {
+            bell("a;\x1b[mb\x07 needs you", &move |name| {
+                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(ring(&[("TERM", "xterm")]), "\x07");
+        assert_eq!(ring(&[("TERM", "xterm"), ("TERM_PROGRAM", "WezTerm")]), "\x1b]9;a;b needs you\x1b\\\x07");
+        assert_eq!(ring(&[("TERM", "foot")]), "\x1b]777;notify;lisle;a,b needs you\x1b\\\x07");
+        assert_eq!(ring(&[("TERM", "foot"), ("TMUX", "/tmp/x")]), "\x07");
+    }
+}

@@ -1,0 +1,268 @@
+//! The face: the screen's state with everything it needs from outside, and the small steps that the loop is made of.
+//!
+//! `run` is the loop; `effects` does what the screen asks for. Nothing is decided here but when a frame may go out.
+
+use super::canvas::Canvas;
+use super::encode::Frame;
+use super::frames::{Pace, Writer};
+use super::input::thread::Listener;
+use super::input::{Input, translate};
+use super::memory::{Known, Memory};
+use super::terminal::{Guard, Learnt};
+use super::tty::Tty;
+use super::{Exit, Link};
+use crate::app::msg::Timer;
+use crate::app::{Msg, State, resolve, update};
+use crate::domain::{At, Command};
+use ratatui::layout::Rect;
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// What the tasks and threads of the runtime tell the loop.
+#[derive(Debug)]
+pub(super) enum Told {
+    /// Something came from the terminal.
+    Input(Input),
+    /// For the screen.
+    Msg(Msg),
+    /// The editor ended.
+    Edited(Result<String, String>),
+    /// The process was stopped, or would have been with job control, and goes on.
+    Returned,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// Who waits for a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Owed {
+    /// Nobody.
+    No,
+    /// The engine: it may wait for the frame gap.
+    Engine,
+    /// The user: at once.
+    User,
+}
+
+/// The screen's state with everything it needs from outside.
+pub(super) struct Face {
+    /// First, so that a panic that unwinds gives the terminal back before anything else ends.
+    pub guard: Guard,
+    pub listener: Option<Listener>,
+    pub writer: Writer,
+    pub tty: Tty,
+    pub state: State,
+    pub canvas: Canvas,
+    pub link: Link,
+    /// Commands that the engine had no room for yet, in order.
+    pub backlog: VecDeque<Command>,
+    pub timers: HashMap<Timer, Instant>,
+    pub tell: UnboundedSender<Told>,
+    pub pace: Pace,
+    pub owed: Owed,
+    pub last_frame: Option<Instant>,
+    pub memory: Memory,
+    pub known: Known,
+    pub temp: PathBuf,
+    pub remember_theme: super::RememberTheme,
+    /// An editor has the terminal.
+    pub editing: bool,
+    /// The terminal is gone: nothing is written any more.
+    pub gone: bool,
+    /// The engine said its last word.
+    pub ended: bool,
+    /// Until then the engine may save, after a signal; then the loop ends in any case.
+    pub deadline: Option<Instant>,
+    pub exit: Option<Exit>,
+}
+
+/// Now, by the wall clock.
+pub(super) fn now() -> At {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    At(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Local time minus UTC, in seconds.
+pub(super) fn utc_offset() -> i32 {
+    jiff::Zoned::now().offset().seconds()
+}
+
+impl Face {
+    /// Changes the state by one message and does what it asks for.
+    pub fn tell(&mut self, msg: Msg, owed: Owed) {
+        self.owed = self.owed.max(owed);
+        for effect in update(&mut self.state, now(), msg) {
+            self.perform(effect);
+        }
+    }
+
+    /// Something came from the terminal.
+    pub fn input(&mut self, input: Input) {
+        match input {
+            Input::Key(event) => {
+                if let Some(key) = translate::key(&event) {
+                    let msg = resolve(&self.state, key);
+                    self.tell(msg, Owed::User);
+                }
+            }
+            Input::Mouse(event) => {
+                if let Some(mouse) = translate::mouse(&event) {
+                    self.tell(Msg::Mouse(mouse), Owed::User);
+                }
+            }
+            Input::Focus(focused) => self.tell(Msg::Focus(focused), Owed::User),
+            Input::Paste(text) => self.tell(Msg::Paste(text), Owed::User),
+            Input::Answer(answer) => {
+                let (learnt, bytes) = self.guard.answered(answer);
+                self.writer.control(bytes.as_bytes());
+                if let Some(learnt) = learnt {
+                    self.learn(learnt);
+                }
+            }
+            Input::Gone => self.terminal_gone(),
+        }
+    }
+
+    fn learn(&mut self, learnt: Learnt) {
+        match learnt {
+            Learnt::Synchronized(on) => {
+                self.known.synchronized = on;
+                self.writer.synchronize(on);
+            }
+            Learnt::Background(rgb) => {
+                self.known.background = Some((rgb.0, rgb.1, rgb.2));
+                self.background();
+            }
+            Learnt::All => {
+                let (memory, known) = (self.memory.clone(), self.known);
+                tokio::task::spawn_blocking(move || {
+                    if memory.recall() != known
+                        && let Err(error) = memory.keep(known)
+                    {
+                        tracing::warn!("what the terminal answered could not be kept: {error}");
+                    }
+                });
+            }
+        }
+    }
+
+    /// The screen and the theme follow the terminal's background.
+    pub fn background(&mut self) {
+        if let Some(dark) = self.known.dark()
+            && self.state.terminal.dark != Some(dark)
+        {
+            self.canvas.background(dark);
+            self.tell(Msg::Background { dark }, Owed::User);
+        }
+    }
+
+    /// Nobody looks any more: what runs is saved and the loop ends.
+    pub fn terminal_gone(&mut self) {
+        if !std::mem::replace(&mut self.gone, true) {
+            self.listener = None;
+            self.terminate();
+        }
+    }
+
+    /// The program was asked to end from outside.
+    pub fn terminate(&mut self) {
+        if self.deadline.is_none() {
+            self.deadline = Some(Instant::now() + super::LAST_SAVE);
+            self.tell(Msg::Terminate, Owed::User);
+        }
+    }
+
+    /// The terminal may have another size now.
+    pub fn resized(&mut self) {
+        let (width, height) = self.tty.size();
+        if (self.state.size.width, self.state.size.height) != (width, height) {
+            self.tell(Msg::Resize { width, height }, Owed::User);
+        }
+    }
+
+    /// Messages of the timers that have run out.
+    pub fn expire(&mut self) {
+        let now = Instant::now();
+        let due: Vec<Timer> = self.timers.iter().filter(|(_, at)| **at <= now).map(|(timer, _)| timer.clone()).collect();
+        for timer in due {
+            self.timers.remove(&timer);
+            if timer == Timer::Tick && utc_offset() != self.state.utc_offset {
+                self.tell(Msg::Zone { utc_offset: utc_offset() }, Owed::Engine);
+            }
+            self.tell(Msg::Timer(timer), Owed::Engine);
+        }
+        if self.deadline.is_some_and(|at| at <= now) {
+            self.quit();
+        }
+    }
+
+    /// The loop ends, whether the screen asked for it or not.
+    pub fn quit(&mut self) {
+        self.exit.get_or_insert_with(|| Exit { resume: self.state.current_id().cloned() });
+    }
+
+    /// When the loop has to wake although nothing comes.
+    pub fn wake(&self) -> Option<Instant> {
+        let frame = if self.can_draw() { self.frame_due(Instant::now()) } else { None };
+        self.timers.values().copied().chain(self.deadline).chain(frame).min()
+    }
+
+    fn frame_due(&self, now: Instant) -> Option<Instant> {
+        match (self.owed, self.last_frame) {
+            (Owed::No, _) => None,
+            (Owed::User, _) | (Owed::Engine, None) => Some(now),
+            (Owed::Engine, Some(last)) => Some(last + self.pace.gap(&self.writer.written(), now)),
+        }
+    }
+
+    fn can_draw(&self) -> bool {
+        !self.gone && self.guard.has_screen()
+    }
+
+    /// Draws once if a frame is owed and may go out now.
+    pub fn draw_if_due(&mut self) {
+        let now = Instant::now();
+        if !self.can_draw() || self.frame_due(now).is_none_or(|due| due > now) {
+            return;
+        }
+        let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
+        let mut buffer = self.writer.buffer(area);
+        let drawn = self.canvas.draw(&self.state, &mut buffer);
+        self.writer.put(Frame { buffer, cursor: drawn.cursor });
+        self.last_frame = Some(now);
+        // What a frame finds out is no reason for another one.
+        self.owed = Owed::No;
+        self.tell(Msg::Drawn(Box::new(drawn.frame)), Owed::No);
+    }
+
+    /// Gives the terminal to somebody else. The reader stops first, so that no key of theirs is ours.
+    pub fn leave(&mut self) {
+        self.listener = None;
+        self.writer.settle(Duration::from_millis(200));
+        self.guard.leave();
+    }
+
+    /// Takes the terminal again, and draws everything.
+    ///
+    /// # Errors
+    /// When the terminal or the system refuses.
+    pub fn come_back(&mut self) -> io::Result<()> {
+        if self.gone || self.editing {
+            return Ok(());
+        }
+        self.guard.enter().map_err(io::Error::other)?;
+        if !self.guard.has_screen() {
+            return Ok(());
+        }
+        if self.listener.is_none() {
+            self.listener = Some(super::listen(&self.tty, self.tell.clone())?);
+        }
+        self.writer.forget();
+        self.owed = Owed::User;
+        self.resized();
+        Ok(())
+    }
+}

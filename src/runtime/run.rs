@@ -1,0 +1,214 @@
+//! The loop: wait for one thing, take what else is there, draw once if something changed.
+
+use super::canvas::{self, Canvas};
+use super::face::{Face, Owed, Told, now, utc_offset};
+use super::frames::{Pace, Writer};
+use super::memory::Memory;
+use super::signals::{Signal, Signals};
+use super::terminal::{Guard, Queries, Wishes};
+use super::tty::{Tty, TtyError};
+use super::{Exit, LAST_SAVE, Link, Options, RunError, effects, listen};
+use crate::app::state::Size;
+use crate::app::{Msg, State, start};
+use crate::domain::{Command, Event, Stamped};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// Events of the engine that are taken before keys are looked at again.
+const AT_ONCE: usize = 128;
+
+/// Shows the screen until the user quits or the process is asked to end. The terminal is as before when it returns.
+///
+/// To be called on the main thread (`block_on`, not `spawn`): a panic of its thread gives the terminal back.
+///
+/// # Errors
+/// When there is no usable terminal, or the engine ended by itself.
+pub async fn run(link: Link, options: Options) -> Result<Exit, RunError> {
+    let tty = Tty::open()?;
+    let (tell, mut told) = unbounded_channel();
+    let mut signals = Signals::listen().map_err(RunError::System)?;
+    let mut face = open(tty, link, options, tell)?;
+    let result = turn(&mut face, &mut signals, &mut told).await;
+    face.leave();
+    // Saving needs no screen: the shell has its terminal back meanwhile.
+    if !face.ended {
+        let end = face.deadline.unwrap_or_else(|| Instant::now() + LAST_SAVE);
+        let _ = tokio::time::timeout_at(end.into(), last_words(&mut face.link)).await;
+    }
+    result
+}
+
+fn open(
+    tty: Tty,
+    link: Link,
+    options: Options,
+    tell: tokio::sync::mpsc::UnboundedSender<Told>,
+) -> Result<Face, RunError> {
+    let term = effects::env("TERM").unwrap_or_default();
+    if term == "dumb" {
+        return Err(TtyError::Dumb(term).into());
+    }
+    let memory = Memory::of(&options.state_dir, &term, &effects::env("TERM_PROGRAM").unwrap_or_default());
+    let known = memory.recall();
+    let (width, height) = tty.size();
+    let state = State::new(options.keys, Size { width, height }, now(), utc_offset());
+    let glyphs = options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env));
+    let home = effects::env("HOME").unwrap_or_default();
+    let canvas = Canvas::new(options.themes, canvas::colors(&effects::env), glyphs, home);
+    let gone = tell.clone();
+    let writer = Writer::start(Arc::clone(&tty.output), move || {
+        let _ = gone.send(Told::Gone);
+    })
+    .map_err(RunError::System)?;
+    writer.synchronize(known.synchronized);
+    let guard = Guard::take(tty.clone(), Wishes { mouse: options.mouse, queries: Queries::for_term(&term) })?;
+    let listener = Some(listen(&tty, tell.clone()).map_err(RunError::System)?);
+    let mut face = Face {
+        guard,
+        listener,
+        writer,
+        tty,
+        state,
+        canvas,
+        link,
+        backlog: VecDeque::new(),
+        timers: HashMap::new(),
+        tell,
+        pace: Pace::new(options.fps),
+        owed: Owed::User,
+        last_frame: None,
+        memory,
+        known,
+        temp: std::env::temp_dir(),
+        remember_theme: options.remember_theme,
+        editing: false,
+        gone: false,
+        ended: false,
+        deadline: None,
+        exit: None,
+    };
+    face.background();
+    face.perform(crate::app::Effect::Theme { name: options.theme, keep: crate::app::effect::Keep::No });
+    for effect in start(&mut face.state, options.resume) {
+        face.perform(effect);
+    }
+    for notice in options.notices {
+        face.tell(Msg::Notice(notice), Owed::User);
+    }
+    Ok(face)
+}
+
+async fn turn(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiver<Told>) -> Result<Exit, RunError> {
+    face.draw_if_due();
+    loop {
+        match next(face, signals, told).await {
+            Next::Told(thing) => take(face, thing)?,
+            Next::Signal(signal) => heed(face, signal)?,
+            Next::Engine(event) => engine(face, event)?,
+            Next::Room => face.send_kept(),
+            Next::Clock => {}
+        }
+        while let Ok(thing) = told.try_recv() {
+            take(face, thing)?;
+        }
+        for _ in 0..AT_ONCE {
+            let Ok(event) = face.link.events.try_recv() else { break };
+            engine(face, Some(event))?;
+        }
+        face.expire();
+        if let Some(exit) = face.exit.take() {
+            return Ok(exit);
+        }
+        face.draw_if_due();
+    }
+}
+
+/// What the loop was woken by.
+enum Next {
+    Told(Told),
+    Signal(Signal),
+    Engine(Option<Stamped>),
+    /// The engine can take a command that was kept.
+    Room,
+    Clock,
+}
+
+async fn next(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiver<Told>) -> Next {
+    let (wake, kept) = (face.wake(), !face.backlog.is_empty());
+    tokio::select! {
+        biased;
+        // A sender lives in the face, so this never ends.
+        Some(thing) = told.recv() => Next::Told(thing),
+        signal = signals.next() => Next::Signal(signal),
+        _ = face.link.commands.reserve(), if kept => Next::Room,
+        event = face.link.events.recv() => Next::Engine(event),
+        () = until(wake) => Next::Clock,
+    }
+}
+
+async fn until(wake: Option<Instant>) {
+    match wake {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn take(face: &mut Face, thing: Told) -> Result<(), RunError> {
+    match thing {
+        Told::Input(input) => face.input(input),
+        Told::Msg(msg) => face.tell(msg, Owed::User),
+        Told::Gone => face.terminal_gone(),
+        Told::Returned => face.come_back().map_err(RunError::System)?,
+        Told::Edited(edited) => {
+            face.editing = false;
+            face.come_back().map_err(RunError::System)?;
+            face.tell(Msg::Edited(edited), Owed::User);
+        }
+    }
+    Ok(())
+}
+
+fn heed(face: &mut Face, signal: Signal) -> Result<(), RunError> {
+    match signal {
+        // A key of the editor's makes a signal for the whole job.
+        Signal::Interrupt if face.editing => {}
+        Signal::Interrupt | Signal::End => face.terminate(),
+        Signal::Size => face.resized(),
+        Signal::Continued => face.come_back().map_err(RunError::System)?,
+    }
+    Ok(())
+}
+
+fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
+    let Some(event) = event else {
+        face.ended = true;
+        // Asked to end, it did, only without saying so.
+        if face.deadline.is_none() {
+            return Err(RunError::EngineGone);
+        }
+        face.quit();
+        return Ok(());
+    };
+    let ended = event.event == Event::Ended;
+    face.tell(Msg::Engine(Box::new(event)), Owed::Engine);
+    if ended {
+        face.ended = true;
+        face.quit();
+    }
+    Ok(())
+}
+
+/// Tells the engine to end and waits until it has.
+async fn last_words(link: &mut Link) {
+    // Told twice is told once: the screen may have asked already.
+    let ask = link.commands.clone();
+    tokio::spawn(async move { ask.send(Command::Shutdown).await });
+    while let Some(event) = link.events.recv().await {
+        if event.event == Event::Ended {
+            return;
+        }
+    }
+}
+

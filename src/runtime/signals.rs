@@ -1,0 +1,54 @@
+//! What the operating system tells the process, as values.
+
+use std::io;
+use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+
+/// What was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// End: SIGTERM or SIGHUP.
+    End,
+    /// End, from outside: in raw mode the key does not make one, but while an editor runs it does.
+    Interrupt,
+    /// The terminal has another size.
+    Size,
+    /// The process goes on after it was stopped.
+    Continued,
+}
+
+/// The signals that lisle listens to.
+#[derive(Debug)]
+pub struct Signals {
+    term: Stream,
+    hup: Stream,
+    int: Stream,
+    winch: Stream,
+    cont: Stream,
+}
+
+impl Signals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            term: signal(SignalKind::terminate())?,
+            hup: signal(SignalKind::hangup())?,
+            int: signal(SignalKind::interrupt())?,
+            winch: signal(SignalKind::window_change())?,
+            cont: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+        })
+    }
+
+    /// The next one.
+    pub async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.term.recv() => Signal::End,
+            _ = self.hup.recv() => Signal::End,
+            _ = self.int.recv() => Signal::Interrupt,
+            _ = self.winch.recv() => Signal::Size,
+            _ = self.cont.recv() => Signal::Continued,
+        }
+    }
+}

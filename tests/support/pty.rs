@@ -1,0 +1,344 @@
+//! The real binary in a pseudo-terminal: types keys, waits for conditions, reads the screen, sends signals, and looks at
+//! every byte that was sent. It never sleeps: each wait is for something named, with one deadline.
+//!
+//! Used by tests and benchmarks; `#[path]` brings it in, so each of them uses only a part.
+#![allow(dead_code)]
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Termios, tcgetattr};
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
+use std::time::{Duration, Instant};
+
+/// Longer than anything here takes on a loaded machine; a test that works never waits for it.
+pub const LIMIT: Duration = Duration::from_secs(5);
+
+/// How the terminal answers queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// As a terminal of today: kitty keyboard, synchronized output, a dark background.
+    Modern,
+    /// As an old xterm: only its device attributes.
+    Old,
+    /// Not at all.
+    None,
+}
+
+const MODERN: &[(&[u8], &[u8])] = &[
+    (b"\x1b[?u", b"\x1b[?0u"),
+    (b"\x1b[?2026$p", b"\x1b[?2026;2$y"),
+    (b"\x1b[?2031$p", b"\x1b[?2031;0$y"),
+    (b"\x1b]11;?\x1b\\", b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\"),
+    (b"\x1b[c", b"\x1b[?62;22c"),
+];
+const OLD: &[(&[u8], &[u8])] = &[(b"\x1b[c", b"\x1b[?1;2c")];
+
+/// What is started, and in what.
+pub struct Start {
+    program: PathBuf,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    size: (u16, u16),
+    answers: Answers,
+    home: PathBuf,
+    cwd: PathBuf,
+}
+
+impl Start {
+    /// `program` with all of its files under `home`, in a modern terminal of 100 by 30.
+    pub fn new(program: &str, home: &Path) -> Self {
+        let (program, home) = (PathBuf::from(program), home.to_owned());
+        let cwd = home.join("work");
+        Self { program, args: Vec::new(), env: Vec::new(), size: (100, 30), answers: Answers::Modern, home, cwd }
+    }
+
+    pub fn args<I: IntoIterator<Item = S>, S: Into<String>>(mut self, args: I) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Columns and rows.
+    pub fn size(mut self, width: u16, height: u16) -> Self {
+        self.size = (width, height);
+        self
+    }
+
+    pub fn answers(mut self, answers: Answers) -> Self {
+        self.answers = answers;
+        self
+    }
+
+    /// Starts it.
+    pub fn go(self) -> Pty {
+        let (width, height) = self.size;
+        let pair = native_pty_system().openpty(pty_size(width, height)).unwrap();
+        std::fs::create_dir_all(&self.cwd).unwrap();
+        let mut command = CommandBuilder::new(&self.program);
+        command.args(&self.args);
+        command.cwd(&self.cwd);
+        command.env_clear();
+        for (name, value) in [("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("SHELL", "/bin/sh"), ("TZ", "UTC")] {
+            command.env(name, value);
+        }
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", &self.home);
+        command.env("LISLE_HOME", self.home.join("lisle"));
+        for (name, value) in &self.env {
+            command.env(name, value);
+        }
+        // Held open, so that the settings can be looked at after the end, and no byte is lost with the last close.
+        let path = pair.master.tty_name().unwrap();
+        let slave = rustix::fs::open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let before = tcgetattr(&slave).unwrap();
+        let started = Instant::now();
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let pid = Pid::from_raw(i32::try_from(child.process_id().unwrap()).unwrap()).unwrap();
+        let seen = Arc::new(Shared {
+            seen: Mutex::new(Seen {
+                parser: vt100::Parser::new(NonZeroU16::new(height).unwrap(), NonZeroU16::new(width).unwrap(), 0),
+                raw: Vec::new(),
+                last: None,
+            }),
+            changed: Condvar::new(),
+        });
+        let writer: Arc<Mutex<Box<dyn Write + Send>>> = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let reader = pair.master.try_clone_reader().unwrap();
+        let (theirs, replies, answers) = (Arc::clone(&seen), Arc::clone(&writer), self.answers);
+        std::thread::spawn(move || read(reader, &theirs, &replies, answers));
+        let (tx, ended) = mpsc::channel();
+        std::thread::spawn(move || wait(child, &tx));
+        Pty { master: pair.master, slave, before, writer, seen, ended, status: None, pid, started }
+    }
+}
+
+fn pty_size(cols: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
+}
+
+fn wait(mut child: Box<dyn Child + Send + Sync>, ended: &mpsc::Sender<ExitStatus>) {
+    if let Ok(status) = child.wait() {
+        let _ = ended.send(status);
+    }
+}
+
+fn read(
+    mut reader: Box<dyn Read + Send>,
+    shared: &Shared,
+    writer: &Mutex<Box<dyn Write + Send>>,
+    answers: Answers,
+) {
+    let table = match answers {
+        Answers::Modern => MODERN,
+        Answers::Old => OLD,
+        Answers::None => &[],
+    };
+    let mut bytes = [0; 65536];
+    // Up to here queries have been answered.
+    let mut answered = 0;
+    while let Ok(n @ 1..) = reader.read(&mut bytes) {
+        let mut seen = shared.lock();
+        seen.parser.process(&bytes[..n]);
+        seen.raw.extend_from_slice(&bytes[..n]);
+        seen.last = Some(Instant::now());
+        let mut replies = Vec::new();
+        // In the order in which they were asked.
+        while let Some((at, query, reply)) = table
+            .iter()
+            .filter_map(|(query, reply)| find(&seen.raw[answered..], query).map(|at| (at, *query, *reply)))
+            .min_by_key(|(at, ..)| *at)
+        {
+            answered += at + query.len();
+            replies.extend_from_slice(reply);
+        }
+        drop(seen);
+        shared.changed.notify_all();
+        if !replies.is_empty() {
+            let mut writer = writer.lock().unwrap();
+            let _ = writer.write_all(&replies).and_then(|()| writer.flush());
+        }
+    }
+}
+
+pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}
+
+/// What came out of the terminal so far.
+pub struct Seen {
+    parser: vt100::Parser,
+    /// Every byte.
+    pub raw: Vec<u8>,
+    /// When the last of them came.
+    pub last: Option<Instant>,
+}
+
+impl Seen {
+    /// The text on the screen, row by row without blanks at the ends.
+    pub fn text(&self) -> String {
+        self.parser.screen().contents().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn screen(&self) -> &vt100::Screen {
+        self.parser.screen()
+    }
+
+    /// The bytes were sent.
+    pub fn sent(&self, bytes: &str) -> bool {
+        find(&self.raw, bytes.as_bytes()).is_some()
+    }
+}
+
+struct Shared {
+    seen: Mutex<Seen>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap()
+    }
+}
+
+/// A running program in its terminal. Dropping it kills the program.
+pub struct Pty {
+    master: Box<dyn MasterPty + Send>,
+    slave: OwnedFd,
+    before: Termios,
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
+    seen: Arc<Shared>,
+    ended: mpsc::Receiver<ExitStatus>,
+    status: Option<ExitStatus>,
+    pid: Pid,
+    /// When it was started.
+    pub started: Instant,
+}
+
+impl Pty {
+    /// Waits until `condition` holds and returns when it did. `what` names it in the failure.
+    #[track_caller]
+    pub fn wait_for(&self, what: &str, mut condition: impl FnMut(&Seen) -> bool) -> Instant {
+        let end = Instant::now() + LIMIT;
+        let mut seen = self.seen.lock();
+        while !condition(&seen) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let last = &seen.raw[seen.raw.len().saturating_sub(400)..];
+                panic!(
+                    "not within {LIMIT:?}: {what}\n--- screen ---\n{}\n--- {} bytes came, the last: {}",
+                    seen.text(),
+                    seen.raw.len(),
+                    last.escape_ascii()
+                );
+            }
+            seen = self.seen.changed.wait_timeout(seen, left).unwrap().0;
+        }
+        seen.last.unwrap_or(self.started)
+    }
+
+    /// Waits until the screen shows `text`.
+    #[track_caller]
+    pub fn until(&self, text: &str) -> Instant {
+        self.wait_for(&format!("{text:?} is on the screen"), |seen| seen.text().contains(text))
+    }
+
+    /// Waits until the screen does not show `text` any more.
+    #[track_caller]
+    pub fn gone(&self, text: &str) -> Instant {
+        self.wait_for(&format!("{text:?} is not on the screen"), |seen| !seen.text().contains(text))
+    }
+
+    /// Waits until these bytes were sent.
+    #[track_caller]
+    pub fn sent(&self, bytes: &str) -> Instant {
+        self.wait_for(&format!("{bytes:?} was sent"), |seen| seen.sent(bytes))
+    }
+
+    /// Types text or the bytes of a key.
+    pub fn keys(&self, bytes: &str) {
+        let mut writer = self.writer.lock().unwrap();
+        writer.write_all(bytes.as_bytes()).unwrap();
+        writer.flush().unwrap();
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&self, width: u16, height: u16) {
+        // The emulator first: what the program draws for the new size must not meet the old one.
+        self.seen.lock().parser.set_size(NonZeroU16::new(height).unwrap(), NonZeroU16::new(width).unwrap());
+        self.master.resize(pty_size(width, height)).unwrap();
+    }
+
+    /// Looks at what came so far.
+    pub fn look<T>(&self, at: impl FnOnce(&Seen) -> T) -> T {
+        at(&self.seen.lock())
+    }
+
+    /// The text on the screen.
+    pub fn text(&self) -> String {
+        self.look(Seen::text)
+    }
+
+    /// Column and row of the real cursor; `None` when it is hidden.
+    pub fn cursor(&self) -> Option<(u16, u16)> {
+        self.look(|seen| {
+            let (row, column) = seen.screen().cursor_position();
+            (!seen.screen().hide_cursor()).then_some((column, row))
+        })
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// Sends a signal to the program.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.pid, signal).unwrap();
+    }
+
+    /// Waits until the program has ended and tells how.
+    #[track_caller]
+    pub fn end(&mut self) -> ExitStatus {
+        if self.status.is_none() {
+            match self.ended.recv_timeout(LIMIT) {
+                Ok(status) => self.status = Some(status),
+                Err(_) => panic!("did not end within {LIMIT:?}\n--- screen ---\n{}", self.text()),
+            }
+        }
+        self.status.clone().unwrap()
+    }
+
+    /// Ends the program as a crash would, and waits until it is gone.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        self.end();
+    }
+
+    /// The line settings are what they were before the program started.
+    pub fn settings_are_restored(&self) -> bool {
+        same(&tcgetattr(&self.slave).unwrap(), &self.before)
+    }
+}
+
+fn same(a: &Termios, b: &Termios) -> bool {
+    (a.input_modes, a.output_modes, a.control_modes, a.local_modes)
+        == (b.input_modes, b.output_modes, b.control_modes, b.local_modes)
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        if self.status.is_none() && self.ended.try_recv().is_err() {
+            let _ = kill_process(self.pid, Signal::KILL);
+        }
+    }
+}

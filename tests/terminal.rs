@@ -1,0 +1,292 @@
+//! The real binary in a pseudo-terminal: what only shows when all parts are together, and that the terminal is always
+//! given back. No keys are set, so it runs on the rehearsal.
+
+#[path = "support/pty.rs"]
+mod pty;
+
+use pty::{Answers, Pty, Start};
+use rustix::process::Signal;
+use std::path::Path;
+
+/// What the status line shows in the default permission mode.
+const READY: &str = "Ask to Edit";
+/// Every mode that is switched on, with what switches it off.
+const MODES: &[(&str, &str)] = &[
+    ("\x1b[22;0t", "\x1b[23;0t"),
+    ("\x1b[?1049h", "\x1b[?1049l"),
+    ("\x1b[?2004h", "\x1b[?2004l"),
+    ("\x1b[?1004h", "\x1b[?1004l"),
+    ("\x1b[?1000h", "\x1b[?1000l"),
+    ("\x1b[?1006h", "\x1b[?1006l"),
+    ("\x1b[6 q", "\x1b[0 q"),
+    ("\x1b[>1u", "\x1b[<u"),
+    ("\x1b[>4;1m", "\x1b[>4m"),
+];
+
+fn lisle(home: &Path) -> Start {
+    Start::new(env!("CARGO_BIN_EXE_lisle"), home)
+}
+
+fn ready(start: Start) -> Pty {
+    let pty = start.go();
+    pty.until(READY);
+    pty
+}
+
+/// A home with one session in it, in which `text` was said and answered.
+fn used_home(text: &str) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = ready(lisle(home.path()));
+    pty.keys(&format!("{text}\r"));
+    pty.until("not a language model");
+    quit(&mut pty);
+    home
+}
+
+fn quit(pty: &mut Pty) {
+    // The first may clear a draft or stop a turn; two on an idle, empty composer quit.
+    pty.keys("\x03");
+    pty.until("again");
+    pty.keys("\x03");
+    pty.end();
+}
+
+#[track_caller]
+fn assert_given_back(pty: &Pty) {
+    pty.sent("\x1b[23;0t");
+    assert!(pty.settings_are_restored(), "the line settings are as before");
+    pty.look(|seen| {
+        assert!(!seen.screen().alternate_screen() && !seen.screen().hide_cursor() && !seen.screen().bracketed_paste());
+        let sent = String::from_utf8_lossy(&seen.raw).into_owned();
+        for (on, off) in MODES {
+            assert_eq!(sent.contains(on), sent.contains(off), "{on:?} and {off:?}");
+            assert!(sent.rfind(on) <= sent.rfind(off), "{off:?} was the last word");
+        }
+        // Half a frame at the end would leave colours or a frozen screen behind.
+        assert!(sent.rfind("\x1b[?2026h") < sent.rfind("\x1b[?2026l"), "no synchronized update is left open");
+    });
+}
+
+#[test]
+fn it_starts_on_the_rehearsal_and_answers() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.until("rehearsal");
+    assert!(pty.cursor().is_some(), "the real cursor stands in the composer");
+    pty.keys("what can you do?");
+    pty.until("what can you do?");
+    pty.keys("\r");
+    pty.until("not a language model");
+}
+
+#[test]
+fn the_cursor_stands_after_wide_characters() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    let (x, y) = pty.cursor().unwrap();
+    pty.keys("漢字é");
+    pty.until("漢字é");
+    pty.wait_for("the cursor is after the text", |seen| seen.screen().cursor_position() == (y, x + 5));
+}
+
+#[test]
+fn shift_tab_goes_through_the_modes() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.keys("\x1b[Z");
+    pty.until("Execute");
+    pty.keys("\x1b[9;2u");
+    pty.until("Explore");
+    pty.keys("\x1b[Z");
+    pty.until("Ask to Edit");
+}
+
+#[test]
+fn ctrl_c_twice_quits_and_says_how_to_resume() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = ready(lisle(home.path()));
+    pty.keys("about zebras\r");
+    pty.until("not a language model");
+    quit(&mut pty);
+    assert_eq!(pty.end().exit_code(), 0);
+    assert_given_back(&pty);
+    pty.sent("\x1b[>1u");
+    let text = pty.text();
+    let command = text.lines().rev().find_map(|line| line.split_once("lisle ")).expect(&text).1.to_owned();
+    let again = ready(lisle(home.path()).args(command.split_whitespace()));
+    again.until("not a language model");
+    again.until("about zebras");
+}
+
+#[test]
+fn an_old_terminal_is_given_back_too() {
+    for answers in [Answers::Old, Answers::None] {
+        let home = tempfile::tempdir().unwrap();
+        let mut pty = ready(lisle(home.path()).answers(answers));
+        if answers == Answers::Old {
+            pty.sent("\x1b[>4;1m");
+        }
+        quit(&mut pty);
+        assert!(!pty.look(|seen| seen.sent("\x1b[>1u")), "the kitty protocol was not offered");
+        assert_given_back(&pty);
+    }
+}
+
+#[test]
+fn a_signal_to_end_gives_the_terminal_back() {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let home = tempfile::tempdir().unwrap();
+        let mut pty = ready(lisle(home.path()));
+        pty.keys("stream 3000\r");
+        pty.wait_for("it streams", |seen| seen.raw.len() > 4000);
+        pty.signal(signal);
+        assert_eq!(pty.end().signal(), None, "it ended by itself");
+        assert_given_back(&pty);
+    }
+}
+
+#[test]
+fn what_was_said_survives_kill_9() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = ready(lisle(home.path()));
+    pty.keys("about zebras\r");
+    pty.until("not a language model");
+    pty.kill();
+    let again = ready(lisle(home.path()));
+    again.until("zebras");
+}
+
+#[test]
+fn a_used_home_shows_its_sessions() {
+    let home = used_home("about giraffes");
+    let pty = ready(lisle(home.path()));
+    pty.until("giraffes");
+}
+
+#[test]
+fn answers_that_come_late_and_in_pieces_leak_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()).answers(Answers::None));
+    pty.keys("qa");
+    for piece in ["\x1b]11;rgb:1e", "1e/1e1e/2e2e\x1b\\\x1b[?20", "26;2$y\x1b[?62", ";22c\x1b[?0u"] {
+        pty.keys(piece);
+    }
+    pty.keys("zq");
+    pty.until("qazq");
+    for leak in ["rgb", "1e1e", "2026", "62;"] {
+        assert!(!pty.text().contains(leak), "{leak}\n{}", pty.text());
+    }
+}
+
+#[test]
+fn a_pasted_line_end_never_sends() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.keys("\x1b[200~first line\rsecond line\r\x1b[201~");
+    pty.until("second line");
+    // What comes after it in the same stream was handled when it shows; nothing was sent before it.
+    pty.keys("third");
+    pty.until("third");
+    assert!(!pty.text().contains("not a language model"));
+    pty.keys("\r");
+    pty.until("not a language model");
+}
+
+#[test]
+fn a_paste_whose_end_got_lost_does_not_kill_the_keyboard() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.keys("\x1b[200~no end");
+    pty.until("no end");
+    pty.keys(" here");
+    pty.until("no end here");
+}
+
+#[test]
+fn shift_enter_breaks_the_line_in_every_spelling() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    for (line, end) in [("one", "\x1b[13;2u"), ("two", "\x1b[27;2;13~"), ("three", "\x1b\r"), ("four", "\n")] {
+        pty.keys(line);
+        pty.keys(end);
+        pty.until(line);
+    }
+    pty.keys("five");
+    pty.until("five");
+    assert!(!pty.text().contains("not a language model"));
+}
+
+#[test]
+fn every_size_is_survived_and_the_last_one_is_drawn() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    for (width, height) in [(40, 10), (20, 5), (2, 2), (1, 1), (200, 50), (79, 24), (110, 24)] {
+        pty.resize(width, height);
+    }
+    pty.resize(90, 20);
+    pty.until(READY);
+    pty.keys("still here");
+    pty.until("still here");
+}
+
+#[test]
+fn ctrl_l_repaints_everything() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.keys("draft");
+    pty.until("draft");
+    let before = pty.look(|seen| seen.raw.len());
+    pty.keys("\x0c");
+    pty.wait_for("the screen is cleared and drawn", |seen| {
+        let new = String::from_utf8_lossy(&seen.raw[before..]).into_owned();
+        new.contains("\x1b[2J") && new.contains("draft") && new.contains(READY)
+    });
+}
+
+#[test]
+fn ctrl_z_without_job_control_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.keys("draft");
+    pty.until("draft");
+    pty.keys("\x1a");
+    pty.sent("\x1b[?1049l");
+    pty.wait_for("the screen is taken again", |seen| {
+        String::from_utf8_lossy(&seen.raw).matches("\x1b[?1049h").count() == 2 && seen.text().contains("draft")
+    });
+    pty.keys(" more");
+    pty.until("draft more");
+}
+
+#[test]
+fn the_editor_gets_the_terminal_and_its_text_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let editor = "f() { read key; printf 'said %s' \"$key\" >> \"$1\"; }; f";
+    let pty = ready(lisle(home.path()).env("EDITOR", editor));
+    pty.keys("draft ");
+    pty.until("draft");
+    pty.keys("\x07");
+    pty.sent("\x1b[?1049l");
+    pty.wait_for("the line settings are the editor's", |seen| !seen.screen().alternate_screen());
+    // This line is the editor's: lisle must not read it.
+    pty.keys("hello\r");
+    pty.until("draft said hello");
+    pty.keys(" end");
+    pty.until("draft said hello end");
+}
+
+#[test]
+fn without_a_terminal_it_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lisle"))
+        .env_clear()
+        .env("LISLE_HOME", home.path())
+        .env("TERM", "xterm")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("terminal"), "{said}");
+    assert!(output.stdout.is_empty(), "nothing is drawn into a pipe");
+}
