@@ -72,14 +72,15 @@ pub fn open(setup: Setup) -> Link {
         lanes: Mutex::default(),
         metas: Mutex::default(),
     });
-    let desk = Desk { out: Outbox::new(events, None), shared, ends: Vec::new() };
+    let desk = Desk { out: Arc::new(tokio::sync::Mutex::new(Outbox::new(events, None))), shared, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link
 }
 
 struct Desk {
     shared: Arc<Shared>,
-    out: Outbox,
+    /// Shared with the tasks that answer later, so that the numbers stay in order.
+    out: Arc<tokio::sync::Mutex<Outbox>>,
     ends: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -115,7 +116,7 @@ impl Desk {
             sandbox: settings.sandbox.clone(),
             history,
         };
-        self.out.send(Event::Configured(Box::new(configured))).await;
+        self.out.lock().await.send(Event::Configured(Box::new(configured))).await;
     }
 
     async fn list(&mut self) {
@@ -133,9 +134,9 @@ impl Desk {
             }
         }
         for notice in listing.notices {
-            self.out.send(Event::Notice(notice)).await;
+            self.out.lock().await.send(Event::Notice(notice)).await;
         }
-        self.out.send(Event::Listed { sessions }).await;
+        self.out.lock().await.send(Event::Listed { sessions }).await;
     }
 
     fn create(&mut self, new: NewSession) {
@@ -172,28 +173,26 @@ impl Desk {
 
     fn models(&self, connection: ConnectionName) {
         let provider = self.shared.setup.connections.provider(&connection);
-        let mut out = Outbox::new(self.shared.events.clone(), None);
+        let out = self.out.clone();
         tokio::spawn(async move {
             let models = match provider {
                 Some(provider) => provider.models().await.map_err(|error| error.to_string()),
                 None => Err(format!("There is no connection named {connection} here.")),
             };
-            out.send(Event::Models { connection, models }).await;
+            out.lock().await.send(Event::Models { connection, models }).await;
         });
     }
 
     fn remember(&self, text: String) {
         let store = self.shared.setup.store.clone();
-        let events = self.shared.events.clone();
         tokio::task::spawn_blocking(move || {
             if let Err(error) = store.remember(&text) {
                 tracing::warn!(%error, "the input history was not saved");
-                drop(events);
             }
         });
     }
 
-    async fn shutdown(mut self) {
+    async fn shutdown(self) {
         let lanes: Vec<_> =
             self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         for lane in lanes {
@@ -203,10 +202,10 @@ impl Desk {
             if let Err(error) = end.await {
                 tracing::error!(%error, "a session's task ended badly");
                 let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
-                self.out.send(Event::Notice(notice)).await;
+                self.out.lock().await.send(Event::Notice(notice)).await;
             }
         }
-        self.out.send(Event::Ended).await;
+        self.out.lock().await.send(Event::Ended).await;
     }
 }
 

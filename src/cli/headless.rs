@@ -22,7 +22,7 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let session = match wanted.which.clone() {
         Which::New => None,
         Which::This(id) => Some(id),
-        Which::Latest => match latest(&ground) {
+        Which::Latest => match ground.latest() {
             Some(id) => Some(id),
             None => {
                 complain("lisle: there is no session to continue.");
@@ -214,11 +214,6 @@ fn prompt(words: &[String]) -> Option<String> {
         }
     }
     Some(text)
-}
-
-fn latest(ground: &Ground) -> Option<SessionId> {
-    let sessions = ground.store.list().sessions;
-    sessions.into_iter().filter(|meta| !meta.hidden && !meta.archived).max_by_key(|meta| meta.last_message).map(|meta| meta.id)
 }
 
 async fn interrupted() {

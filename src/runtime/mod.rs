@@ -66,6 +66,8 @@ pub struct Options {
     pub state_dir: PathBuf,
     /// The session to begin with; a new one without.
     pub resume: Option<SessionId>,
+    /// The first message of a new session.
+    pub first: Option<String>,
     /// What was odd on the way here.
     pub notices: Vec<Notice>,
 }

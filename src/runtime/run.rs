@@ -53,7 +53,8 @@ fn open(
     let memory = Memory::of(&options.state_dir, &term, &effects::env("TERM_PROGRAM").unwrap_or_default());
     let known = memory.recall();
     let (width, height) = tty.size();
-    let state = State::new(options.keys, Size { width, height }, now(), utc_offset());
+    let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
+    state.lobby_sent.extend(options.first);
     let glyphs = options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env));
     let home = effects::env("HOME").unwrap_or_default();
     let canvas = Canvas::new(options.themes, canvas::colors(&effects::env), glyphs, home);

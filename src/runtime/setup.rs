@@ -137,6 +137,20 @@ impl Ground {
         }
     }
 
+    /// Connections that were found and never chosen.
+    #[must_use]
+    pub fn offered(&self) -> Vec<String> {
+        let offered = self.connections.all.iter().filter(|one| one.offered && one.missing.is_none());
+        offered.map(|one| one.name.to_string()).collect()
+    }
+
+    /// The session that was used last, hidden and archived ones left out.
+    #[must_use]
+    pub fn latest(&self) -> Option<SessionId> {
+        let sessions = self.store.list().sessions.into_iter().filter(|meta| !meta.hidden && !meta.archived);
+        sessions.max_by_key(|meta| meta.last_message).map(|meta| meta.id)
+    }
+
     /// The engine's parts. `headless`: nobody can be asked.
     #[must_use]
     pub fn engine(&self, headless: bool) -> agent::Setup {
@@ -167,6 +181,9 @@ impl Ground {
     fn open_connections(&self) -> Connections {
         let mut out = Connections::new();
         for mut info in self.connections.infos() {
+            if let Some(model) = self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name)) {
+                info.default_model.clone_from(model);
+            }
             let one = self.connections.find(&info.name);
             let provider = one.and_then(|one| self.provider(one, &mut info));
             out.add(info, provider);

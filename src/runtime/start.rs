@@ -1,0 +1,147 @@
+//! Opens the app: themes, keymap and session as the user wants them, over the engine that `setup` puts together.
+
+use super::setup::{Ground, Which};
+use super::{Link, Mouse, Options};
+use crate::agent;
+use crate::config::builtin::{self, Kind};
+use crate::config::{Problem, settings};
+use crate::domain::contract::Act;
+use crate::domain::{Command, Level, Notice, SessionId};
+use crate::keymap;
+use crate::theme::resolve::ThemeText;
+use crate::ui::chat::Glyphs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Runs the app until the user leaves it; `prompt` is sent as its first message.
+///
+/// Returns the session to name in the command that resumes.
+///
+/// # Errors
+/// When there is no usable terminal, or the session to continue does not exist.
+pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Option<SessionId>> {
+    let mut problems = ground.problems.clone();
+    let keys = keymap(&ground, &mut problems);
+    let themes = themes(&ground, &mut problems);
+    let ui = ground.settings.ui.clone();
+    let kept_theme = ground.paths.state.join("theme");
+    let theme = if ui.theme == "auto" { recall(&kept_theme).unwrap_or(ui.theme) } else { ui.theme };
+    let resume = match ground.wanted.which.clone() {
+        Which::New => None,
+        Which::This(id) => {
+            // Asked before the screen opens, so that a wrong id is told where it was typed.
+            anyhow::ensure!(ground.store.session_dir(&id).is_dir(), "there is no session {id} in {}", ground.store.workspace_name());
+            Some(id)
+        }
+        Which::Latest => ground.latest(),
+    };
+    let link = agent::open(ground.engine(false));
+    let first = match &resume {
+        Some(session) => {
+            catch_up(&link, &ground, session, prompt).await;
+            None
+        }
+        None => prompt,
+    };
+    let options = Options {
+        keys: Arc::new(keys),
+        themes,
+        theme,
+        remember_theme: Box::new(move |name| remember(&kept_theme, name)),
+        glyphs: match ui.glyphs {
+            settings::Glyphs::Auto => None,
+            settings::Glyphs::Unicode => Some(Glyphs::Unicode),
+            settings::Glyphs::Ascii => Some(Glyphs::Ascii),
+        },
+        fps: ui.fps,
+        mouse: match ui.mouse {
+            settings::Mouse::On => Mouse::Ours,
+            settings::Mouse::Off => Mouse::Theirs,
+        },
+        state_dir: ground.paths.state.clone(),
+        resume,
+        first,
+        notices: problems.iter().map(Problem::notice).chain(offers(&ground)).collect(),
+    };
+    Ok(super::run(link, options).await?.resume)
+}
+
+/// What the command line wants of a session that exists.
+async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
+    let wanted = &ground.wanted;
+    let mut acts = Vec::new();
+    acts.extend(wanted.mode.map(|mode| Act::Mode { mode, drop_plan: false }));
+    if let Some(model) = &wanted.model {
+        acts.push(Act::Model { connection: wanted.connection.clone(), model: model.clone() });
+    }
+    acts.extend(prompt.map(|text| Act::Send { text }));
+    for act in acts {
+        // The engine was opened just now: it listens.
+        let _ = link.commands.send(Command::To { session: session.clone(), act }).await;
+    }
+}
+
+fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
+    let name = &ground.settings.ui.keymap;
+    let own = ground.paths.config.join(Kind::Keymap.folder()).join(format!("{name}.toml"));
+    let text = match builtin::find(&ground.paths, Kind::Keymap, name) {
+        // The one that comes along is the ground in any case.
+        Ok(Some(source)) if source.path == own => Some(source.text),
+        Ok(Some(_)) => None,
+        Ok(None) => {
+            let text = format!("There is no keymap {name:?}.");
+            problems.push(Problem { path: own.clone(), line: None, text, fix: "Make this file, or take ui.keymap out of config.toml.".to_owned() });
+            None
+        }
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    let shown = own.display().to_string();
+    let loaded = keymap::load(text.as_deref().map(|text| (shown.as_str(), text)));
+    problems.extend(loaded.problems.into_iter().map(|odd| Problem {
+        path: PathBuf::from(odd.file),
+        line: Some(odd.line).filter(|line| *line > 0),
+        text: odd.text,
+        fix: odd.fix,
+    }));
+    loaded.table
+}
+
+fn themes(ground: &Ground, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
+    let mut texts = Vec::new();
+    for name in builtin::all_names(&ground.paths, Kind::Theme) {
+        match builtin::find(&ground.paths, Kind::Theme, &name) {
+            Ok(Some(source)) if source.path.starts_with(&ground.paths.config) => {
+                texts.push(ThemeText { name: source.name, file: source.path.display().to_string(), text: source.text });
+            }
+            Ok(_) => {}
+            Err(problem) => problems.push(problem),
+        }
+    }
+    texts
+}
+
+/// A connection that was found but never chosen is offered once the screen is there.
+fn offers(ground: &Ground) -> Option<Notice> {
+    let found = ground.offered();
+    let first = found.first()?;
+    let text = format!("Found {}: nothing is sent there before you choose it.", found.join(", "));
+    Some(Notice::new(Level::Info, text).hint(format!("/model chooses it, or start with --connection {first}.")))
+}
+
+fn recall(file: &Path) -> Option<String> {
+    let name = std::fs::read_to_string(file).ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+fn remember(file: &Path, name: &str) -> Result<(), String> {
+    let write = || {
+        if let Some(dir) = file.parent() {
+            std::fs::create_dir_all(dir)?;
+        }
+        std::fs::write(file, name)
+    };
+    write().map_err(|error| format!("The theme is used but not kept: {} could not be written: {error}.", file.display()))
+}
