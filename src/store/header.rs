@@ -270,22 +270,22 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
     put("lastUsedAt", changed!(used), Some(time(meta.used)));
     put("lastMessageAt", changed!(last_message), Some(time(meta.last_message)));
     put("name", changed!(title) && !(new && meta.title.is_empty()), Some(text(&meta.title)));
-    put("isFlagged", changed!(flagged) && !(new && !meta.flagged), flag(meta.flagged));
+    put("isFlagged", changed!(flagged) && (!new || meta.flagged), flag(meta.flagged));
     put("sessionStatus", changed!(status), Some(text(&meta.status)));
     put("labels", changed!(labels) && !(new && meta.labels.is_empty()), {
         Some(portable::render(&meta.labels, place.dir))
     });
-    put("hidden", changed!(hidden) && !(new && !meta.hidden), flag(meta.hidden));
-    put("hasUnread", changed!(unread) && !(new && !meta.unread), flag(meta.unread));
+    put("hidden", changed!(hidden) && (!new || meta.hidden), flag(meta.hidden));
+    put("hasUnread", changed!(unread) && (!new || meta.unread), flag(meta.unread));
     put("permissionMode", changed!(mode), Some(text(meta.mode.stored())));
     put("workingDirectory", changed!(cwd), Some(path(&meta.cwd)));
     put("model", changed!(model), meta.model.as_deref().map(text));
     put("llmConnection", changed!(connection), meta.connection.as_ref().map(|c| text(c.as_str())));
-    put("connectionLocked", changed!(connection_locked) && !(new && !meta.connection_locked), {
+    put("connectionLocked", changed!(connection_locked) && (!new || meta.connection_locked), {
         flag(meta.connection_locked)
     });
     put("thinkingLevel", changed!(thinking), Some(text(meta.thinking.word())));
-    put("isArchived", changed!(archived) && !(new && !meta.archived), flag(meta.archived));
+    put("isArchived", changed!(archived) && (!new || meta.archived), flag(meta.archived));
     if changed!(archived) && !new {
         // Craft takes the time away when a session comes back.
         put("archivedAt", true, meta.archived.then(|| time(meta.used)));

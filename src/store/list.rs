@@ -89,16 +89,13 @@ impl Store {
             meta
         };
         match self.first_bytes(&dir.join(layout::SESSION)) {
-            Ok((bytes, modified)) => {
-                let odd = match header::first(&bytes) {
-                    First::Header { fields, end, .. } if end <= header::SLOT_MAX + 1 => {
-                        let place = Home { dir: &dir, home: &self.inner.home };
-                        return Some(header::decode(&fields, id, place, At(modified)));
-                    }
-                    _ => "Line 1, the header, cannot be read as one.",
-                };
-                Some(self.second(id, &dir).unwrap_or_else(|| self.whole_row(id, odd)))
+            Ok((First::Header { fields, .. }, modified)) => {
+                Some(header::decode(&fields, id, Home { dir: &dir, home: &self.inner.home }, At(modified)))
             }
+            Ok(_) => Some(
+                self.second(id, &dir)
+                    .unwrap_or_else(|| self.whole_row(id, "Line 1, the header, cannot be read as one.")),
+            ),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // Gone, or another program is between its unlink and its rename.
                 let theirs = self.io().stat(&dir.join(layout::THEIR_TEMP)).is_ok();
@@ -111,15 +108,15 @@ impl Store {
         }
     }
 
-    fn first_bytes(&self, path: &Path) -> std::io::Result<(Vec<u8>, i64)> {
+    /// What the first bytes hold, and the time of the last change where that stands in for what a header lacks.
+    fn first_bytes(&self, path: &Path) -> std::io::Result<(First, i64)> {
         let file = self.io().open(path, How::Read)?;
-        let bytes = tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?;
-        // The time of the last change stands in only for what the header lacks; asked for nothing else.
-        let modified = match header::first(&bytes) {
-            First::Header { fields, .. } if fields.number("createdAt").is_some() => 0,
-            _ => self.io().stat(path)?.modified,
+        let first = header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?);
+        let modified = match &first {
+            First::Header { fields, .. } if fields.number("createdAt").is_none() => self.io().stat(path)?.modified,
+            _ => 0,
         };
-        Ok((bytes, modified))
+        Ok((first, modified))
     }
 
     /// The row from `header.json`.

@@ -35,6 +35,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use header::Counted;
 pub use journal::{Durability, Journal};
 pub use list::Listing;
 pub use open::{Access, Fsync, Loaded, Options, Store};

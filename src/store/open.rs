@@ -310,13 +310,15 @@ impl Store {
     fn make_workspace(&self, at: At) -> Result<(), StoreError> {
         let layout = &self.inner.layout;
         let io = self.io();
-        if io.stat(&layout.sessions()).is_err() {
-            make_dirs(io, &layout.sessions())?;
-            self.sync_dir(&layout.workspace)?;
-        }
+        // The mark first: sessions without it would look like another program's.
         if !self.inner.foreign && io.stat(&layout.config()).is_err() {
+            make_dirs(io, &layout.workspace)?;
             let text = layout::marker(&self.inner.name, at.0);
             session::replace(io, &layout.config(), text.as_bytes(), self.inner.fsync != Fsync::Off)?;
+            self.sync_dir(&layout.workspace)?;
+        }
+        if io.stat(&layout.sessions()).is_err() {
+            make_dirs(io, &layout.sessions())?;
             self.sync_dir(&layout.workspace)?;
         }
         Ok(())

@@ -16,6 +16,10 @@ struct Promised {
     title: String,
 }
 
+fn store(root: &Path) -> Store {
+    store_with(root, Arc::new(Quick::default()))
+}
+
 fn queued(n: u64) -> Queued {
     Queued { id: MessageId::new(format!("q{n}")), text: format!("queued {n}"), at: NOW, redelivered: false }
 }
@@ -133,7 +137,7 @@ fn assert_kept(root: &Path, promised: &Promised, when: &str) {
 
 fn calls_of_a_life() -> u64 {
     let root = tempfile::tempdir().unwrap();
-    let io = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
+    let io = Arc::new(Watched::new(Arc::new(Quick::default()), Fault::None));
     let (promised, late) = life(root.path(), io.clone());
     assert!(!late && promised.rows.len() == 6);
     assert_kept(root.path(), &promised, "undisturbed");
@@ -148,7 +152,7 @@ fn a_death_at_any_call_keeps_what_was_promised() {
         // After a call is before the next one.
         for fault in [Fault::DieBefore(at), Fault::DieAmid(at)] {
             let root = tempfile::tempdir().unwrap();
-            let (promised, _) = life(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
+            let (promised, _) = life(root.path(), Arc::new(Watched::new(Arc::new(Quick::default()), fault)));
             assert_kept(root.path(), &promised, &format!("{fault:?}"));
         }
     }
@@ -165,9 +169,9 @@ fn an_error_at_any_call_loses_nothing_while_the_process_lives() {
         ] {
             let root = tempfile::tempdir().unwrap();
             let when = format!("{fault:?}");
-            let store = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
-            let Ok((id, mut journal)) = store.create(&meta("a")) else {
-                let left = super::store(root.path()).list().sessions;
+            let disturbed = store_with(root.path(), Arc::new(Watched::new(Arc::new(Quick::default()), fault)));
+            let Ok((id, mut journal)) = disturbed.create(&meta("a")) else {
+                let left = store(root.path()).list().sessions;
                 assert!(left.iter().all(|m| m.odd.is_empty() && m.messages == 0), "{when}: {left:?}");
                 continue;
             };
@@ -180,7 +184,7 @@ fn an_error_at_any_call_loses_nothing_while_the_process_lives() {
             journal.close().unwrap_or_else(|e| panic!("{when}: {e}"));
             assert!(!journal.unsaved(), "{when}");
             drop(journal);
-            let loaded = super::store(root.path()).load(&id, 100).unwrap();
+            let loaded = store(root.path()).load(&id, 100).unwrap();
             assert_eq!(ids(&loaded.rows), ["msg-u10", "msg-t11", "msg-a12"], "{when}");
             assert_eq!(loaded.queue.len(), 1, "{when}");
             assert_eq!((loaded.meta.title.as_str(), loaded.meta.messages), ("Title 10", 3), "{when}");

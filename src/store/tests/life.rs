@@ -167,7 +167,7 @@ fn a_large_file_is_paged_from_its_end() {
     journal.append(&rows, Durability::Written).unwrap();
     journal.close().unwrap();
     drop(journal);
-    let watched = Arc::new(super::io::Watched::new(Arc::new(Disk), super::io::Fault::None));
+    let watched = Arc::new(crate::store::io::Watched::new(Arc::new(Disk), crate::store::io::Fault::None));
     let store = store_with(root.path(), watched);
     let loaded = store.load(&id, 50).unwrap();
     assert_eq!(loaded.rows, rows[2950..]);
@@ -226,14 +226,14 @@ async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
     let calm = store(root.path());
     let (id, journal) = calm.create(&meta("a")).unwrap();
     drop(journal);
-    let io = Arc::new(super::io::Watched::new(Arc::new(Disk), super::io::Fault::None));
+    let io = Arc::new(crate::store::io::Watched::new(Arc::new(Disk), crate::store::io::Fault::None));
     let before = {
         let store = store_with(root.path(), io.clone());
         drop(store.load(&id, 10).unwrap());
         io.calls()
     };
-    let fault = super::io::Fault::Fail { at: before + 1, times: 1, errno: 28 };
-    let store = store_with(root.path(), Arc::new(super::io::Watched::new(Arc::new(Disk), fault)));
+    let fault = crate::store::io::Fault::Fail { at: before + 1, times: 1, errno: 28 };
+    let store = store_with(root.path(), Arc::new(crate::store::io::Watched::new(Arc::new(Disk), fault)));
     let writer = Writer::spawn(writer_of(store.load(&id, 10).unwrap()));
     let error = writer.append(vec![user(1)], Durability::Synced).await.unwrap_err().to_string();
     assert!(error.contains("No space left"), "{error}");
@@ -247,8 +247,8 @@ async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
 #[test]
 fn a_home_that_cannot_be_written_still_gives_a_store() {
     let root = tempfile::tempdir().unwrap();
-    let fault = super::io::Fault::Fail { at: 1, times: u64::MAX, errno: 30 };
-    let store = store_with(root.path(), Arc::new(super::io::Watched::new(Arc::new(Disk), fault)));
+    let fault = crate::store::io::Fault::Fail { at: 1, times: u64::MAX, errno: 30 };
+    let store = store_with(root.path(), Arc::new(crate::store::io::Watched::new(Arc::new(Disk), fault)));
     let error = store.create(&meta("a")).unwrap_err().to_string();
     assert!(error.contains("read-only") && error.contains("work"), "{error}");
     assert!(store.save_draft(&id("a"), "x").is_err());
