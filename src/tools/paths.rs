@@ -110,6 +110,10 @@ pub fn shown(path: &Path, place: &Place) -> String {
 /// Up to five existing paths that were perhaps meant by one that does not exist, nearest first, as shown.
 #[must_use]
 pub fn neighbours(missing: &Path, place: &Place) -> Vec<String> {
+    // What is beside a secret is not told before it was decided on.
+    if super::places::is_secret(missing, place) {
+        return Vec::new();
+    }
     // The first part that is not there decides: `scr/main.rs` is near to `src`.
     let Some((folder, wrong, rest)) = first_missing(missing) else { return Vec::new() };
     let wanted = wrong.to_string_lossy().to_lowercase();
@@ -231,5 +235,8 @@ mod tests {
         assert_eq!(near("paths.rs"), ["src/paths.rs"]);
         assert_eq!(near("readme.md"), ["README.md"]);
         assert_eq!(near("zzzzzz"), Vec::<String>::new());
+        std::fs::create_dir(root.join("work/.ssh")).unwrap();
+        std::fs::write(root.join("work/.ssh/id_work"), "x").unwrap();
+        assert_eq!(near(".ssh/id_werk"), Vec::<String>::new());
     }
 }
