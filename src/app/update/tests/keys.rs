@@ -141,7 +141,7 @@ fn ctrl_c_keeps_stops_and_quits() {
     assert!(!screen.sent().contains(&Command::Shutdown), "another key starts it anew");
     screen.keys("ctrl+c");
     assert!(screen.sent().contains(&Command::Shutdown));
-    assert!(matches!(screen.whole(Event::Ended).fx.last(), Some(Effect::Quit { resume: None }) | Some(_)));
+    screen.whole(Event::Ended);
     assert!(screen.fx.contains(&Effect::Quit { resume: None }));
 }
 
@@ -417,8 +417,8 @@ fn a_wish_from_outside_to_end_saves_and_shuts_down_once() {
 #[test]
 fn the_palette_runs_what_it_shows() {
     let mut screen = Screen::new();
-    screen.keys("ctrl+p").type_text("permission").keys("enter");
-    assert!(matches!(overlay_name(&screen), "Permission mode" | "none"), "{}", overlay_name(&screen));
+    screen.keys("ctrl+p").type_text("choose the permission mode").keys("enter");
+    assert_eq!(overlay_name(&screen), "Permission mode");
     let mut screen = Screen::new();
     screen.ask(approval("r1")).keys("ctrl+p").type_text("answer what waits here").keys("enter");
     assert_eq!(screen.state.focus, Focus::Panel);
