@@ -151,7 +151,8 @@ pub enum Target {
     Choice(usize),
     /// The topmost overlay, beside its rows.
     Overlay,
-    /// A row of the topmost overlay, by its place among the shown ones.
+    /// A row of the topmost overlay: its place in [`super::state::picker::Picker::hits`] or in
+    /// [`super::state::overlay::Inbox::rows`].
     OverlayRow(usize),
     /// The mode in the status line.
     Mode,
