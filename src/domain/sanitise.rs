@@ -67,6 +67,16 @@ pub struct Growing<'a> {
 }
 
 impl Growing<'_> {
+    /// The part of `text` that is whole lines which no later text can change.
+    #[must_use]
+    pub fn settled(&self) -> &str {
+        let end = match &self.cuts {
+            None => self.text.rfind('\n').map_or(0, |i| i + 1),
+            Some(cuts) => cuts.last().map_or(0, |cut| cut.1),
+        };
+        self.text.get(..end).unwrap_or_default()
+    }
+
     /// The offset in the source of a line begin in `text`, if the text may be cut there: what is behind gives, cleaned
     /// alone, the same as it does now.
     #[must_use]
@@ -189,7 +199,8 @@ impl Cleaner {
     }
 
     fn push(&mut self, c: char) {
-        if c != '\t' && c.width().unwrap_or(0) == 0 && !self.may_join(c) {
+        let overwrites = self.returned || self.back > 0;
+        if c != '\t' && c.width().unwrap_or(0) == 0 && (overwrites || !self.may_join(c)) {
             return;
         }
         if self.returned {
@@ -341,6 +352,7 @@ mod tests {
             ("a\u{2028}b", "a\nb"),
             ("x\u{fe0f}\u{fe0e}\u{fe0f}", "x\u{fe0f}"),
             ("a\u{200d}\u{200d}b", "a\u{200d}b"),
+            ("\u{200d} \u{8}\u{200d}", "\u{200d} "),
         ] {
             assert_eq!(clean(text), want, "{text:?}");
         }
@@ -436,6 +448,7 @@ mod tests {
             let whole = format!("{before}{after}");
             let early = clean_growing(&before);
             prop_assert_eq!(&early.text, &clean(&before));
+            prop_assert!(clean(&whole).starts_with(early.settled()));
             for offset in early.text.match_indices('\n').map(|(i, _)| i + 1) {
                 if let Some(source) = early.source(offset) {
                     let joined = format!("{}{}", &early.text[..offset], clean(&whole[source..]));

@@ -65,3 +65,42 @@ pub(super) fn plain(diff: &FileDiff) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::Theme;
+    use crate::ui::chat::Glyphs;
+
+    fn shown(old: Option<&str>, new: &str, width: usize) -> Vec<String> {
+        let theme = Theme::plain();
+        let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+        lines(&FileDiff::between("a", old, new), width, &look).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn numbers_signs_and_hidden_characters() {
+        let old = (1..30).map(|i| format!("line {i}\n")).collect::<String>();
+        let new = old.replace("line 2\n", "\tli\u{200b}ne two\x1b[8m\n").replace("line 28\n", "");
+        assert_eq!(
+            shown(Some(&old), &new, 40),
+            [
+                " 1   line 1",
+                " 2 - line 2",
+                " 2 +     li⟦U+200B⟧ne two␛[8m",
+                " 3   line 3",
+                " 4   line 4",
+                " 5   line 5",
+                " ⋮",
+                "25   line 25",
+                "26   line 26",
+                "27   line 27",
+                "28 - line 28",
+                "28   line 29",
+            ]
+        );
+        assert_eq!(shown(None, "a long line\n", 10), ["1 + a long", "     line"]);
+        assert_eq!(shown(None, "", 20), ["an empty file"]);
+        assert_eq!(shown(Some("x"), "x", 20), ["no change"]);
+    }
+}

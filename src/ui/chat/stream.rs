@@ -97,11 +97,9 @@ impl Stream {
     /// Keeps what is final of the text behind `done`.
     fn settle(&mut self, tail: &str, width: usize, look: &Look<'_>) {
         let growing = clean_growing(tail);
-        let complete = growing.text.rfind('\n').map_or(0, |i| i + 1);
         let mut pass = Pass { text: &growing.text, at: 0, state: self.state.clone(), lines: Vec::new() };
         let mut kept = (0, 0, self.state.clone());
-        let end = growing.text.get(..complete).unwrap_or_default();
-        pass.run(end, width, look, &mut |pass: &Pass<'_>| {
+        pass.run(growing.settled(), width, look, &mut |pass: &Pass<'_>| {
             if let Some(at) = growing.source(pass.at) {
                 kept = (at, pass.lines.len(), pass.state.clone());
             }

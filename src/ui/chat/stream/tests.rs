@@ -98,6 +98,18 @@ fn what_is_finished_is_not_parsed_again() {
 }
 
 #[test]
+fn a_line_that_later_text_takes_back_ends_no_block() {
+    let theme = Theme::plain();
+    let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+    let mut stream = Stream::default();
+    // The sequence on the second line has no end yet; when it comes, the line is overwritten.
+    for text in ["para\n- \x1b]0;t\nmore\n", "para\n- \x1b]0;t\nmore\n\x07\rgoes on\n"] {
+        stream.update(text, 20, &look);
+    }
+    assert_eq!(stream.into_lines().iter().map(ToString::to_string).collect::<Vec<_>>(), ["para", "goes on"]);
+}
+
+#[test]
 fn unbounded_things_are_bounded() {
     let begin = std::time::Instant::now();
     let row = format!("{}\n", "|a".repeat(4000));
