@@ -252,8 +252,8 @@ actions! {
     }
     /// Lists on top of the screen, and texts asked for.
     Picker PickerAction "picker" {
-        Up "up" "up" [Picker Inbox];
-        Down "down" "down" [Picker Inbox];
+        Up "up" "up" [Picker Inbox Search];
+        Down "down" "down" [Picker Inbox Search];
         PageUp "page_up" "a page up" [Picker Inbox];
         PageDown "page_down" "a page down" [Picker Inbox];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];

@@ -4,6 +4,8 @@ use crate::app::key::{Code, Key, Mods};
 use crate::app::slash::Slash;
 use proptest::prelude::*;
 
+static TABLE: std::sync::LazyLock<Table> = std::sync::LazyLock::new(|| load(None).table);
+
 fn user(text: &str) -> Loaded {
     load(Some(("keymap.toml", text)))
 }
@@ -126,7 +128,7 @@ proptest! {
     /// Whatever a chord is, feeding it key by key ends in the action of the first context that binds it, and never hangs.
     #[test]
     fn chords_end(place in 0usize..1_000, context in 0usize..Context::ALL.len()) {
-        let table = load(None).table;
+        let table = &*TABLE;
         let binding = &table.bindings()[place % table.bindings().len()];
         let contexts = [binding.context, Context::ALL[context]];
         let mut pending: Vec<Key> = Vec::new();

@@ -2,7 +2,6 @@
 //! and both know readline's verbs. The several-line one is `tui_textarea` without any of its own keys.
 
 use crate::app::action::ComposerAction as Verb;
-use ratatui::style::Style;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -163,8 +162,8 @@ impl Editor {
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.set_max_histories(500);
         // The real cursor stands at the caret; the widget paints none.
-        area.set_cursor_style(Style::default());
-        area.set_cursor_line_style(Style::default());
+        area.set_cursor_style(Default::default());
+        area.set_cursor_line_style(Default::default());
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         Self { area, killed: String::new() }
@@ -211,6 +210,8 @@ impl Editor {
 
     /// Puts the caret there; past the end means at the end.
     pub fn place(&mut self, row: usize, col: usize) {
+        let row = row.min(self.lines().len().saturating_sub(1));
+        let col = col.min(self.lines().get(row).map_or(0, |line| line.chars().count()));
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         self.area.move_cursor(CursorMove::Jump(short(row), short(col)));
         // The widget jumps no further than a u16 counts.
@@ -285,7 +286,6 @@ impl Editor {
             }
             Verb::Left | Verb::WordBack if col == 0 && row > 0 => {
                 self.place(row - 1, usize::MAX);
-                self.area.move_cursor(CursorMove::End);
                 Done::Moved
             }
             Verb::Right | Verb::WordForward if ended && !last_row => {

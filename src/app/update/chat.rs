@@ -238,6 +238,11 @@ pub(super) fn accept_search(state: &mut State) {
     }
 }
 
+/// The next hit, down for more than 0.
+pub(super) fn step_hits(state: &mut State, by: isize) {
+    walk_hits(state, if by < 0 { Way::Up } else { Way::Down });
+}
+
 /// To the next hit in a direction, around the ends.
 fn walk_hits(state: &mut State, way: Way) {
     let Some(search) = &mut state.search else { return };

@@ -2,20 +2,24 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{leave, overlay, panel, rows, session, to};
+use super::{inbox, leave, model, panel, rows, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, State};
-use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd};
+use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::SessionId;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
-    let Stamped { session, seq, event, .. } = stamped;
+    let Stamped { v, session, seq, event } = stamped;
+    if v > VERSION {
+        let text = format!("The engine speaks version {v} of the contract, and this screen version {VERSION}.");
+        return state.notify(Notice::new(Level::Error, text).hint("start lisle anew, after an update"));
+    }
     match session {
         None => {
             let missed = state.engine_seq.is_some_and(|last| seq > last + 1);
@@ -46,7 +50,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Changed(meta) => changed(state, *meta, fx),
         Event::Models { connection, models } => {
             state.models.insert(connection, models);
-            overlay::refill_models(state);
+            model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
         Event::Notice(notice) => state.notify(notice),
@@ -154,7 +158,7 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
     };
     panel::sync(state, id, changed.then_some(&request_id));
     if changed {
-        overlay::forget_answer(state, id, &request_id);
+        inbox::forget_answer(state, id, &request_id);
     }
 }
 
@@ -284,5 +288,5 @@ fn configure(state: &mut State, configured: Configured) {
         }
     }
     state.config = configured;
-    overlay::refill_models(state);
+    model::refill(state);
 }

@@ -3,9 +3,11 @@
 mod chat;
 mod compose;
 mod engine;
+mod inbox;
 mod input;
 mod leave;
 mod list;
+mod model;
 mod mouse;
 mod overlay;
 mod panel;
@@ -101,7 +103,7 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Session(verb) => session::act(state, verb, key, fx),
         Action::Turn(verb) => session::turn(state, verb, fx),
         Action::Mode(verb) => session::mode(state, verb, fx),
-        Action::Model(verb) => overlay::model(state, verb, fx),
+        Action::Model(verb) => model::act(state, verb, fx),
         Action::Composer(verb) => compose::act(state, verb, fx),
         Action::Slash(verb) => slash::act(state, verb, fx),
         Action::Chat(verb) => chat::act(state, verb, fx),

@@ -1,38 +1,34 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
-use super::{act as do_action, chat, compose, leave, list, panel, session, to};
+use super::{act as do_action, chat, compose, inbox, leave, list, model, panel, session, to};
 use crate::app::action::{
-    Action, AppAction, ChatAction, ComposerAction, Context, HelpAction, ListAction, ModelAction, PickerAction,
-    SessionAction,
+    Action, AppAction, ChatAction, ComposerAction, Context, HelpAction, ListAction, PickerAction, SessionAction,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
-use crate::app::state::overlay::{Help, Inbox, Overlay, Rename, Waiting};
-use crate::app::state::panel::{Panel, Stage};
+use crate::app::state::overlay::{Help, Overlay, Rename};
+use crate::app::state::panel::Stage;
 use crate::app::state::picker::{Item, Kind, Picker, Value};
-use crate::app::state::sessions::needs_you;
-use crate::app::state::{Focus, State, fuzzy};
-use crate::domain::contract::{Act, Command};
-use crate::domain::ids::{ConnectionName, RequestId, SessionId};
-use crate::domain::request::{Ask, Request};
-use crate::domain::session::{Activity, ThinkingLevel};
+use crate::app::state::{Focus, State};
+use crate::domain::contract::Act;
+use crate::domain::ids::SessionId;
 use crate::domain::{Level, Mode, Notice};
 
-fn open(state: &mut State, overlay: Overlay) {
+pub(super) fn open(state: &mut State, overlay: Overlay) {
     panel::give_back(state);
     state.overlays.push(overlay);
 }
 
-fn open_picker(state: &mut State, kind: Kind, items: Vec<Item>, selected: usize) {
+pub(super) fn open_picker(state: &mut State, kind: Kind, items: Vec<Item>, selected: usize) {
     open(state, Overlay::Picker(Box::new(Picker::new(kind, items, selected))));
 }
 
-fn item(label: impl Into<String>, detail: impl Into<String>, value: Value) -> Item {
+pub(super) fn item(label: impl Into<String>, detail: impl Into<String>, value: Value) -> Item {
     Item { label: label.into(), detail: detail.into(), value }
 }
 
 /// A text as one line of a list.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect()
 }
 
@@ -136,7 +132,14 @@ pub(super) fn wheel(state: &mut State, by: isize) {
                 inbox.selected = inbox.selected.saturating_add_signed(by).min(inbox.rows.len().saturating_sub(1));
             }
         },
-        Some(Overlay::Rename(_) | Overlay::ConfirmQuit) | None => {}
+        Some(Overlay::Rename(_) | Overlay::ConfirmQuit) => {}
+        // The filter of the list and the search of the conversation move what they found.
+        None if state.focus == Focus::List => {
+            state.sessions.step(by);
+            list::keep_in_sight(state);
+        }
+        None if state.focus == Focus::Chat && state.search.is_some() => chat::step_hits(state, by),
+        None => {}
     }
 }
 
@@ -170,122 +173,6 @@ pub(super) fn themes(state: &mut State) {
     let items = state.themes.iter().map(|name| item(name, "", Value::Theme(name.clone()))).collect();
     let selected = state.themes.iter().position(|name| *name == state.theme).unwrap_or(0);
     open_picker(state, Kind::Theme, items, selected);
-}
-
-pub(super) fn model(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
-    match verb {
-        ModelAction::Pick => {
-            let (items, selected) = model_items(state);
-            open_picker(state, Kind::Model, items, selected);
-            ask_for_models(state, fx);
-        }
-        ModelAction::Thinking => {
-            let now = state.current_meta().map(|meta| meta.thinking);
-            let items =
-                ThinkingLevel::ALL.into_iter().map(|level| item(level.word(), "", Value::Thinking(level))).collect();
-            let selected = now.and_then(|now| ThinkingLevel::ALL.iter().position(|level| *level == now)).unwrap_or(0);
-            open_picker(state, Kind::Thinking, items, selected);
-        }
-    }
-}
-
-/// The connection that the shown session cannot leave any more.
-fn locked(state: &State) -> Option<ConnectionName> {
-    state.current_meta().filter(|meta| meta.connection_locked).and_then(|meta| meta.connection.clone())
-}
-
-/// Asks the servers of the connections in question, once each; what was found and not chosen is not asked.
-fn ask_for_models(state: &State, fx: &mut Vec<Effect>) {
-    let locked = locked(state);
-    for connection in &state.config.connections {
-        let other = locked.as_ref().is_some_and(|name| *name != connection.name);
-        let known = matches!(state.models.get(&connection.name), Some(Ok(_)));
-        if !other && !known && !connection.offered && connection.missing.is_none() {
-            fx.push(Effect::Send(Command::Models { connection: connection.name.clone() }));
-        }
-    }
-}
-
-fn model_items(state: &State) -> (Vec<Item>, usize) {
-    let locked = locked(state);
-    let meta = state.current_meta();
-    let mut items = Vec::new();
-    let mut selected = 0;
-    for connection in &state.config.connections {
-        if locked.as_ref().is_some_and(|name| *name != connection.name) {
-            continue;
-        }
-        let mut models: Vec<&String> = Vec::new();
-        let told = state.models.get(&connection.name).and_then(|models| models.as_ref().ok());
-        let default = Some(&connection.default_model).filter(|model| !model.is_empty());
-        for model in default.into_iter().chain(&connection.models).chain(told.into_iter().flatten()) {
-            if !models.contains(&model) {
-                models.push(model);
-            }
-        }
-        if let Some(why) = &connection.missing {
-            items.push(item(connection.name.as_str(), why, Value::Remark));
-        } else if let Some(Err(why)) = state.models.get(&connection.name) {
-            items.push(item(connection.name.as_str(), one_line(why), Value::Remark));
-        }
-        for model in models {
-            let here = meta.is_some_and(|meta| {
-                meta.connection.as_ref().is_none_or(|name| *name == connection.name)
-                    && meta.model.as_ref().unwrap_or(&connection.default_model) == model
-            });
-            if here && selected == 0 {
-                selected = items.len();
-            }
-            let value = Value::Model { connection: connection.name.clone(), model: model.clone() };
-            items.push(item(model, connection.name.as_str(), value));
-        }
-    }
-    (items, selected)
-}
-
-/// Models came in: an open picker of models shows them.
-pub(super) fn refill_models(state: &mut State) {
-    let (items, _) = model_items(state);
-    for overlay in &mut state.overlays {
-        if let Overlay::Picker(picker) = overlay
-            && picker.kind == Kind::Model
-        {
-            return picker.refill(items);
-        }
-    }
-}
-
-/// `/model NAME`: the model of exactly that name, else the only one that begins so; a name that is not listed goes to the
-/// connection as it is, because a server may know more than it tells.
-pub(super) fn choose_model_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
-    let (items, _) = model_items(state);
-    let models = || items.iter().filter(|item| matches!(item.value, Value::Model { .. }));
-    let exact = models().find(|item| item.label == name);
-    let mut begins = models().filter(|item| item.label.starts_with(name));
-    let found = exact.or_else(|| begins.next().filter(|_| begins.next().is_none()));
-    let value = match found {
-        Some(item) => item.value.clone(),
-        None if name.contains(char::is_whitespace) => {
-            let near = fuzzy::nearest(name, models().map(|item| item.label.as_str()));
-            return Err(near.map_or_else(
-                || "A model's name has no blanks.".to_owned(),
-                |near| format!("There is no such model. The nearest is {near}."),
-            ));
-        }
-        None => return Ok(set_model(state, None, name, fx)),
-    };
-    if let Value::Model { connection, model } = value {
-        set_model(state, Some(connection), &model, fx);
-    }
-    Ok(())
-}
-
-fn set_model(state: &mut State, connection: Option<ConnectionName>, model: &str, fx: &mut Vec<Effect>) {
-    let connection = connection.filter(|_| locked(state).is_none());
-    match state.current_id() {
-        Some(id) => fx.push(to(id, Act::Model { connection, model: model.to_owned() })),
-        None => state.notify(Notice::new(Level::Info, "The session is being made; choose the model in a moment.")),
-    }
 }
 
 pub(super) fn sessions(state: &mut State) {
@@ -373,7 +260,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             }
         }
         Some(Overlay::Inbox(inbox)) if inbox.answering.is_some() => panel::accept_words(state, fx),
-        Some(Overlay::Inbox(_)) => answer_selected(state, fx),
+        Some(Overlay::Inbox(_)) => inbox::answer_selected(state, fx),
         Some(Overlay::Picker(picker)) => {
             let Some(value) = picker.chosen().map(|item| item.value.clone()) else { return };
             if value == Value::Remark {
@@ -389,7 +276,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
 fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
     match value {
         Value::Act(action) => do_action(state, action, None, fx),
-        Value::Model { connection, model } => set_model(state, Some(connection), &model, fx),
+        Value::Model { connection, model } => model::set_model(state, Some(connection), &model, fx),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
@@ -406,115 +293,5 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
             }
         }
         Value::Remark => {}
-    }
-}
-
-/// What a request asks, in a few words.
-fn in_words(request: &Request) -> String {
-    match &request.ask {
-        Ask::Approval(approval) => format!("{}: {}", approval.tool, one_line(&approval.subject)),
-        Ask::Plan(plan) => format!("plan: {}", one_line(&plan.title)),
-        Ask::Question(question) => one_line(&question.text),
-    }
-}
-
-/// All that waits: the requests of loaded sessions, and of the others that something waits there.
-fn waiting(state: &State) -> Vec<Waiting> {
-    let mut metas: Vec<_> = state.sessions.metas().collect();
-    metas.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| b.id.cmp(&a.id)));
-    let mut rows = Vec::new();
-    for meta in metas {
-        let row = |request: Option<RequestId>, what: String| Waiting {
-            session: meta.id.clone(),
-            request,
-            title: meta.shown_title().to_owned(),
-            what,
-        };
-        match state.open.get(&meta.id).filter(|open| open.loaded) {
-            Some(open) => rows.extend(open.requests.iter().map(|r| row(Some(r.id.clone()), in_words(r)))),
-            None if needs_you(meta) => {
-                let what = match &meta.activity {
-                    Activity::NeedsYou(what) => what.clone(),
-                    _ => "plan".to_owned(),
-                };
-                rows.push(row(None, what));
-            }
-            None => {}
-        }
-    }
-    rows
-}
-
-/// Opens the inbox, and asks for what waits in sessions that are not loaded.
-pub(super) fn open_inbox(state: &mut State, fx: &mut Vec<Effect>) {
-    if matches!(state.overlays.last(), Some(Overlay::Inbox(_))) {
-        return;
-    }
-    let rows = waiting(state);
-    let missing: Vec<SessionId> =
-        rows.iter().filter(|row| row.request.is_none()).map(|row| row.session.clone()).collect();
-    for id in &missing {
-        session::load(state, id, fx);
-    }
-    open(state, Overlay::Inbox(Box::new(Inbox { rows, ..Inbox::default() })));
-}
-
-/// Keeps the rows of an open inbox true. A request that is answered elsewhere leaves; keys meant for it are dropped.
-pub(super) fn refresh_inbox(state: &mut State) {
-    let Some(Overlay::Inbox(inbox)) = state.overlays.last() else { return };
-    let selected = inbox.rows.get(inbox.selected).cloned();
-    let place = inbox.selected;
-    let gone =
-        inbox.answering.as_ref().is_some_and(|(session, panel)| state.request(session, &panel.request).is_none());
-    let rows = waiting(state);
-    if gone {
-        panel::hush(state);
-    }
-    let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return };
-    if gone {
-        inbox.answering = None;
-    }
-    let same = |row: &Waiting| selected.as_ref().is_some_and(|s| s.session == row.session && s.request == row.request);
-    let found = rows.iter().position(same);
-    let moved = found.is_none() && selected.is_some() && inbox.answering.is_none();
-    inbox.selected = found.unwrap_or(place).min(rows.len().saturating_sub(1));
-    inbox.rows = rows;
-    if moved {
-        // Another row stands where the selected one was.
-        panel::hush(state);
-    }
-}
-
-/// What is asked has changed: an answer begun in the inbox covered other bytes.
-pub(super) fn forget_answer(state: &mut State, session: &SessionId, request: &RequestId) {
-    let Some(new) = state.request(session, request).map(Panel::new) else { return };
-    let mut changed = false;
-    for overlay in &mut state.overlays {
-        if let Overlay::Inbox(inbox) = overlay
-            && let Some((of, panel)) = &mut inbox.answering
-            && of == session
-            && panel.request == *request
-        {
-            *panel = new.clone();
-            changed = true;
-        }
-    }
-    if changed {
-        panel::hush(state);
-    }
-}
-
-fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
-    let Some(Overlay::Inbox(inbox)) = state.overlays.last() else { return };
-    let Some(row) = inbox.rows.get(inbox.selected).cloned() else { return };
-    let panel = row.request.as_ref().and_then(|id| state.request(&row.session, id)).map(Panel::new);
-    match panel {
-        Some(panel) => {
-            if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
-                inbox.answering = Some((row.session, panel));
-            }
-            panel::hush(state);
-        }
-        None => session::load(state, &row.session, fx),
     }
 }

@@ -1,7 +1,7 @@
 //! The focus of what is asked, to the letter: it never takes the focus by itself, nothing is selected when it gets it,
 //! keys that come within 300 ms are dropped, and no key that was meant for the composer answers.
 
-use super::{input, overlay, to};
+use super::{inbox, input, to};
 use crate::app::action::AnswerAction;
 use crate::app::effect::Effect;
 use crate::app::key::Key;
@@ -29,7 +29,7 @@ pub(super) fn focus(state: &mut State, fx: &mut Vec<Effect>) {
     state.overlays.clear();
     let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) else {
         if state.sessions.needing() > 0 {
-            return overlay::open_inbox(state, fx);
+            return inbox::open_inbox(state, fx);
         }
         return state.notify(Notice::new(Level::Info, "Nothing waits for an answer here."));
     };
@@ -97,7 +97,7 @@ pub(super) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &
     match verb {
         AnswerAction::Focus => focus(state, fx),
         AnswerAction::Plan => focus_plan(state, fx),
-        AnswerAction::Inbox => overlay::open_inbox(state, fx),
+        AnswerAction::Inbox => inbox::open_inbox(state, fx),
         _ => in_panel(state, verb, key, fx),
     }
 }

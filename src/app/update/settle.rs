@@ -1,6 +1,6 @@
 //! What holds after every message: the focus has a place, the title tells who needs you, timers run that must.
 
-use super::{overlay, session, to};
+use super::{inbox, session, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::sessions::needs_you;
@@ -21,7 +21,7 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     if state.focus == Focus::Panel && state.panel().is_none() {
         state.focus = Focus::Composer;
     }
-    overlay::refresh_inbox(state);
+    inbox::refresh_inbox(state);
     read(state, fx);
     drafts(state, fx);
     title(state, fx);

@@ -1,6 +1,6 @@
 //! What the commands do that are written as messages.
 
-use super::{act as do_action, compose, list, overlay, session, to};
+use super::{act as do_action, chat, compose, list, model, session, to};
 use crate::app::action::{Action, SlashAction};
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
@@ -62,7 +62,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             }
             Ok(())
         }
-        Slash::Model => overlay::choose_model_named(state, args, fx),
+        Slash::Model => model::choose_named(state, args, fx),
         Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
             Some(level) => {
                 session::thinking(state, level, fx);
@@ -76,12 +76,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             compose::send(state, args.to_owned(), compose::How::Steer, fx);
             Ok(())
         }
-        Slash::Density => match args {
-            "lines" => Ok(super::chat::set_density(state, Density::Lines)),
-            "tails" => Ok(super::chat::set_density(state, Density::Tails)),
-            "full" => Ok(super::chat::set_density(state, Density::Full)),
-            _ => Err("There is no such density.".to_owned()),
-        },
+        Slash::Density => density(state, args),
         Slash::Theme => theme(state, args, fx),
         Slash::Keys | Slash::Help => {
             do_action(state, Action::from(crate::app::action::AppAction::Help), None, fx);
@@ -96,6 +91,17 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         state.notify(Notice::new(Level::Warning, why).hint(usage.trim_end().to_owned()));
     }
     list::keep_in_sight(state);
+}
+
+fn density(state: &mut State, word: &str) -> Result<(), String> {
+    let density = match word {
+        "lines" => Density::Lines,
+        "tails" => Density::Tails,
+        "full" => Density::Full,
+        _ => return Err("There is no such density.".to_owned()),
+    };
+    chat::set_density(state, density);
+    Ok(())
 }
 
 fn mode(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {

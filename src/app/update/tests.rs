@@ -16,11 +16,14 @@ use crate::domain::request::{Answer, Approval, Ask, PlanReview, Question, Reques
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::tool::Proposal;
 use crate::domain::{Message, Mode};
+use crate::keymap::Table;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A Saturday, 12:00 UTC.
 pub(super) const NOON: i64 = 1_795_262_400_000;
+
+pub(super) static TABLE: LazyLock<Arc<Table>> = LazyLock::new(|| Arc::new(crate::keymap::load(None).table));
 
 /// A screen with an engine that is played by hand.
 pub(super) struct Screen {
@@ -95,7 +98,7 @@ pub(super) fn snapshot(meta: SessionMeta) -> Opened {
 impl Screen {
     /// A screen that shows the new session `s`, made by the engine, with `a` and `b` in the list.
     pub(super) fn new() -> Self {
-        let keys = Arc::new(crate::keymap::load(None).table);
+        let keys = Arc::clone(&TABLE);
         let mut state = State::new(keys, Size { width: 120, height: 40 }, At(NOON), 0);
         let fx = start(&mut state, None);
         let mut screen = Self { state, fx, seqs: Default::default() };

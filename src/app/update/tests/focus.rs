@@ -297,7 +297,7 @@ fn arb_request() -> impl Strategy<Value = Request> {
 enum Step {
     Key(Key, u64),
     Enter(u64),
-    Ask(Request),
+    Ask(Box<Request>),
     Settle(String),
 }
 
@@ -305,7 +305,7 @@ fn arb_step(pause: u64) -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => (arb_key(), 0..10_000u64).prop_map(|(key, ms)| Step::Key(key, ms)),
         4 => (0..pause).prop_map(Step::Enter),
-        2 => arb_request().prop_map(Step::Ask),
+        2 => arb_request().prop_map(|request| Step::Ask(Box::new(request))),
         1 => (0u8..3).prop_map(|n| Step::Settle(format!("r{n}"))),
     ]
 }
@@ -315,7 +315,7 @@ fn play(screen: &mut Screen, step: Step) {
         Step::Key(key, ms) => screen.wait(ms).key(key),
         // Shortly after some key.
         Step::Enter(ms) => screen.key(Key::char('x')).key(Key::plain(Code::Backspace)).wait(ms).keys("enter"),
-        Step::Ask(request) => screen.ask(request),
+        Step::Ask(request) => screen.ask(*request),
         Step::Settle(request) => screen.session("s", Event::Settled { request: RequestId::new(request) }),
     };
 }
@@ -368,7 +368,6 @@ proptest! {
 }
 
 fn arb_any_key() -> impl Strategy<Value = Key> {
-    let bound: Vec<Key> =
-        crate::keymap::load(None).table.bindings().iter().flat_map(|binding| binding.keys.clone()).collect();
+    let bound: Vec<Key> = TABLE.bindings().iter().flat_map(|binding| binding.keys.clone()).collect();
     prop_oneof![3 => prop::sample::select(bound), 1 => arb_key()]
 }

@@ -391,3 +391,67 @@ fn a_click_opens_a_session_with_the_composer_in_focus() {
     screen.msg(Msg::Mouse(Mouse { kind: MouseKind::Press, col: 4, row: 3 }));
     assert_eq!((screen.state.current_id(), screen.state.focus), (Some(&id("b")), Focus::Composer));
 }
+
+#[test]
+fn arrows_move_what_the_filter_found() {
+    let mut screen = Screen::new();
+    screen.keys("f6 /").type_text("title").keys("down");
+    let order: Vec<SessionId> = screen.state.sessions.order().cloned().collect();
+    assert_eq!(order.len(), 3);
+    assert_eq!(screen.state.sessions.selected(), order.get(1));
+}
+
+#[test]
+fn a_wish_from_outside_to_end_saves_and_shuts_down_once() {
+    let mut screen = Screen::new();
+    screen.type_text("abc").msg(Msg::Terminate).msg(Msg::Terminate);
+    let sent = screen.sent();
+    let draft = Command::To { session: id("s"), act: Act::Draft { text: "abc".to_owned() } };
+    assert_eq!(sent, vec![draft, Command::Shutdown]);
+    screen.type_text("x").keys("enter");
+    assert_eq!(screen.sent(), vec![], "nothing is begun any more");
+    screen.msg(Msg::Timer(Timer::Quit));
+    assert!(matches!(screen.fx.as_slice(), [.., Effect::Quit { .. }]));
+}
+
+#[test]
+fn the_palette_runs_what_it_shows() {
+    let mut screen = Screen::new();
+    screen.keys("ctrl+p").type_text("permission").keys("enter");
+    assert!(matches!(overlay_name(&screen), "Permission mode" | "none"), "{}", overlay_name(&screen));
+    let mut screen = Screen::new();
+    screen.ask(approval("r1")).keys("ctrl+p").type_text("answer what waits here").keys("enter");
+    assert_eq!(screen.state.focus, Focus::Panel);
+    assert_eq!(screen.state.panel().and_then(|(panel, _)| panel.selected), None);
+    screen.keys("y enter");
+    assert_eq!(screen.acts(), vec![]);
+}
+
+#[test]
+fn models_come_from_the_connections() {
+    use crate::domain::contract::ConnectionInfo;
+    use crate::domain::ids::ConnectionName;
+    let info = |name: &str, offered| ConnectionInfo {
+        name: ConnectionName::new(name),
+        provider: "openai-compatible".to_owned(),
+        default_model: "small".to_owned(),
+        models: vec!["small".to_owned(), "big".to_owned()],
+        missing: None,
+        offered,
+    };
+    let mut screen = Screen::new();
+    let connections = vec![info("one", false), info("two", true)];
+    screen.whole(Event::Configured(Box::new(Configured { connections, ..Configured::default() })));
+    screen.fx.clear();
+    screen.keys("alt+p");
+    let name = ConnectionName::new("one");
+    assert_eq!(screen.sent(), vec![Command::Models { connection: name.clone() }], "what was only found is not asked");
+    screen.whole(Event::Models { connection: name.clone(), models: Ok(vec!["told".to_owned()]) });
+    screen.type_text("told").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Model { connection: Some(name), model: "told".to_owned() }]);
+    let mut locked = meta("s");
+    locked.connection = Some(ConnectionName::new("two"));
+    locked.connection_locked = true;
+    screen.session("s", Event::Changed(Box::new(locked))).type_text("/model big").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Model { connection: None, model: "big".to_owned() }]);
+}

@@ -1,0 +1,121 @@
+//! The inbox: all that waits, in every session, answerable without leaving the one that is shown.
+
+use super::{overlay, panel, session};
+use crate::app::effect::Effect;
+use crate::app::state::State;
+use crate::app::state::overlay::{Inbox, Overlay, Waiting};
+use crate::app::state::panel::Panel;
+use crate::app::state::sessions::needs_you;
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::request::{Ask, Request};
+use crate::domain::session::Activity;
+
+/// What a request asks, in a few words.
+fn in_words(request: &Request) -> String {
+    match &request.ask {
+        Ask::Approval(approval) => format!("{}: {}", approval.tool, overlay::one_line(&approval.subject)),
+        Ask::Plan(plan) => format!("plan: {}", overlay::one_line(&plan.title)),
+        Ask::Question(question) => overlay::one_line(&question.text),
+    }
+}
+
+/// All that waits: the requests of loaded sessions, and of the others that something waits there.
+fn waiting(state: &State) -> Vec<Waiting> {
+    let mut metas: Vec<_> = state.sessions.metas().collect();
+    metas.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| b.id.cmp(&a.id)));
+    let mut rows = Vec::new();
+    for meta in metas {
+        let row = |request: Option<RequestId>, what: String| Waiting {
+            session: meta.id.clone(),
+            request,
+            title: meta.shown_title().to_owned(),
+            what,
+        };
+        match state.open.get(&meta.id).filter(|open| open.loaded) {
+            Some(open) => rows.extend(open.requests.iter().map(|r| row(Some(r.id.clone()), in_words(r)))),
+            None if needs_you(meta) => {
+                let what = match &meta.activity {
+                    Activity::NeedsYou(what) => what.clone(),
+                    _ => "plan".to_owned(),
+                };
+                rows.push(row(None, what));
+            }
+            None => {}
+        }
+    }
+    rows
+}
+
+/// Opens the inbox, and asks for what waits in sessions that are not loaded.
+pub(super) fn open_inbox(state: &mut State, fx: &mut Vec<Effect>) {
+    if matches!(state.overlays.last(), Some(Overlay::Inbox(_))) {
+        return;
+    }
+    let rows = waiting(state);
+    let missing: Vec<SessionId> =
+        rows.iter().filter(|row| row.request.is_none()).map(|row| row.session.clone()).collect();
+    for id in &missing {
+        session::load(state, id, fx);
+    }
+    overlay::open(state, Overlay::Inbox(Box::new(Inbox { rows, ..Inbox::default() })));
+}
+
+/// Keeps the rows of an open inbox true. A request that is answered elsewhere leaves; keys meant for it are dropped.
+pub(super) fn refresh_inbox(state: &mut State) {
+    let Some(Overlay::Inbox(inbox)) = state.overlays.last() else { return };
+    let selected = inbox.rows.get(inbox.selected).cloned();
+    let place = inbox.selected;
+    let gone =
+        inbox.answering.as_ref().is_some_and(|(session, panel)| state.request(session, &panel.request).is_none());
+    let rows = waiting(state);
+    if gone {
+        panel::hush(state);
+    }
+    let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return };
+    if gone {
+        inbox.answering = None;
+    }
+    let same = |row: &Waiting| selected.as_ref().is_some_and(|s| s.session == row.session && s.request == row.request);
+    let found = rows.iter().position(same);
+    let moved = found.is_none() && selected.is_some() && inbox.answering.is_none();
+    inbox.selected = found.unwrap_or(place).min(rows.len().saturating_sub(1));
+    inbox.rows = rows;
+    if moved {
+        // Another row stands where the selected one was.
+        panel::hush(state);
+    }
+}
+
+/// What is asked has changed: an answer begun in the inbox covered other bytes.
+pub(super) fn forget_answer(state: &mut State, session: &SessionId, request: &RequestId) {
+    let Some(new) = state.request(session, request).map(Panel::new) else { return };
+    let mut changed = false;
+    for one in &mut state.overlays {
+        if let Overlay::Inbox(inbox) = one
+            && let Some((of, panel)) = &mut inbox.answering
+            && of == session
+            && panel.request == *request
+        {
+            *panel = new.clone();
+            changed = true;
+        }
+    }
+    if changed {
+        panel::hush(state);
+    }
+}
+
+pub(super) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(Overlay::Inbox(inbox)) = state.overlays.last() else { return };
+    let Some(row) = inbox.rows.get(inbox.selected).cloned() else { return };
+    let panel = row.request.as_ref().and_then(|id| state.request(&row.session, id)).map(Panel::new);
+    match panel {
+        Some(panel) => {
+            if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
+                inbox.answering = Some((row.session, panel));
+            }
+            panel::hush(state);
+        }
+        None => session::load(state, &row.session, fx),
+    }
+}
