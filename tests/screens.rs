@@ -468,6 +468,47 @@ fn the_caret_stands_behind_wide_signs() {
 }
 
 #[test]
+fn the_selected_row_is_seen_wherever_one_goes() {
+    let mut state = base();
+    let metas = (0..120i64).map(|n| {
+        let mut meta = meta(&format!("s-{n:03}"), &format!("Session number {n:03}"), ago(n * HOUR));
+        if n % 3 == 0 {
+            meta.activity = Activity::NeedsYou("approve: ls".to_owned());
+        }
+        meta
+    });
+    state.sessions.replace(metas.collect(), NOW, 0);
+    state.focus = Focus::List;
+    let mut list_rows = 10;
+    for by in [1, 30, 1, 1, 60, -5, -40, 70, -1, -119] {
+        state.sessions.step(by);
+        state.sessions.follow(list_rows);
+        let (buf, drawn) = draw(&state, 100, 16);
+        list_rows = usize::from(drawn.frame.list_rows);
+        let selected = state.sessions.selected().unwrap();
+        let title = &state.sessions.meta(selected).unwrap().title;
+        assert!(screen::text(&screen::terminal(&buf)).contains(title.as_str()), "{title} after {by}");
+    }
+}
+
+#[test]
+fn a_key_leads_into_the_panel_and_out_again() {
+    let mut state = used();
+    ask(&mut state, command("cargo test"));
+    let press = |state: &mut State, key: &str, ms: u64| {
+        let msg = lisle::app::resolve(state, Key::parse(key).unwrap());
+        lisle::app::update(state, NOW.plus(ms), msg);
+    };
+    let bars = |state: &State| draw(state, 100, 30).0.content.iter().filter(|cell| cell.symbol() == "▌").count();
+    assert_eq!(bars(&state), 1, "waiting, the panel has its mark on the first row only");
+    press(&mut state, "f3", 0);
+    assert!(bars(&state) > 5, "focused, it has it on all");
+    // Right after it got the focus keys are dropped.
+    press(&mut state, "esc", 1_000);
+    assert_eq!(bars(&state), 1);
+}
+
+#[test]
 fn retries_and_held_queues_say_so() {
     let mut state = used();
     let open = current(&mut state);

@@ -44,13 +44,12 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, wide: bool) {
     let at = shown.and_then(|id| rows.iter().skip(top).take(height).position(|row| is(row, id)));
     if let Some(at) = at {
         let taken = |from: usize| rows.iter().skip(from).take(at + 1).map(|row| second.rows(paint, row)).sum::<usize>();
-        let (first, mut more, mut need) = (top, at, taken(top));
+        let (mut more, mut need) = (at, taken(top));
         while need > height && more > 0 {
             need -= rows.get(top).map_or(0, |row| second.rows(paint, row));
             top += 1;
             more -= 1;
         }
-        debug_assert!(top >= first);
     }
     let mut y = 0u16;
     let mut drawn = 0u16;
