@@ -186,7 +186,8 @@ impl Face {
     /// Messages of the timers that have run out.
     pub fn expire(&mut self) {
         let now = Instant::now();
-        let due: Vec<Timer> = self.timers.iter().filter(|(_, at)| **at <= now).map(|(timer, _)| timer.clone()).collect();
+        let due: Vec<Timer> =
+            self.timers.iter().filter(|(_, at)| **at <= now).map(|(timer, _)| timer.clone()).collect();
         for timer in due {
             self.timers.remove(&timer);
             if timer == Timer::Tick && utc_offset() != self.state.utc_offset {

@@ -1,6 +1,6 @@
 //! The loop: wait for one thing, take what else is there, draw once if something changed.
 
-use super::canvas::{self, Canvas};
+use super::canvas::{self, Canvas, Shows};
 use super::face::{Face, Owed, Told, now, utc_offset};
 use super::frames::{Pace, Writer};
 use super::memory::Memory;
@@ -54,9 +54,12 @@ fn open(
     let known = memory.recall();
     let (width, height) = tty.size();
     let state = State::new(options.keys, Size { width, height }, now(), utc_offset());
-    let glyphs = options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env));
-    let home = effects::env("HOME").unwrap_or_default();
-    let canvas = Canvas::new(options.themes, canvas::colors(&effects::env), glyphs, home);
+    let shows = Shows {
+        colors: canvas::colors(&effects::env),
+        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env)),
+        home: effects::env("HOME").unwrap_or_default(),
+    };
+    let (canvas, problems) = Canvas::new(shows, options.themes, &options.theme, known.dark());
     let gone = tell.clone();
     let writer = Writer::start(Arc::clone(&tty.output), move || {
         let _ = gone.send(Told::Gone);
@@ -90,7 +93,7 @@ fn open(
         exit: None,
     };
     face.background();
-    face.perform(crate::app::Effect::Theme { name: options.theme, keep: crate::app::effect::Keep::No });
+    face.tell_themes(problems);
     for effect in start(&mut face.state, options.resume) {
         face.perform(effect);
     }
@@ -211,4 +214,3 @@ async fn last_words(link: &mut Link) {
         }
     }
 }
-
