@@ -270,6 +270,23 @@ fn ctrl_z_without_job_control_comes_back() {
 }
 
 #[test]
+fn stopped_and_continued_by_others_it_sets_the_terminal_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.keys("draft");
+    pty.until("draft");
+    pty.signal(Signal::STOP);
+    pty.change_settings();
+    pty.signal(Signal::CONT);
+    pty.wait_for("the screen is taken again", |seen| {
+        String::from_utf8_lossy(&seen.raw).matches("\x1b[?1049h").count() == 2 && seen.text().contains("draft")
+    });
+    // In the line mode of a shell the letters would not come before Enter.
+    pty.keys(" more");
+    pty.until("draft more");
+}
+
+#[test]
 fn the_editor_gets_the_terminal_and_its_text_comes_back() {
     let home = tempfile::tempdir().unwrap();
     let editor = "f() { read key; printf 'said %s' \"$key\" >> \"$1\"; }; f";

@@ -74,6 +74,7 @@ impl Face {
     /// Stops the whole job, as the shell's Ctrl+Z would. Without job control nothing happens but a repaint.
     fn suspend(&mut self) {
         self.leave();
+        self.suspended = true;
         if let Err(error) = kill_current_process_group(Signal::TSTP) {
             tracing::warn!("the process could not be stopped: {error}");
         }

@@ -87,6 +87,7 @@ fn open(
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         editing: false,
+        suspended: false,
         gone: false,
         ended: false,
         deadline: None,
@@ -179,7 +180,7 @@ fn heed(face: &mut Face, signal: Signal) -> Result<(), RunError> {
         Signal::Interrupt if face.editing => {}
         Signal::Interrupt | Signal::End => face.terminate(),
         Signal::Size => face.resized(),
-        Signal::Continued => face.come_back().map_err(RunError::System)?,
+        Signal::Continued => face.continued().map_err(RunError::System)?,
     }
     Ok(())
 }

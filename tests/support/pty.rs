@@ -7,7 +7,7 @@
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::termios::{Termios, tcgetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
@@ -317,6 +317,11 @@ impl Pty {
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.end();
+    }
+
+    /// Sets the line settings to what they were before the program started, as a shell does when it gets its turn.
+    pub fn change_settings(&self) {
+        tcsetattr(&self.slave, OptionalActions::Now, &self.before).unwrap();
     }
 
     /// The line settings are what they were before the program started.
