@@ -1,6 +1,7 @@
 //! The bounds of the screen, measured on the real binary in a pseudo-terminal of 200x50, on the rehearsal:
 //! `cargo bench --bench terminal`. Prints a table of what was measured beside the bound; judging it is left to the reader,
 //! because a machine that is busy with other work measures that work.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a program that measures and prints")]
 
 #[path = "../tests/support/pty.rs"]
 mod pty;

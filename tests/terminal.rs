@@ -1,5 +1,6 @@
 //! The real binary in a pseudo-terminal: what only shows when all parts are together, and that the terminal is always
 //! given back. No keys are set, so it runs on the rehearsal.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 #[path = "support/pty.rs"]
 mod pty;
@@ -46,7 +47,7 @@ fn used_home(text: &str) -> tempfile::TempDir {
 fn quit(pty: &mut Pty) {
     // The first may clear a draft or stop a turn; two on an idle, empty composer quit.
     pty.keys("\x03");
-    pty.until("again");
+    pty.until("once more");
     pty.keys("\x03");
     pty.end();
 }
@@ -137,12 +138,22 @@ fn a_signal_to_end_gives_the_terminal_back() {
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let home = tempfile::tempdir().unwrap();
         let mut pty = ready(lisle(home.path()));
-        pty.keys("stream 3000\r");
-        pty.wait_for("it streams", |seen| seen.raw.len() > 4000);
         pty.signal(signal);
         assert_eq!(pty.end().signal(), None, "it ended by itself");
         assert_given_back(&pty);
     }
+}
+
+#[test]
+fn a_signal_in_the_middle_of_an_answer_gives_the_terminal_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = ready(lisle(home.path()));
+    pty.keys("stream 3000\r");
+    let begun = pty.look(|seen| seen.raw.len());
+    pty.wait_for("it streams", |seen| seen.raw.len() > begun + 4000);
+    pty.signal(Signal::TERM);
+    assert_eq!(pty.end().signal(), None, "it ended by itself");
+    assert_given_back(&pty);
 }
 
 #[test]
@@ -254,6 +265,23 @@ fn ctrl_z_without_job_control_comes_back() {
     pty.wait_for("the screen is taken again", |seen| {
         String::from_utf8_lossy(&seen.raw).matches("\x1b[?1049h").count() == 2 && seen.text().contains("draft")
     });
+    pty.keys(" more");
+    pty.until("draft more");
+}
+
+#[test]
+fn stopped_and_continued_by_others_it_sets_the_terminal_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()));
+    pty.keys("draft");
+    pty.until("draft");
+    pty.signal(Signal::STOP);
+    pty.change_settings();
+    pty.signal(Signal::CONT);
+    pty.wait_for("the screen is taken again", |seen| {
+        String::from_utf8_lossy(&seen.raw).matches("\x1b[?1049h").count() == 2 && seen.text().contains("draft")
+    });
+    // In the line mode of a shell the letters would not come before Enter.
     pty.keys(" more");
     pty.until("draft more");
 }

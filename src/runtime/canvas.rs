@@ -1,22 +1,31 @@
 //! What frames are drawn with: the theme in force as this terminal can show it, the signs, and the lines of earlier frames.
 
 use crate::app::State;
+use crate::theme::Theme;
 use crate::theme::colour::Colors;
 use crate::theme::resolve::{ThemeText, builtin_names, load};
-use crate::theme::Theme;
 use crate::ui::{self, Cache, Drawn, Look};
 use ratatui::buffer::Buffer;
 
 /// The name that stands for lisle's dark or light theme, whichever suits the terminal.
 pub const AUTO: &str = "auto";
 
+/// What the terminal can show, and where home is.
+#[derive(Clone, Debug)]
+pub struct Shows {
+    /// How many colours.
+    pub colors: Colors,
+    /// Which signs.
+    pub glyphs: ui::chat::Glyphs,
+    /// The home directory, shown as `~`; empty when there is none.
+    pub home: String,
+}
+
 /// What frames are drawn with.
 #[derive(Debug)]
 pub struct Canvas {
     user: Vec<ThemeText>,
-    colors: Colors,
-    glyphs: ui::chat::Glyphs,
-    home: String,
+    shows: Shows,
     chosen: String,
     dark: bool,
     theme: Theme,
@@ -24,11 +33,14 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Draws with the theme `chosen` among the user's and the built-in ones. What was wrong with it comes back in words.
+    /// Draws with the theme `chosen` among the user's and the built-in ones, on a background that is `dark` as far as is
+    /// known. What was wrong with the theme comes back in words.
     #[must_use]
-    pub fn new(user: Vec<ThemeText>, colors: Colors, glyphs: ui::chat::Glyphs, home: String) -> Self {
-        let theme = Theme::builtin(true).for_terminal(colors);
-        Self { user, colors, glyphs, home, chosen: AUTO.to_owned(), dark: true, theme, cache: Cache::default() }
+    pub fn new(shows: Shows, user: Vec<ThemeText>, chosen: &str, dark: Option<bool>) -> (Self, Vec<String>) {
+        let (dark, chosen) = (dark.unwrap_or(true), chosen.to_owned());
+        let mut canvas = Self { user, shows, chosen, dark, theme: Theme::plain(), cache: Cache::default() };
+        let problems = canvas.reload();
+        (canvas, problems)
     }
 
     /// Draws with this theme from now on. What was wrong with it comes back in words.
@@ -39,8 +51,7 @@ impl Canvas {
 
     /// The terminal's background is dark or not; only [`AUTO`] minds.
     pub fn background(&mut self, dark: bool) {
-        self.dark = dark;
-        if self.chosen == AUTO {
+        if std::mem::replace(&mut self.dark, dark) != dark && self.chosen == AUTO {
             self.reload();
         }
     }
@@ -60,7 +71,7 @@ impl Canvas {
 
     /// Draws the whole screen.
     pub fn draw(&mut self, state: &State, buffer: &mut Buffer) -> Drawn {
-        let look = Look { theme: &self.theme, glyphs: self.glyphs, home: &self.home };
+        let look = Look { theme: &self.theme, glyphs: self.shows.glyphs, home: &self.shows.home };
         ui::render(state, &look, &mut self.cache, buffer)
     }
 
@@ -71,7 +82,7 @@ impl Canvas {
             (name, _) => name,
         };
         let loaded = load(name, &self.user);
-        self.theme = loaded.theme.for_terminal(self.colors);
+        self.theme = loaded.theme.for_terminal(self.shows.colors);
         loaded.problems.iter().map(ToString::to_string).collect()
     }
 }
@@ -153,8 +164,10 @@ mod tests {
 
     #[test]
     fn auto_follows_the_background_and_a_chosen_theme_does_not() {
-        let mut canvas = Canvas::new(Vec::new(), Colors::True, ui::chat::Glyphs::Unicode, String::new());
-        assert!(canvas.theme.dark);
+        let shows = Shows { colors: Colors::True, glyphs: ui::chat::Glyphs::Unicode, home: String::new() };
+        let (mut canvas, problems) = Canvas::new(shows.clone(), Vec::new(), AUTO, None);
+        assert!(canvas.theme.dark && problems.is_empty());
+        assert!(!Canvas::new(shows, Vec::new(), AUTO, Some(false)).0.theme.dark);
         canvas.background(false);
         assert!(!canvas.theme.dark);
         assert_eq!(canvas.choose("lisle-dark"), Vec::<String>::new());

@@ -67,9 +67,10 @@ fn told(text: &str, confirmed: &[&str], asked_terminal: bool) -> Notice {
     let what = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
     let confirmed = confirmed.join(" and ");
     match (confirmed.is_empty(), asked_terminal) {
-        (false, true) => {
-            Notice::new(Level::Info, format!("Copied {what} to {confirmed}; also offered to the terminal (unconfirmed)"))
-        }
+        (false, true) => Notice::new(
+            Level::Info,
+            format!("Copied {what} to {confirmed}; also offered to the terminal (unconfirmed)"),
+        ),
         (false, false) => Notice::new(Level::Info, format!("Copied {what} to {confirmed}")),
         (true, true) => Notice::new(Level::Info, format!("Offered {what} to the terminal's clipboard (unconfirmed)"))
             .hint("If nothing arrives, the terminal does not allow OSC 52."),

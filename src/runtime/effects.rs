@@ -74,6 +74,7 @@ impl Face {
     /// Stops the whole job, as the shell's Ctrl+Z would. Without job control nothing happens but a repaint.
     fn suspend(&mut self) {
         self.leave();
+        self.suspended = true;
         if let Err(error) = kill_current_process_group(Signal::TSTP) {
             tracing::warn!("the process could not be stopped: {error}");
         }
@@ -98,16 +99,22 @@ impl Face {
 
     fn theme(&mut self, name: &str, keep: Keep) {
         let problems = self.canvas.choose(name);
-        self.owed = Owed::User;
-        let (names, current) = self.canvas.themes();
-        self.tell(Msg::Themes { names, current }, Owed::User);
-        for problem in problems {
-            self.tell(Msg::Notice(Notice::new(Level::Warning, problem)), Owed::User);
-        }
+        self.tell_themes(problems);
         if keep == Keep::Yes
             && let Err(error) = (self.remember_theme)(name)
         {
             self.tell(Msg::Notice(Notice::new(Level::Error, error)), Owed::User);
+        }
+    }
+}
+
+impl Face {
+    /// Which themes there are, which one is in force, and what was wrong with it.
+    pub(super) fn tell_themes(&mut self, problems: Vec<String>) {
+        let (names, current) = self.canvas.themes();
+        self.tell(Msg::Themes { names, current }, Owed::User);
+        for problem in problems {
+            self.tell(Msg::Notice(Notice::new(Level::Warning, problem)), Owed::User);
         }
     }
 }

@@ -43,8 +43,7 @@ struct Look {
     modifier: Modifier,
 }
 
-const PLAIN: Look =
-    Look { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
+const PLAIN: Look = Look { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
 
 /// What one frame came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +102,9 @@ impl Shown {
             let blanks = changed[i..]
                 .iter()
                 .enumerate()
-                .take_while(|(n, (bx, by, blank))| *by == y && usize::from(*bx) == usize::from(x) + n && is_blank(blank))
+                .take_while(|(n, (bx, by, blank))| {
+                    *by == y && usize::from(*bx) == usize::from(x) + n && is_blank(blank)
+                })
                 .count();
             if blanks >= ERASE_FROM {
                 self.go(next, x, y, out);
@@ -137,9 +138,8 @@ impl Shown {
         match self.at {
             Some(at) if at.y == y && at.x < x => {
                 let gap = x - at.x;
-                let same = |n: u16| {
-                    next.cell((n, y)).filter(|cell| cell.symbol().len() == 1 && look_of(cell) == self.style)
-                };
+                let same =
+                    |n: u16| next.cell((n, y)).filter(|cell| cell.symbol().len() == 1 && look_of(cell) == self.style);
                 if gap <= REWRITE && (at.x..x).all(|n| same(n).is_some()) {
                     for n in at.x..x {
                         out.extend_from_slice(text_of(next.cell((n, y)).map_or(" ", Cell::symbol)).as_bytes());

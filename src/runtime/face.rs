@@ -70,6 +70,8 @@ pub(super) struct Face {
     pub remember_theme: super::RememberTheme,
     /// An editor has the terminal.
     pub editing: bool,
+    /// The terminal was given back before the process was stopped.
+    pub suspended: bool,
     /// The terminal is gone: nothing is written any more.
     pub gone: bool,
     /// The engine said its last word.
@@ -186,7 +188,8 @@ impl Face {
     /// Messages of the timers that have run out.
     pub fn expire(&mut self) {
         let now = Instant::now();
-        let due: Vec<Timer> = self.timers.iter().filter(|(_, at)| **at <= now).map(|(timer, _)| timer.clone()).collect();
+        let due: Vec<Timer> =
+            self.timers.iter().filter(|(_, at)| **at <= now).map(|(timer, _)| timer.clone()).collect();
         for timer in due {
             self.timers.remove(&timer);
             if timer == Timer::Tick && utc_offset() != self.state.utc_offset {
@@ -243,6 +246,18 @@ impl Face {
         self.listener = None;
         self.writer.settle(Duration::from_millis(200));
         self.guard.leave();
+    }
+
+    /// The process was stopped and goes on. When somebody else stopped it, the shell has changed the terminal under us:
+    /// all of it is set anew.
+    ///
+    /// # Errors
+    /// As [`Face::come_back`].
+    pub fn continued(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.suspended) && self.can_draw() {
+            self.leave();
+        }
+        self.come_back()
     }
 
     /// Takes the terminal again, and draws everything.

@@ -266,7 +266,9 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
 }
 
 enum Pushed {
-    All { held_up: Duration },
+    All {
+        held_up: Duration,
+    },
     /// The terminal is not ours now, so nobody knows what it shows.
     Shut,
     Stopped,

@@ -1,6 +1,6 @@
 //! The loop: wait for one thing, take what else is there, draw once if something changed.
 
-use super::canvas::{self, Canvas};
+use super::canvas::{self, Canvas, Shows};
 use super::face::{Face, Owed, Told, now, utc_offset};
 use super::frames::{Pace, Writer};
 use super::memory::Memory;
@@ -55,9 +55,12 @@ fn open(
     let (width, height) = tty.size();
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
     state.lobby_sent.extend(options.first);
-    let glyphs = options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env));
-    let home = effects::env("HOME").unwrap_or_default();
-    let canvas = Canvas::new(options.themes, canvas::colors(&effects::env), glyphs, home);
+    let shows = Shows {
+        colors: canvas::colors(&effects::env),
+        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env)),
+        home: effects::env("HOME").unwrap_or_default(),
+    };
+    let (canvas, problems) = Canvas::new(shows, options.themes, &options.theme, known.dark());
     let gone = tell.clone();
     let writer = Writer::start(Arc::clone(&tty.output), move || {
         let _ = gone.send(Told::Gone);
@@ -85,13 +88,14 @@ fn open(
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         editing: false,
+        suspended: false,
         gone: false,
         ended: false,
         deadline: None,
         exit: None,
     };
     face.background();
-    face.perform(crate::app::Effect::Theme { name: options.theme, keep: crate::app::effect::Keep::No });
+    face.tell_themes(problems);
     for effect in start(&mut face.state, options.resume) {
         face.perform(effect);
     }
@@ -177,7 +181,7 @@ fn heed(face: &mut Face, signal: Signal) -> Result<(), RunError> {
         Signal::Interrupt if face.editing => {}
         Signal::Interrupt | Signal::End => face.terminate(),
         Signal::Size => face.resized(),
-        Signal::Continued => face.come_back().map_err(RunError::System)?,
+        Signal::Continued => face.continued().map_err(RunError::System)?,
     }
     Ok(())
 }
@@ -212,4 +216,3 @@ async fn last_words(link: &mut Link) {
         }
     }
 }
-

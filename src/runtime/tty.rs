@@ -9,7 +9,9 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::getpgrp;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
+use rustix::termios::{
+    OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+};
 use std::io::{self, IsTerminal as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -88,11 +90,11 @@ impl Tty {
     /// # Errors
     /// When the terminal is gone.
     pub fn set(&self, settings: &Termios, typed: Typed) -> io::Result<()> {
-        let when = match typed {
-            Typed::Keep => OptionalActions::Now,
-            Typed::Flush => OptionalActions::Flush,
-        };
-        Ok(tcsetattr(&*self.input, when, settings)?)
+        // The call's own way to flush would first wait for a terminal that may take nothing.
+        if typed == Typed::Flush {
+            tcflush(&*self.input, QueueSelector::IFlush)?;
+        }
+        Ok(tcsetattr(&*self.input, OptionalActions::Now, settings)?)
     }
 
     /// Whether this process may change the terminal. Trying so from the background would stop it.

@@ -7,7 +7,7 @@
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::termios::{Termios, tcgetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
 
 /// Longer than anything here takes on a loaded machine; a test that works never waits for it.
-pub const LIMIT: Duration = Duration::from_secs(5);
+pub const LIMIT: Duration = Duration::from_secs(20);
 
 /// How the terminal answers queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,12 +132,7 @@ fn wait(mut child: Box<dyn Child + Send + Sync>, ended: &mpsc::Sender<ExitStatus
     }
 }
 
-fn read(
-    mut reader: Box<dyn Read + Send>,
-    shared: &Shared,
-    writer: &Mutex<Box<dyn Write + Send>>,
-    answers: Answers,
-) {
+fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dyn Write + Send>>, answers: Answers) {
     let table = match answers {
         Answers::Modern => MODERN,
         Answers::Old => OLD,
@@ -322,6 +317,11 @@ impl Pty {
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.end();
+    }
+
+    /// Sets the line settings to what they were before the program started, as a shell does when it gets its turn.
+    pub fn change_settings(&self) {
+        tcsetattr(&self.slave, OptionalActions::Now, &self.before).unwrap();
     }
 
     /// The line settings are what they were before the program started.

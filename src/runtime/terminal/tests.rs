@@ -15,9 +15,7 @@ struct Pty {
 }
 
 fn pty() -> Pty {
-    let pair = native_pty_system()
-        .openpty(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 })
-        .unwrap();
+    let pair = native_pty_system().openpty(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 }).unwrap();
     let open = || {
         let path = pair.master.tty_name().unwrap();
         rustix::fs::open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC, FileMode::empty())
