@@ -12,6 +12,19 @@ const ERASE_FROM: usize = 8;
 /// So many unchanged cells are written again rather than jumped over, when they look the same.
 const REWRITE: u16 = 3;
 
+/// Rows are looked for no further away than this when text may have moved up or down.
+const FURTHEST: usize = 12;
+
+/// Whether rows may be moved on the screen instead of being written anew. What stands beside the moving text moves with it
+/// for a moment, so only terminals that show a frame as a whole should be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moving {
+    /// They may, if that spares so many cells.
+    Worth(usize),
+    /// Every changed cell is written.
+    Never,
+}
+
 /// A screen as it should look.
 #[derive(Clone, Debug)]
 pub struct Frame {
@@ -68,7 +81,7 @@ impl Shown {
 
     /// Appends to `out` what turns the shown screen into `frame`, and remembers it as shown. Nothing is appended when
     /// nothing changed. The buffer that was shown before is left in `frame`, to be used again.
-    pub fn advance(&mut self, frame: &mut Frame, out: &mut Vec<u8>) -> Change {
+    pub fn advance(&mut self, frame: &mut Frame, moving: Moving, out: &mut Vec<u8>) -> Change {
         let start = out.len();
         if self.unknown || self.buffer.area != frame.buffer.area {
             out.extend_from_slice(b"\x1b[?25l\x1b[m\x1b[2J");
@@ -76,11 +89,35 @@ impl Shown {
             self.width = frame.buffer.area.width;
             (self.at, self.style, self.cursor) = (None, PLAIN, None);
             self.unknown = false;
+        } else if let Moving::Worth(cells) = moving
+            && let Some(shift) = shift(&self.buffer, &frame.buffer, cells)
+        {
+            self.shift(shift, out);
         }
         let change = self.cells(&frame.buffer, start, out);
         self.caret(frame.cursor, start, out);
         std::mem::swap(&mut self.buffer, &mut frame.buffer);
         change
+    }
+
+    /// Moves rows on the screen, and in what is known of it.
+    fn shift(&mut self, shift: Shift, out: &mut Vec<u8>) {
+        let Shift { top, bottom, by, up } = shift;
+        self.look(PLAIN, out);
+        // Lines are deleted or inserted at the top of a region: the Linux console and every emulator can do that.
+        let (line, verb) = (top + 1, if up { 'M' } else { 'L' });
+        let _ = write!(out, "\x1b[{line};{bottom}r\x1b[{line}H\x1b[{by}{verb}\x1b[r");
+        self.at = None;
+        let width = usize::from(self.width);
+        let Some(rows) = self.buffer.content.get_mut(top * width..bottom * width) else { return };
+        if up {
+            rows.rotate_left(by * width);
+            let kept = rows.len() - by * width;
+            rows[kept..].fill(Cell::EMPTY);
+        } else {
+            rows.rotate_right(by * width);
+            rows[..by * width].fill(Cell::EMPTY);
+        }
     }
 
     fn cells(&mut self, next: &Buffer, start: usize, out: &mut Vec<u8>) -> Change {
@@ -210,6 +247,53 @@ impl Shown {
         }
         self.cursor = cursor;
     }
+}
+
+/// Rows `top..bottom` move up or down by so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shift {
+    top: usize,
+    bottom: usize,
+    by: usize,
+    up: bool,
+}
+
+/// The move that spares most cells, if one is worth it.
+fn shift(before: &Buffer, next: &Buffer, worth: usize) -> Option<Shift> {
+    let width = usize::from(next.area.width);
+    if width == 0 || before.area != next.area {
+        return None;
+    }
+    let old: Vec<&[Cell]> = before.content.chunks_exact(width).collect();
+    let new: Vec<&[Cell]> = next.content.chunks_exact(width).collect();
+    let top = old.iter().zip(&new).position(|(old, new)| old != new)?;
+    let bottom = old.iter().zip(&new).rposition(|(old, new)| old != new)? + 1;
+    let (old, new) = (old.get(top..bottom)?, new.get(top..bottom)?);
+    // Blanks are cheap to write, so only what is seen counts.
+    let same = |old: &[&[Cell]], new: &[&[Cell]]| -> usize {
+        let pairs = old.iter().zip(new).flat_map(|(old, new)| old.iter().zip(*new));
+        pairs.filter(|(old, new)| new.symbol() != " " && old == new).count()
+    };
+    let stay = same(old, new);
+    let changed = new.iter().flat_map(|row| row.iter()).filter(|cell| cell.symbol() != " ").count() - stay;
+    if changed < worth {
+        return None;
+    }
+    let mut best: Option<(usize, Shift)> = None;
+    for by in 1..=FURTHEST.min(old.len().saturating_sub(1)) {
+        for up in [true, false] {
+            let kept = if up { same(&old[by..], new) } else { same(old, &new[by..]) };
+            let spared = kept.saturating_sub(stay);
+            if spared >= worth.max(1) && best.as_ref().is_none_or(|(most, _)| spared > *most) {
+                best = Some((spared, Shift { top, bottom, by, up }));
+                // Text that streams moves by a line: nothing better is found by looking further.
+                if spared > changed / 2 {
+                    return best.map(|(_, shift)| shift);
+                }
+            }
+        }
+    }
+    best.map(|(_, shift)| shift)
 }
 
 /// The cells to write, row by row from left to right.

@@ -4,7 +4,7 @@
 //! was really written. What is not a frame (modes, title, clipboard) goes the same way, in order and never dropped.
 //! How a frame becomes bytes is `encode`'s business; how many there may be, [`Pace`] says.
 
-use super::encode::{Frame, Shown};
+use super::encode::{Frame, Moving, Shown};
 use super::tty::{Output, Wrote};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -24,6 +24,8 @@ const SLOW_GAP: Duration = Duration::from_millis(250);
 const SLOW_BYTES: u64 = 6_500;
 /// Frames that scroll a full pane, at most so many a second.
 const SCROLLING: u32 = 15;
+/// Moving rows has to spare so many cells, or it is not worth what it disturbs beside them.
+const WORTH_MOVING: usize = 400;
 /// Shorter frames are drawn by any terminal in one go.
 const WORTH_SYNCHRONIZING: usize = 128;
 
@@ -234,7 +236,8 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
         let mut written = Written::default();
         let old = frame.map(|mut frame| {
             let start = out.len();
-            written.rows = (shown.advance(&mut frame, &mut out).rows, frame.buffer.area.height);
+            let moving = if synchronized { Moving::Worth(WORTH_MOVING) } else { Moving::Never };
+            written.rows = (shown.advance(&mut frame, moving, &mut out).rows, frame.buffer.area.height);
             written.bytes = out.len() - start;
             if synchronized && written.bytes > WORTH_SYNCHRONIZING {
                 out.splice(start..start, *b"\x1b[?2026h");

@@ -14,7 +14,7 @@ fn frame(rows: &[&str]) -> Frame {
 
 fn bytes(shown: &mut Shown, mut frame: Frame) -> String {
     let mut out = Vec::new();
-    shown.advance(&mut frame, &mut out);
+    shown.advance(&mut frame, Moving::Never, &mut out);
     String::from_utf8(out).unwrap()
 }
 
@@ -112,10 +112,10 @@ proptest! {
         let (mut shown, mut stepped) = (Shown::default(), terminal(24, 5));
         for frame in frames {
             let mut out = Vec::new();
-            shown.advance(&mut frame.clone(), &mut out);
+            shown.advance(&mut frame.clone(), Moving::Worth(1), &mut out);
             stepped.process(&out);
             let (mut fresh, mut whole) = (Vec::new(), terminal(24, 5));
-            Shown::default().advance(&mut frame.clone(), &mut fresh);
+            Shown::default().advance(&mut frame.clone(), Moving::Never, &mut fresh);
             whole.process(&fresh);
             for y in 0..5 {
                 for x in 0..24 {
@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn text_and_colours_arrive_as_they_are_in_the_cells(frame in screen()) {
         let (mut out, mut terminal) = (Vec::new(), terminal(24, 5));
-        Shown::default().advance(&mut frame.clone(), &mut out);
+        Shown::default().advance(&mut frame.clone(), Moving::Never, &mut out);
         terminal.process(&out);
         for y in 0..5 {
             let mut x = 0;
@@ -162,6 +162,50 @@ proptest! {
                 }
                 x += cell.symbol().cell_width().max(1);
             }
+        }
+    }
+}
+
+/// A list on the left, and text that begins with line `first` on the right.
+fn transcript(first: usize) -> Frame {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 100, 30));
+    for y in 0..30_u16 {
+        buffer.set_string(0, y, if y % 7 == 1 { "a session" } else { "" }, Style::new());
+        buffer.set_string(20, y, "│", Style::new().fg(Color::DarkGray));
+        if (2..27).contains(&y) {
+            let line = first + usize::from(y);
+            let text = format!("line {line} {}", "of some text, long enough ".repeat(1 + line % 3));
+            buffer.set_stringn(22, y, text, 78, Style::new().fg(Color::Indexed(u8::try_from(line % 200).unwrap())));
+        }
+    }
+    Frame { buffer, cursor: Some(Position { x: 30, y: 28 }) }
+}
+
+#[test]
+fn text_that_scrolls_is_moved_and_the_screen_is_the_same() {
+    let (mut moved, mut written) = (Shown::default(), Shown::default());
+    let mut screen = terminal(100, 30);
+    let mut first = 50_usize;
+    for step in [0_isize, 1, 1, 3, -1, -5, 0, 12, 20, -12, 1] {
+        first = first.checked_add_signed(step).unwrap();
+        let (mut few, mut many) = (Vec::new(), Vec::new());
+        moved.advance(&mut transcript(first), Moving::Worth(400), &mut few);
+        written.advance(&mut transcript(first), Moving::Never, &mut many);
+        screen.process(&few);
+        let mut whole = terminal(100, 30);
+        let mut all = Vec::new();
+        Shown::default().advance(&mut transcript(first), Moving::Never, &mut all);
+        whole.process(&all);
+        for y in 0..30 {
+            for x in 0..100 {
+                let (a, b) = (screen.screen().cell(y, x).unwrap(), whole.screen().cell(y, x).unwrap());
+                assert_eq!(a.contents().trim(), b.contents().trim(), "{x},{y} after {step}");
+                assert!(a.contents().trim().is_empty() || a.fgcolor() == b.fgcolor(), "{x},{y} after {step}");
+            }
+        }
+        assert_eq!(screen.screen().cursor_position(), (28, 30));
+        if (1..=3).contains(&step.abs()) && first != 50 {
+            assert!(few.len() * 2 < many.len(), "{} of {} bytes after {step}", few.len(), many.len());
         }
     }
 }
