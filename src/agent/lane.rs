@@ -14,10 +14,10 @@ use crate::domain::ids::At;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
+use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
-use crate::domain::tool::ToolSpec;
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -36,6 +36,9 @@ pub(super) enum ToLane {
     Health(Health),
     Shutdown,
 }
+
+/// Rows that are read in any case: among them stands the message that a death left in the queue too.
+const FEW: usize = 8;
 
 /// Milliseconds since the epoch, now.
 pub(super) fn now() -> At {
@@ -229,7 +232,9 @@ impl Lane {
             (None, _) => {
                 self.machine.connection_missing = true;
                 let text = match name {
-                    Some(name) => format!("This session was made with the connection {name}, which is not configured here. Choose another with /model."),
+                    Some(name) => format!(
+                        "This session was made with the connection {name}, which is not configured here. Choose another with /model."
+                    ),
                     None => "No connection is configured. Choose one with /model.".to_owned(),
                 };
                 self.fail_soon(run, no_connection(&text));
@@ -329,7 +334,7 @@ impl Lane {
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         let draft_of = id.clone();
-        let loaded = blocking(move || (store.load(&id, rows.max(1)), store.draft(&draft_of))).await;
+        let loaded = blocking(move || (store.load(&id, rows.max(FEW)), store.draft(&draft_of))).await;
         let Some((loaded, draft)) = loaded else { return false };
         match loaded {
             Ok(loaded) => {
@@ -355,9 +360,13 @@ impl Lane {
         }
         if self.shared.setup.store.is_foreign() && meta.mode == Mode::Execute {
             meta.mode = Mode::Ask;
-            remarks.push("This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned());
+            remarks.push(
+                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
+            );
         }
         let own: Own = serde_json::from_value(own).unwrap_or_default();
+        // A death between the row and the queue leaves a message in both.
+        let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
         let queue = Queue { items: queue, held };
         self.files = match access {
@@ -408,7 +417,9 @@ impl Lane {
             return;
         }
         let notice = match &now {
-            Some(trouble) => Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be."),
+            Some(trouble) => {
+                Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be.")
+            }
             None => Notice::new(Level::Info, "Everything is saved again."),
         };
         self.last_health = now;
