@@ -14,10 +14,10 @@ use crate::domain::ids::At;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
+use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
-use crate::domain::tool::ToolSpec;
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -229,7 +229,9 @@ impl Lane {
             (None, _) => {
                 self.machine.connection_missing = true;
                 let text = match name {
-                    Some(name) => format!("This session was made with the connection {name}, which is not configured here. Choose another with /model."),
+                    Some(name) => format!(
+                        "This session was made with the connection {name}, which is not configured here. Choose another with /model."
+                    ),
                     None => "No connection is configured. Choose one with /model.".to_owned(),
                 };
                 self.fail_soon(run, no_connection(&text));
@@ -355,7 +357,9 @@ impl Lane {
         }
         if self.shared.setup.store.is_foreign() && meta.mode == Mode::Execute {
             meta.mode = Mode::Ask;
-            remarks.push("This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned());
+            remarks.push(
+                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
+            );
         }
         let own: Own = serde_json::from_value(own).unwrap_or_default();
         let held = !queue.is_empty();
@@ -408,7 +412,9 @@ impl Lane {
             return;
         }
         let notice = match &now {
-            Some(trouble) => Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be."),
+            Some(trouble) => {
+                Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be.")
+            }
             None => Notice::new(Level::Info, "Everything is saved again."),
         };
         self.last_health = now;
