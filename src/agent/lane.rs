@@ -314,6 +314,10 @@ impl Lane {
     }
 
     async fn open(&mut self, rows: usize) {
+        // Whoever held it may be gone by now.
+        if matches!(self.files, Files::Theirs(_)) {
+            self.files = Files::Unloaded;
+        }
         let fresh = matches!(self.files, Files::Unloaded);
         if !self.load(rows).await {
             return;
