@@ -13,7 +13,7 @@ pub mod probe;
 pub mod settings;
 
 pub use connections::Connections;
-pub use credentials::{Credentials, Key};
+pub use credentials::Credentials;
 pub use paths::Paths;
 pub use settings::Settings;
 
