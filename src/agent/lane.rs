@@ -37,6 +37,9 @@ pub(super) enum ToLane {
     Shutdown,
 }
 
+/// Rows that are read in any case: among them stands the message that a death left in the queue too.
+const FEW: usize = 8;
+
 /// Milliseconds since the epoch, now.
 pub(super) fn now() -> At {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -331,7 +334,7 @@ impl Lane {
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         let draft_of = id.clone();
-        let loaded = blocking(move || (store.load(&id, rows.max(1)), store.draft(&draft_of))).await;
+        let loaded = blocking(move || (store.load(&id, rows.max(FEW)), store.draft(&draft_of))).await;
         let Some((loaded, draft)) = loaded else { return false };
         match loaded {
             Ok(loaded) => {
@@ -340,7 +343,7 @@ impl Lane {
                 true
             }
             Err(error) => {
-                self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                self.out.send(Event::Notice(trouble(&error))).await;
                 false
             }
         }
@@ -362,6 +365,8 @@ impl Lane {
             );
         }
         let own: Own = serde_json::from_value(own).unwrap_or_default();
+        // A death between the row and the queue leaves a message in both.
+        let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
         let queue = Queue { items: queue, held };
         self.files = match access {
@@ -431,7 +436,7 @@ impl Lane {
         if let Some(rows) = blocking(move || store.context(&id)).await {
             match rows {
                 Ok(rows) => self.machine.set_rows(rows),
-                Err(error) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+                Err(error) => self.out.send(Event::Notice(trouble(&error))).await,
             }
         }
         self.has_context = true;
@@ -464,8 +469,8 @@ impl Lane {
             failed => {
                 self.files = Files::New { unsaved, told: true };
                 if !told {
-                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
-                    let notice = Notice::new(Level::Error, format!("The session cannot be saved. {why}"))
+                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
+                    let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
                         .hint("It works in memory and is tried again with each message.");
                     self.out.send(Event::Notice(notice)).await;
                 }
@@ -558,7 +563,7 @@ impl Lane {
                         self.show(last, page.earlier).await;
                     }
                     Some(Err(error)) => {
-                        self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                        self.out.send(Event::Notice(trouble(&error))).await;
                     }
                     None => {}
                 }
@@ -571,7 +576,7 @@ impl Lane {
         let id = self.machine.meta.id.clone();
         match blocking(move || store.page(&id, cursor, rows.max(1))).await {
             Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
-            Some(Err(error)) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
             None => {}
         }
     }
@@ -593,6 +598,11 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
 fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
     let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
     tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
+}
+
+/// An error of the store as a whole sentence.
+fn trouble(error: &crate::store::StoreError) -> Notice {
+    Notice::new(Level::Error, format!("{error}."))
 }
 
 fn durability(safety: Safety) -> Durability {
