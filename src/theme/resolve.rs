@@ -20,7 +20,7 @@ const BUILTIN: [(&str, &str); 10] = [
     ("mono", include_str!("../../themes/mono.toml")),
 ];
 
-/// The text of a theme file of the user.
+/// The text of a theme file that goes before the embedded ones: one of the user's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThemeText {
     /// The theme's name: the file's name without `.toml`.
