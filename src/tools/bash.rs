@@ -119,7 +119,7 @@ fn spawn(runner: &PathBuf, cwd: &Path, command: &str, timeout: Duration) -> std:
         .args(call.arguments())
         .current_dir(cwd)
         .env_clear()
-        .envs(environment::cleaned(std::env::vars_os()))
+        .envs(environment::cleaned(std::env::vars_os(), cwd))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
