@@ -6,8 +6,6 @@
 
 mod screen;
 
-use lisle::app::action::Context;
-use lisle::app::key::Key;
 use lisle::app::msg::{Frame, Target};
 use lisle::app::state::chat::Entry;
 use lisle::app::state::composer::Composer;
@@ -29,6 +27,8 @@ use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
 };
 use lisle::keymap;
+use lisle::keymap::action::Context;
+use lisle::keymap::key::Key;
 use lisle::theme::{Colors, Theme};
 use lisle::ui::{self, Cache, Drawn, Look};
 use proptest::prelude::*;

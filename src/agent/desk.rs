@@ -66,12 +66,7 @@ pub(super) struct Shared {
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
-    let shared = Arc::new(Shared {
-        setup,
-        events: events.clone(),
-        lanes: Mutex::default(),
-        metas: Mutex::default(),
-    });
+    let shared = Arc::new(Shared { setup, events: events.clone(), lanes: Mutex::default(), metas: Mutex::default() });
     let desk = Desk { out: Arc::new(tokio::sync::Mutex::new(Outbox::new(events, None))), shared, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link

@@ -14,10 +14,10 @@ use crate::domain::ids::At;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
+use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
-use crate::domain::tool::ToolSpec;
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -36,6 +36,9 @@ pub(super) enum ToLane {
     Health(Health),
     Shutdown,
 }
+
+/// Rows that are read in any case: among them stands the message that a death left in the queue too.
+const FEW: usize = 8;
 
 /// Milliseconds since the epoch, now.
 pub(super) fn now() -> At {
@@ -229,7 +232,9 @@ impl Lane {
             (None, _) => {
                 self.machine.connection_missing = true;
                 let text = match name {
-                    Some(name) => format!("This session was made with the connection {name}, which is not configured here. Choose another with /model."),
+                    Some(name) => format!(
+                        "This session was made with the connection {name}, which is not configured here. Choose another with /model."
+                    ),
                     None => "No connection is configured. Choose one with /model.".to_owned(),
                 };
                 self.fail_soon(run, no_connection(&text));
@@ -329,7 +334,7 @@ impl Lane {
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         let draft_of = id.clone();
-        let loaded = blocking(move || (store.load(&id, rows.max(1)), store.draft(&draft_of))).await;
+        let loaded = blocking(move || (store.load(&id, rows.max(FEW)), store.draft(&draft_of))).await;
         let Some((loaded, draft)) = loaded else { return false };
         match loaded {
             Ok(loaded) => {
@@ -338,7 +343,7 @@ impl Lane {
                 true
             }
             Err(error) => {
-                self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                self.out.send(Event::Notice(trouble(&error))).await;
                 false
             }
         }
@@ -355,9 +360,13 @@ impl Lane {
         }
         if self.shared.setup.store.is_foreign() && meta.mode == Mode::Execute {
             meta.mode = Mode::Ask;
-            remarks.push("This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned());
+            remarks.push(
+                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
+            );
         }
         let own: Own = serde_json::from_value(own).unwrap_or_default();
+        // A death between the row and the queue leaves a message in both.
+        let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
         let queue = Queue { items: queue, held };
         self.files = match access {
@@ -408,7 +417,9 @@ impl Lane {
             return;
         }
         let notice = match &now {
-            Some(trouble) => Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be."),
+            Some(trouble) => {
+                Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be.")
+            }
             None => Notice::new(Level::Info, "Everything is saved again."),
         };
         self.last_health = now;
@@ -425,7 +436,7 @@ impl Lane {
         if let Some(rows) = blocking(move || store.context(&id)).await {
             match rows {
                 Ok(rows) => self.machine.set_rows(rows),
-                Err(error) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+                Err(error) => self.out.send(Event::Notice(trouble(&error))).await,
             }
         }
         self.has_context = true;
@@ -458,8 +469,8 @@ impl Lane {
             failed => {
                 self.files = Files::New { unsaved, told: true };
                 if !told {
-                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
-                    let notice = Notice::new(Level::Error, format!("The session cannot be saved. {why}"))
+                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
+                    let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
                         .hint("It works in memory and is tried again with each message.");
                     self.out.send(Event::Notice(notice)).await;
                 }
@@ -552,7 +563,7 @@ impl Lane {
                         self.show(last, page.earlier).await;
                     }
                     Some(Err(error)) => {
-                        self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                        self.out.send(Event::Notice(trouble(&error))).await;
                     }
                     None => {}
                 }
@@ -565,7 +576,7 @@ impl Lane {
         let id = self.machine.meta.id.clone();
         match blocking(move || store.page(&id, cursor, rows.max(1))).await {
             Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
-            Some(Err(error)) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
             None => {}
         }
     }
@@ -587,6 +598,11 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
 fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
     let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
     tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
+}
+
+/// An error of the store as a whole sentence.
+fn trouble(error: &crate::store::StoreError) -> Notice {
+    Notice::new(Level::Error, format!("{error}."))
 }
 
 fn durability(safety: Safety) -> Durability {

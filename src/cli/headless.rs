@@ -124,7 +124,10 @@ impl Face {
             Event::Row(row) => self.row(*row),
             Event::Reidentified { to } => self.session = Some(to),
             Event::Retrying { attempt, of, wait_ms, reason } => {
-                complain(&format!("lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.", wait_ms as f64 / 1000.0));
+                complain(&format!(
+                    "lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.",
+                    wait_ms as f64 / 1000.0
+                ));
             }
             Event::Notice(notice) if notice.level >= Level::Warning => {
                 complain(&format!("lisle: {} {}", notice.text, notice.hint));
@@ -175,7 +178,11 @@ impl Face {
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
                 complain(&format!("lisle: {text}"));
-                if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") { Exit::NoCredentials } else { Exit::Failed }
+                if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") {
+                    Exit::NoCredentials
+                } else {
+                    Exit::Failed
+                }
             }
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) if self.refused => Exit::Refused,
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) => Exit::Done,

@@ -8,6 +8,7 @@ pub mod contract;
 pub mod diff;
 pub mod ids;
 pub mod message;
+pub mod nearest;
 pub mod notice;
 pub mod paths;
 pub mod permission;

@@ -1,12 +1,16 @@
-//! Which key does what: the embedded table, the user's own over it, and what is odd about them.
+//! Keys, verbs, and which key does what: the embedded table, the user's own over it, and what is odd about them.
 //!
-//! `parse` reads the file format, `table` holds the result and follows chords, `check` finds what cannot work.
-//! Nothing here reads files: the text is given.
+//! `key` names the keys, `action` the verbs, `parse` reads the file format, `table` holds the result and follows chords,
+//! `check` finds what cannot work. Nothing here reads files: the text is given. What a verb does is `app`'s.
 
+pub mod action;
 pub mod check;
+pub mod key;
 pub mod parse;
 pub mod table;
 
+pub use action::{Action, Context};
+pub use key::Key;
 pub use parse::Problem;
 pub use table::{Binding, Fed, Table};
 

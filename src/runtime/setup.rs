@@ -93,7 +93,8 @@ impl Ground {
             );
             connections.choose(name);
         }
-        let here = std::env::current_dir().context("the current directory is gone. Change to one that exists, or use --cwd")?;
+        let here = std::env::current_dir()
+            .context("the current directory is gone. Change to one that exists, or use --cwd")?;
         let cwd = match &wanted.cwd {
             Some(dir) => here.join(dir),
             None => here.clone(),
@@ -112,7 +113,8 @@ impl Ground {
             settings::Fsync::Off => Fsync::Off,
         };
         let store = Store::open(options)?;
-        let runner = std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
+        let runner =
+            std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
     }
 
@@ -129,7 +131,9 @@ impl Ground {
             } else {
                 format!("but found: {}. Use one with --connection NAME", found.join(", "))
             };
-            return Err(format!("no connection was chosen, {found}, or try the built-in one with --connection rehearsal."));
+            return Err(format!(
+                "no connection was chosen, {found}, or try the built-in one with --connection rehearsal."
+            ));
         };
         match self.connections.find(name).and_then(|one| one.missing.as_ref()) {
             Some(why) => Err(format!("the connection {name} cannot be used: {why}")),
@@ -181,7 +185,9 @@ impl Ground {
     fn open_connections(&self) -> Connections {
         let mut out = Connections::new();
         for mut info in self.connections.infos() {
-            if let Some(model) = self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name)) {
+            if let Some(model) =
+                self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name))
+            {
                 info.default_model.clone_from(model);
             }
             let one = self.connections.find(&info.name);

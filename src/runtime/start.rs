@@ -30,7 +30,11 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
         Which::New => None,
         Which::This(id) => {
             // Asked before the screen opens, so that a wrong id is told where it was typed.
-            anyhow::ensure!(ground.store.session_dir(&id).is_dir(), "there is no session {id} in {}", ground.store.workspace_name());
+            anyhow::ensure!(
+                ground.store.session_dir(&id).is_dir(),
+                "there is no session {id} in {}",
+                ground.store.workspace_name()
+            );
             Some(id)
         }
         Which::Latest => ground.latest(),
@@ -90,7 +94,12 @@ fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
         Ok(Some(_)) => None,
         Ok(None) => {
             let text = format!("There is no keymap {name:?}.");
-            problems.push(Problem { path: own.clone(), line: None, text, fix: "Make this file, or take ui.keymap out of config.toml.".to_owned() });
+            problems.push(Problem {
+                path: own.clone(),
+                line: None,
+                text,
+                fix: "Make this file, or take ui.keymap out of config.toml.".to_owned(),
+            });
             None
         }
         Err(problem) => {
@@ -143,5 +152,6 @@ fn remember(file: &Path, name: &str) -> Result<(), String> {
         }
         std::fs::write(file, name)
     };
-    write().map_err(|error| format!("The theme is used but not kept: {} could not be written: {error}.", file.display()))
+    write()
+        .map_err(|error| format!("The theme is used but not kept: {} could not be written: {error}.", file.display()))
 }

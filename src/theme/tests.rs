@@ -1,3 +1,5 @@
+//! The themes that come with lisle, what a terminal of fewer colours makes of them, and what is told of odd files.
+
 use super::resolve::falls_back_to;
 use super::*;
 

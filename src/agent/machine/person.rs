@@ -32,7 +32,7 @@ impl Machine {
             }
             Act::Retry => {
                 if self.turn.is_none() {
-                    self.begin(now, None, out);
+                    self.begin_again(now, out);
                 }
             }
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
@@ -74,7 +74,7 @@ impl Machine {
             self.queue.held = false;
             self.queue_changed(out);
         }
-        self.begin(now, Some(text), out);
+        self.begin(now, text, out);
     }
 
     fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
@@ -168,12 +168,12 @@ impl Machine {
                 // The user chose this mode deliberately: it counts at once.
                 self.mode_since = At(0);
                 self.changed_by_user(out);
-                self.begin(now, Some(goes_on(mode)), out);
+                self.begin(now, goes_on(mode), out);
             }
             Answer::PlanChanges(text) => {
                 self.drop_plan(out);
                 self.changed_by_user(out);
-                self.begin(now, Some(format!("Change the plan: {text}")), out);
+                self.begin(now, format!("Change the plan: {text}"), out);
             }
             Answer::PlanDecline => {
                 self.drop_plan(out);

@@ -173,7 +173,13 @@ fn enter_while_a_turn_runs_queues_and_the_queue_follows() {
     assert!(steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items.len() == 1)));
     b.text("ok");
     let steps = b.stop_with(Stop::Done);
-    assert!(kept(&steps).iter().any(|row| matches!(&row.body, Body::User(UserText { text, .. }) if text == "two")));
+    let row = position(
+        &steps,
+        |s| matches!(s, Step::Keep(rows, _) if matches!(&rows[0].body, Body::User(UserText { text, .. }) if text == "two")),
+    );
+    let forgotten = position(&steps, |s| matches!(s, Step::KeepQueue(items) if items.is_empty()));
+    let asked = position(&steps, |s| matches!(s, Step::Ask(..)));
+    assert!(row < forgotten && forgotten < asked, "the row is on disk before the queue forgets it");
     assert!(b.machine.queue.items.is_empty());
     assert!(b.machine.is_running());
     b.text("and");

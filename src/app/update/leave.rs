@@ -1,15 +1,15 @@
 //! The ways out: Ctrl+C, Ctrl+D, /quit. Drafts are kept, turns are stopped, and the engine has the last word.
 
 use super::{compose, panel, session};
-use crate::app::action::ComposerAction;
 use crate::app::effect::Effect;
-use crate::app::key::Key;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, Quit, State};
 use crate::domain::contract::Command;
 use crate::domain::session::Activity;
 use crate::domain::{Level, Notice};
+use crate::keymap::action::ComposerAction;
+use crate::keymap::key::Key;
 
 /// "Once more quits" holds so many milliseconds.
 const ONCE_MORE: u64 = 2_000;

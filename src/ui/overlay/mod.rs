@@ -7,11 +7,11 @@ mod picker;
 use super::cells::{self, Piece};
 use super::layout::Layout;
 use super::paint::Paint;
-use crate::app::action::{Action, AppAction, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
+use crate::keymap::action::{Action, AppAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -171,7 +171,7 @@ pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
             lines.push(Vec::new());
         }
     }
-    use crate::app::action::{AnswerAction, ModeAction, ModelAction, SessionAction};
+    use crate::keymap::action::{AnswerAction, ModeAction, ModelAction, SessionAction};
     let rows = [
         (Action::Mode(ModeAction::Next), "permission mode"),
         (Action::Model(ModelAction::Pick), "model"),
