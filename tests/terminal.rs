@@ -11,6 +11,8 @@ use std::path::Path;
 
 /// What the status line shows in the default permission mode.
 const READY: &str = "Ask to Edit";
+/// What stands in an empty composer while nothing runs.
+const NOTHING_RUNS: &str = "/ for commands";
 /// Every mode that is switched on, with what switches it off.
 const MODES: &[(&str, &str)] = &[
     ("\x1b[22;0t", "\x1b[23;0t"),
@@ -38,14 +40,20 @@ fn ready(start: Start) -> Pty {
 fn used_home(text: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let mut pty = ready(lisle(home.path()));
-    pty.keys(&format!("{text}\r"));
-    pty.until("not a language model");
+    say(&pty, text);
     quit(&mut pty);
     home
 }
 
+/// Says it, and waits for the whole answer: keys mean something else while a turn runs.
+fn say(pty: &Pty, text: &str) {
+    pty.keys(&format!("{text}\r"));
+    pty.until("not a language model");
+    pty.until(NOTHING_RUNS);
+}
+
+/// To be called with an empty composer while nothing runs.
 fn quit(pty: &mut Pty) {
-    // The first may clear a draft or stop a turn; two on an idle, empty composer quit.
     pty.keys("\x03");
     pty.until("once more");
     pty.keys("\x03");
@@ -106,8 +114,7 @@ fn shift_tab_goes_through_the_modes() {
 fn ctrl_c_twice_quits_and_says_how_to_resume() {
     let home = tempfile::tempdir().unwrap();
     let mut pty = ready(lisle(home.path()));
-    pty.keys("about zebras\r");
-    pty.until("not a language model");
+    say(&pty, "about zebras");
     quit(&mut pty);
     assert_eq!(pty.end().exit_code(), 0);
     assert_given_back(&pty);

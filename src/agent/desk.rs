@@ -66,12 +66,7 @@ pub(super) struct Shared {
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
-    let shared = Arc::new(Shared {
-        setup,
-        events: events.clone(),
-        lanes: Mutex::default(),
-        metas: Mutex::default(),
-    });
+    let shared = Arc::new(Shared { setup, events: events.clone(), lanes: Mutex::default(), metas: Mutex::default() });
     let desk = Desk { out: Arc::new(tokio::sync::Mutex::new(Outbox::new(events, None))), shared, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link
@@ -143,7 +138,8 @@ impl Desk {
         let now = super::lane::now();
         let id = self.shared.setup.store.fresh_id(now);
         let settings = &self.shared.setup.settings;
-        let mode = new.mode.unwrap_or(settings.mode);
+        let loosest = if self.shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute };
+        let mode = new.mode.unwrap_or(settings.mode).stricter(loosest);
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));

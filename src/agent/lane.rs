@@ -14,10 +14,10 @@ use crate::domain::ids::At;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
+use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
-use crate::domain::tool::ToolSpec;
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -36,6 +36,12 @@ pub(super) enum ToLane {
     Health(Health),
     Shutdown,
 }
+
+/// Rows that are shown when a session is shown anew without being asked.
+const SHOWN: usize = 200;
+
+/// Rows that are read in any case: among them stands the message that a death left in the queue too.
+const FEW: usize = 8;
 
 /// Milliseconds since the epoch, now.
 pub(super) fn now() -> At {
@@ -229,7 +235,9 @@ impl Lane {
             (None, _) => {
                 self.machine.connection_missing = true;
                 let text = match name {
-                    Some(name) => format!("This session was made with the connection {name}, which is not configured here. Choose another with /model."),
+                    Some(name) => format!(
+                        "This session was made with the connection {name}, which is not configured here. Choose another with /model."
+                    ),
                     None => "No connection is configured. Choose one with /model.".to_owned(),
                 };
                 self.fail_soon(run, no_connection(&text));
@@ -270,6 +278,13 @@ impl Lane {
             self.save_draft(text).await;
             return;
         }
+        if matches!(self.files, Files::Theirs(_)) && act != Act::Read {
+            // Whoever held it may be gone by now: then what they wrote is shown first.
+            self.files = Files::Unloaded;
+            if !self.load(SHOWN).await {
+                return;
+            }
+        }
         if let Files::Theirs(who) = &self.files
             && act != Act::Read
         {
@@ -287,6 +302,10 @@ impl Lane {
 
     async fn save_draft(&mut self, text: String) {
         self.draft.clone_from(&text);
+        // A draft of a session that is nowhere would be found by nobody.
+        if !text.is_empty() && matches!(self.files, Files::New { .. }) {
+            self.keep_meta(Safety::Written).await;
+        }
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         if let Some(Err(error)) = blocking(move || store.save_draft(&id, &text)).await {
@@ -295,11 +314,14 @@ impl Lane {
     }
 
     async fn open(&mut self, rows: usize) {
+        // Whoever held it may be gone by now.
+        if matches!(self.files, Files::Theirs(_)) {
+            self.files = Files::Unloaded;
+        }
         let fresh = matches!(self.files, Files::Unloaded);
         if !self.load(rows).await {
             return;
         }
-        self.input(Input::Viewed(true)).await;
         if !fresh {
             self.snapshot(rows).await;
         }
@@ -307,7 +329,6 @@ impl Lane {
 
     /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them.
     async fn leave(&mut self) {
-        self.input(Input::Viewed(false)).await;
         let idle = self.machine.is_quiet() && self.machine.queue.items.is_empty();
         if idle && matches!(self.files, Files::Ours(_) | Files::Theirs(_)) {
             if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
@@ -329,7 +350,7 @@ impl Lane {
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         let draft_of = id.clone();
-        let loaded = blocking(move || (store.load(&id, rows.max(1)), store.draft(&draft_of))).await;
+        let loaded = blocking(move || (store.load(&id, rows.max(FEW)), store.draft(&draft_of))).await;
         let Some((loaded, draft)) = loaded else { return false };
         match loaded {
             Ok(loaded) => {
@@ -338,7 +359,7 @@ impl Lane {
                 true
             }
             Err(error) => {
-                self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                self.out.send(Event::Notice(trouble(&error))).await;
                 false
             }
         }
@@ -353,11 +374,16 @@ impl Lane {
             let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
             remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
         }
-        if self.shared.setup.store.is_foreign() && meta.mode == Mode::Execute {
-            meta.mode = Mode::Ask;
-            remarks.push("This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned());
+        let loosest = loosest(&self.shared);
+        if meta.mode > loosest {
+            meta.mode = loosest;
+            remarks.push(
+                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
+            );
         }
         let own: Own = serde_json::from_value(own).unwrap_or_default();
+        // A death between the row and the queue leaves a message in both.
+        let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
         let queue = Queue { items: queue, held };
         self.files = match access {
@@ -373,7 +399,7 @@ impl Lane {
             }
         };
         let rules = rules(&self.shared, &meta.id);
-        self.machine = Machine::new(meta, own, queue, rules);
+        self.machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
         let connections = &self.shared.setup.connections;
         self.machine.connection_missing =
             self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());
@@ -408,7 +434,9 @@ impl Lane {
             return;
         }
         let notice = match &now {
-            Some(trouble) => Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be."),
+            Some(trouble) => {
+                Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be.")
+            }
             None => Notice::new(Level::Info, "Everything is saved again."),
         };
         self.last_health = now;
@@ -425,7 +453,7 @@ impl Lane {
         if let Some(rows) = blocking(move || store.context(&id)).await {
             match rows {
                 Ok(rows) => self.machine.set_rows(rows),
-                Err(error) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+                Err(error) => self.out.send(Event::Notice(trouble(&error))).await,
             }
         }
         self.has_context = true;
@@ -458,8 +486,8 @@ impl Lane {
             failed => {
                 self.files = Files::New { unsaved, told: true };
                 if !told {
-                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
-                    let notice = Notice::new(Level::Error, format!("The session cannot be saved. {why}"))
+                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
+                    let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
                         .hint("It works in memory and is tried again with each message.");
                     self.out.send(Event::Notice(notice)).await;
                 }
@@ -552,7 +580,7 @@ impl Lane {
                         self.show(last, page.earlier).await;
                     }
                     Some(Err(error)) => {
-                        self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                        self.out.send(Event::Notice(trouble(&error))).await;
                     }
                     None => {}
                 }
@@ -565,7 +593,7 @@ impl Lane {
         let id = self.machine.meta.id.clone();
         match blocking(move || store.page(&id, cursor, rows.max(1))).await {
             Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
-            Some(Err(error)) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
             None => {}
         }
     }
@@ -578,15 +606,26 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         requests_per_turn: setup.settings.requests_per_turn,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
+        loosest: loosest(shared),
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),
     }
+}
+
+/// What another program made is not trusted with Execute.
+fn loosest(shared: &Shared) -> Mode {
+    if shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute }
 }
 
 /// The tools on offer, each with whether it only reads.
 fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
     let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
     tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
+}
+
+/// An error of the store as a whole sentence.
+fn trouble(error: &crate::store::StoreError) -> Notice {
+    Notice::new(Level::Error, format!("{error}."))
 }
 
 fn durability(safety: Safety) -> Durability {

@@ -13,6 +13,10 @@ use std::io::{IsTerminal, Read};
 
 pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let Some(prompt) = prompt(&run.prompt) else { return Exit::Failed };
+    if prompt.trim().is_empty() {
+        complain("lisle: the message is empty. Say what is to be done, or pipe it in.");
+        return Exit::Usage;
+    }
     let wanted = ground.wanted.clone();
     let needs_connection = wanted.which == Which::New;
     if needs_connection && let Err(why) = ground.usable_connection() {
@@ -60,6 +64,10 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             && !begun
         {
             begun = true;
+            if let Some(holder) = &opened.meta.held_by {
+                complain(&format!("lisle: {holder} has this session open. Close it there, or start a new session."));
+                break Ended::Lost;
+            }
             face.begin(&link, &opened.meta, &wanted, prompt.clone()).await;
             continue;
         }
@@ -124,7 +132,10 @@ impl Face {
             Event::Row(row) => self.row(*row),
             Event::Reidentified { to } => self.session = Some(to),
             Event::Retrying { attempt, of, wait_ms, reason } => {
-                complain(&format!("lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.", wait_ms as f64 / 1000.0));
+                complain(&format!(
+                    "lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.",
+                    wait_ms as f64 / 1000.0
+                ));
             }
             Event::Notice(notice) if notice.level >= Level::Warning => {
                 complain(&format!("lisle: {} {}", notice.text, notice.hint));
@@ -175,7 +186,11 @@ impl Face {
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
                 complain(&format!("lisle: {text}"));
-                if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") { Exit::NoCredentials } else { Exit::Failed }
+                if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") {
+                    Exit::NoCredentials
+                } else {
+                    Exit::Failed
+                }
             }
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) if self.refused => Exit::Refused,
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) => Exit::Done,

@@ -2,6 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The programs that only read, given the right arguments. A command of these alone runs without a question, so whoever
+/// starts it sees to it that the names mean the system's programs and not what a working directory brings along.
+pub const READERS: &[&str] = &[
+    "cat", "head", "tail", "wc", "nl", "cut", "ls", "stat", "file", "grep", "basename", "dirname", "realpath", "pwd",
+    "echo", "printf", "test", "true", "false", "uname", "whoami", "id", "date",
+];
+
 /// What an agent may do in a session without asking.
 ///
 /// Stored as `safe`, `ask` and `allow-all`, the ids that Craft Agents uses; every alias is accepted on input.

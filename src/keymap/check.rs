@@ -1,9 +1,9 @@
 //! What cannot work in a table: chords with two meanings, chords that another chord hides, places one cannot leave.
 
+use super::action::{Action, AppAction, Context};
+use super::key::{Code, Key, Mods, chord_name};
 use super::parse::Problem;
 use super::table::{Binding, Table};
-use crate::app::action::{Action, AppAction, Context};
-use crate::app::key::{Code, Key, Mods, chord_name};
 
 /// What cannot work.
 #[must_use]

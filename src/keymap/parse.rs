@@ -3,9 +3,9 @@
 //! `on` is a chord (`"ctrl+x m"`) or a list of them; an empty list takes the verb's keys away. `clear = true` at the top
 //! of a user's file means: without the embedded table.
 
-use crate::app::action::{Action, Context};
-use crate::app::key::Key;
-use crate::app::state::fuzzy;
+use super::action::{Action, Context};
+use super::key::Key;
+use crate::domain::nearest::nearest;
 use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -133,7 +133,7 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
 
 fn unknown_context(at: usize, word: &str) -> Odd {
     let names = || Context::ALL.iter().map(|context| context.word());
-    let fix = match fuzzy::nearest(word, names()) {
+    let fix = match nearest(word, names()) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("the places are {}", names().collect::<Vec<_>>().join(", ")),
     };
@@ -176,7 +176,7 @@ fn read_chord(at: usize, text: &str) -> Result<Vec<Key>, Odd> {
 
 fn read_action(at: usize, context: Context, name: &str) -> Result<Action, Odd> {
     let Some(action) = Action::parse(name) else {
-        let fix = match fuzzy::nearest(name, Action::ALL.iter().map(|action| action.name())) {
+        let fix = match nearest(name, Action::ALL.iter().map(|action| action.name())) {
             Some(near) => format!("did you mean {near}?"),
             None => "the palette and the manual list the actions".to_owned(),
         };

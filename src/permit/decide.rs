@@ -88,8 +88,12 @@ fn row(mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
     match touch {
         Touch::Inner => Row::Allow,
         Touch::Read { path, secret } => {
+            let runs = || facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
             if *secret || paths::is_secret(path) {
                 secret_row(mode, &path.display().to_string(), Vec::new())
+            } else if paths::is_device(path) && runs() {
+                // The file tools open no device; a command would.
+                device_row(mode, path)
             } else {
                 Row::Allow
             }
@@ -103,6 +107,16 @@ fn secret_row(mode: Mode, what: &str, risks: Vec<String>) -> Row {
     match mode {
         Mode::Explore => Row::Deny(explore(&format!("{what} looks like a secret"))),
         _ => Row::Ask { reason: format!("{what} looks like a secret."), risks, grant: None },
+    }
+}
+
+/// A device that a command reaches through a link: reading it may block, never end or do something.
+fn device_row(mode: Mode, path: &Path) -> Row {
+    let what = format!("{} is a device or a file of the kernel", path.display());
+    match mode {
+        Mode::Explore => Row::Deny(explore(&what)),
+        Mode::Ask => Row::Ask { reason: format!("{what}."), risks: Vec::new(), grant: None },
+        Mode::Execute => Row::Allow,
     }
 }
 

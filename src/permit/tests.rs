@@ -16,6 +16,13 @@ fn command(line: &str) -> CallFacts {
     facts(vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }], Proposal::Command { command, cwd })
 }
 
+/// A command that only reads by its letters, and reaches `path` through a link.
+fn through_a_link(path: &str, secret: bool) -> CallFacts {
+    let mut facts = command("cat link");
+    facts.touches.push(Touch::Read { path: PathBuf::from(path), secret });
+    facts
+}
+
 fn write(path: &str, place: Place) -> CallFacts {
     facts(vec![Touch::Write { path: PathBuf::from(path), place }], change(path.trim_start_matches("/w/p/")))
 }
@@ -64,6 +71,9 @@ fn the_table() {
         (command("cat ../../proc/self/environ"), "dQQ"),
         (command("cat /dev/zero"), "dqa"),
         (command("cat ../../sys/power/state"), "dqa"),
+        (through_a_link("/home/u/.ssh/id", true), "dQQ"),
+        (through_a_link("/dev/zero", false), "dQa"),
+        (read("/dev/zero", false), "aaa"),
         (command("cargo test"), "dqa"),
         (command("cp .env x"), "dQQ"),
         (command("echo x > .git/hooks/pre-commit"), "dQQ"),

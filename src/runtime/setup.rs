@@ -6,7 +6,7 @@ use crate::domain::contract::ConnectionInfo;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::provider::Provider;
 use crate::provider::figures::{Figures, Prices};
-use crate::provider::http::{Endpoint, Key};
+use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::rehearsal::Rehearsal;
 use crate::sandbox;
@@ -93,7 +93,8 @@ impl Ground {
             );
             connections.choose(name);
         }
-        let here = std::env::current_dir().context("the current directory is gone. Change to one that exists, or use --cwd")?;
+        let here = std::env::current_dir()
+            .context("the current directory is gone. Change to one that exists, or use --cwd")?;
         let cwd = match &wanted.cwd {
             Some(dir) => here.join(dir),
             None => here.clone(),
@@ -112,7 +113,8 @@ impl Ground {
             settings::Fsync::Off => Fsync::Off,
         };
         let store = Store::open(options)?;
-        let runner = std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
+        let runner =
+            std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
     }
 
@@ -129,7 +131,9 @@ impl Ground {
             } else {
                 format!("but found: {}. Use one with --connection NAME", found.join(", "))
             };
-            return Err(format!("no connection was chosen, {found}, or try the built-in one with --connection rehearsal."));
+            return Err(format!(
+                "no connection was chosen, {found}, or try the built-in one with --connection rehearsal."
+            ));
         };
         match self.connections.find(name).and_then(|one| one.missing.as_ref()) {
             Some(why) => Err(format!("the connection {name} cannot be used: {why}")),
@@ -181,7 +185,9 @@ impl Ground {
     fn open_connections(&self) -> Connections {
         let mut out = Connections::new();
         for mut info in self.connections.infos() {
-            if let Some(model) = self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name)) {
+            if let Some(model) =
+                self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name))
+            {
                 info.default_model.clone_from(model);
             }
             let one = self.connections.find(&info.name);
@@ -214,7 +220,7 @@ impl Ground {
         let connection = &one.connection;
         let base_url = connection.base_url.clone().unwrap_or_default();
         let mut endpoint = Endpoint::new(one.name.as_str(), base_url);
-        endpoint.key = one.key.as_ref().and_then(|key| Key::new(key.reveal()));
+        endpoint.key.clone_from(&one.key);
         endpoint.headers = connection.headers.clone().into_iter().collect();
         endpoint.proxy.clone_from(&connection.proxy);
         endpoint.extra_body = Some(connection.extra_body.clone()).filter(|body| !body.is_empty()).map(Into::into);

@@ -8,12 +8,12 @@ use super::chat;
 use super::composer;
 use super::figures::count;
 use super::paint::Paint;
-use crate::app::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::domain::request::{Approval, Ask, Request};
 use crate::domain::sanitise::{clean_line, reveal};
 use crate::domain::tool::Proposal;
+use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -379,6 +379,8 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         if chosen {
             let role = if view.focused { Role::Selected } else { Role::SelectedDim };
             paint.tint(band, role);
+            let sign = paint.signs.prompt;
+            paint.over(Rect { width: 1, ..band }, sign, Role::Strong);
         }
         let key_role = if view.focused { Role::Key } else { Role::Dim };
         let mut pieces = vec![paint.piece(format!("{}  ", n + 1), Role::Dim)];

@@ -3,13 +3,13 @@
 use super::cells::{self, piece};
 use super::figures::{age, elapsed};
 use super::paint::Paint;
-use crate::app::action::{Action, Context, ListAction, SessionAction};
 use crate::app::msg::Target;
 use crate::app::state::sessions::{Group, Row, Which, needs_you};
 use crate::app::state::{Current, Focus};
 use crate::domain::SessionMeta;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
+use crate::keymap::action::{Action, Context, ListAction, SessionAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 

@@ -32,7 +32,7 @@ impl Machine {
             }
             Act::Retry => {
                 if self.turn.is_none() {
-                    self.begin(now, None, out);
+                    self.begin_again(now, out);
                 }
             }
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
@@ -74,7 +74,7 @@ impl Machine {
             self.queue.held = false;
             self.queue_changed(out);
         }
-        self.begin(now, Some(text), out);
+        self.begin(now, text, out);
     }
 
     fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
@@ -162,18 +162,19 @@ impl Machine {
                     out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
                     return;
                 }
-                let mode = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
+                let wanted = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
+                let mode = self.capped(wanted, out);
                 self.drop_plan(out);
                 self.meta.mode = mode;
                 // The user chose this mode deliberately: it counts at once.
                 self.mode_since = At(0);
                 self.changed_by_user(out);
-                self.begin(now, Some(goes_on(mode)), out);
+                self.begin(now, goes_on(mode), out);
             }
             Answer::PlanChanges(text) => {
                 self.drop_plan(out);
                 self.changed_by_user(out);
-                self.begin(now, Some(format!("Change the plan: {text}")), out);
+                self.begin(now, format!("Change the plan: {text}"), out);
             }
             Answer::PlanDecline => {
                 self.drop_plan(out);
@@ -191,7 +192,21 @@ impl Machine {
 
     // ---- modes and models ----
 
+    /// The mode, or the loosest one that this workspace may have.
+    fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
+        let mode = wanted.stricter(self.rules.loosest);
+        if mode != wanted {
+            let text = format!(
+                "This workspace was made by another program: its sessions go no further than {}.",
+                mode.shown()
+            );
+            out.push(notice(Level::Warning, text, "Work in a workspace of your own to go further."));
+        }
+        mode
+    }
+
     fn set_mode(&mut self, now: At, mode: Mode, drop_plan: bool, out: &mut Vec<Step>) {
+        let mode = self.capped(mode, out);
         if mode == self.meta.mode && !drop_plan {
             return;
         }
@@ -205,7 +220,8 @@ impl Machine {
             }
         }
         self.meta.mode = mode;
-        self.mode_since = now;
+        // Nobody cycles through modes without a screen.
+        self.mode_since = if self.rules.headless { At(0) } else { now };
         self.changed_by_user(out);
         self.reconsider(now, out);
     }

@@ -42,6 +42,7 @@ impl Bench {
             requests_per_turn: 50,
             headless: false,
             steer_by_default: false,
+            loosest: Mode::Execute,
             session_dir: "/s".into(),
             seed: 7,
         };
@@ -173,7 +174,13 @@ fn enter_while_a_turn_runs_queues_and_the_queue_follows() {
     assert!(steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items.len() == 1)));
     b.text("ok");
     let steps = b.stop_with(Stop::Done);
-    assert!(kept(&steps).iter().any(|row| matches!(&row.body, Body::User(UserText { text, .. }) if text == "two")));
+    let row = position(
+        &steps,
+        |s| matches!(s, Step::Keep(rows, _) if matches!(&rows[0].body, Body::User(UserText { text, .. }) if text == "two")),
+    );
+    let forgotten = position(&steps, |s| matches!(s, Step::KeepQueue(items) if items.is_empty()));
+    let asked = position(&steps, |s| matches!(s, Step::Ask(..)));
+    assert!(row < forgotten && forgotten < asked, "the row is on disk before the queue forgets it");
     assert!(b.machine.queue.items.is_empty());
     assert!(b.machine.is_running());
     b.text("and");
@@ -515,6 +522,14 @@ fn empty_answers_and_names() {
     b.send("something else");
     assert_eq!(b.machine.meta.title, "My title");
     assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Failed));
+}
+
+#[test]
+fn a_workspace_of_another_program_goes_no_further_than_ask() {
+    let mut b = Bench::with(Mode::Explore, |rules| rules.loosest = Mode::Ask);
+    let steps = b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    assert_eq!(b.machine.meta.mode, Mode::Ask);
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Notice(_)))));
 }
 
 proptest! {

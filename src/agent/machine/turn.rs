@@ -6,7 +6,7 @@ use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, CallId, RequestId};
+use crate::domain::ids::{At, CallId, MessageId, RequestId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Plan, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode, Sandbox};
@@ -29,17 +29,29 @@ const STEERED: &str = "skipped: the user sent a new message";
 const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
 
 impl Machine {
-    /// Begins a turn with a user message, or without one to try again.
-    pub(super) fn begin(&mut self, now: At, text: Option<String>, out: &mut Vec<Step>) {
+    /// Begins a turn with a user message.
+    pub(super) fn begin(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        let at = self.stamp(now);
+        let id = self.message_id(at);
+        self.begin_with(now, Some((id, text)), out);
+    }
+
+    /// Begins a turn without a message: the failed request again.
+    pub(super) fn begin_again(&mut self, now: At, out: &mut Vec<Step>) {
+        self.begin_with(now, None, out);
+    }
+
+    fn begin_with(&mut self, now: At, message: Option<(MessageId, String)>, out: &mut Vec<Step>) {
         let mut rows: Vec<Message> = self.tell_mode(now).into_iter().collect();
-        if let Some(text) = text {
+        if let Some((id, text)) = message {
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&text, 150);
             }
             if self.meta.title.is_empty() {
                 self.meta.title = shorten(&text, 50);
             }
-            rows.push(self.row(now, Body::User(UserText { text, ..UserText::default() })));
+            let at = self.stamp(now);
+            rows.push(Message::new(id, at, Body::User(UserText { text, ..UserText::default() })));
         }
         self.run = RunNo(self.run.0 + 1);
         self.meta.connection_locked = true;
@@ -64,8 +76,15 @@ impl Machine {
     /// Sends the next waiting message, if there is one and it may go.
     pub(super) fn send_next(&mut self, now: At, out: &mut Vec<Step>) {
         if let Some(next) = self.queue.next() {
+            // The row has the id that it had in the queue, and is on disk before the queue forgets it: a death in between
+            // leaves it in both, and the queue's is known as the same.
+            let mut turn = Vec::new();
+            self.begin_with(now, Some((next.id, next.text)), &mut turn);
+            let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
+            let rest = turn.split_off(kept);
+            out.append(&mut turn);
             self.queue_changed(out);
-            self.begin(now, Some(next.text), out);
+            out.extend(rest);
         }
     }
 
@@ -474,7 +493,7 @@ impl Machine {
         self.skip_unstarted(now, PLAN_WAITS, out);
         let at = self.stamp(now);
         let body = Body::Plan(Plan { path: path.display().to_string(), markdown });
-        let id = crate::domain::MessageId::new(format!("plan-{}-{}", at.0, self.letters()));
+        let id = MessageId::new(format!("plan-{}-{}", at.0, self.letters()));
         // The plan's row comes behind the rows of its calls.
         if let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn {
             let rows = batch.take_final();

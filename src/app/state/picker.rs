@@ -2,10 +2,10 @@
 
 use super::edit::Line;
 use super::fuzzy;
-use crate::app::action::Action;
 use crate::domain::Mode;
 use crate::domain::ids::{ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
+use crate::keymap::action::Action;
 
 /// What is chosen from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 //! frame reports makes it exact.
 
 use super::session;
-use crate::app::action::ChatAction;
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{Chat, Density, Entry, View};
@@ -13,6 +12,7 @@ use crate::app::state::{Focus, State};
 use crate::domain::contract::Command;
 use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
+use crate::keymap::action::ChatAction;
 
 /// What the last frame found out.
 pub(super) fn drawn(state: &mut State, frame: Frame, fx: &mut Vec<Effect>) {

@@ -1,11 +1,11 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
 use super::{act, chat, compose, overlay, panel, session, slash};
-use crate::app::action::{ModeAction, TurnAction};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, State};
+use crate::keymap::action::{ModeAction, TurnAction};
 
 /// Lines for a notch of the wheel.
 const NOTCH: i64 = 3;
@@ -46,7 +46,7 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
                 open.chat.cursor = Some(key);
             }
         }
-        Target::ToEnd => act(state, crate::app::action::ChatAction::End.into(), None, fx),
+        Target::ToEnd => act(state, crate::keymap::action::ChatAction::End.into(), None, fx),
         Target::Composer => {
             panel::give_back(state);
             state.focus = Focus::Composer;

@@ -7,11 +7,11 @@ mod picker;
 use super::cells::{self, Piece};
 use super::layout::Layout;
 use super::paint::Paint;
-use crate::app::action::{Action, AppAction, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
+use crate::keymap::action::{Action, AppAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -157,7 +157,7 @@ pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
 
 /// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.
 pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
-    use crate::app::action::{ModeAction, ModelAction, SessionAction};
+    use crate::keymap::action::{ModeAction, ModelAction, SessionAction};
     let mut lines: Vec<Vec<Piece<'static>>> = vec![
         vec![paint.piece("lisle", Role::PanelTitle), paint.piece("  a home for agent conversations", Role::Dim)],
         Vec::new(),
@@ -200,7 +200,7 @@ pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
 
 /// What the user must know of the connection that will answer: that it is a rehearsal, or that there is none to use.
 fn who_answers(paint: &Paint<'_>) -> Option<(String, Role)> {
-    use crate::app::action::ModelAction;
+    use crate::keymap::action::ModelAction;
     let state = paint.state;
     let connections = &state.config.connections;
     let warn = |text: String| Some((format!("{} {text}", paint.signs.warning), Role::Warning));

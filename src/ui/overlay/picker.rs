@@ -2,10 +2,10 @@
 
 use super::super::cells::{self, piece};
 use super::super::paint::Paint;
-use crate::app::action::{Action, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::picker::{Picker, Value};
 use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
