@@ -153,7 +153,13 @@ fn a_refusal_says_who_refused() {
 
 #[test]
 fn after_a_failure_the_user_has_a_head_again() {
-    let failure = Body::Error(Failure { title: "Refused".into(), ..Failure::default() });
+    let failure = Body::Error(Failure {
+        code: "key".into(),
+        title: "The key was refused".into(),
+        text: String::new(),
+        detail: String::new(),
+        actions: Vec::new(),
+    });
     let chat = chat(vec![user("one"), failure, user("two")]);
     let (text, _) = Screen::new().draw(&chat, &opts(), 60, 12);
     assert_eq!(text.matches("you · ").count(), 2, "{text}");
