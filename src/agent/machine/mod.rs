@@ -109,7 +109,7 @@ struct Turn {
 #[derive(Clone, Debug)]
 enum Work {
     /// A response streams in.
-    Responding(Response),
+    Responding(Box<Response>),
     /// Its calls run.
     Calling(Batch),
     /// A failed request waits for its retry.
