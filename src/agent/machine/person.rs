@@ -229,14 +229,14 @@ impl Machine {
     /// A stricter mode decides on waiting approvals at once; a looser one only offers to run them.
     fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.meta.mode;
-        let headless = self.rules.headless;
+        let (policy, headless) = (self.rules.policy, self.rules.headless);
         let grants = self.grants.clone();
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
         for one in batch.all_open() {
             let id = one.call.id.clone();
             let Stage::Asking(asking) = &mut one.stage else { continue };
-            let verdict = permit::decide(mode, &grants, &asking.facts, headless);
+            let verdict = permit::decide(policy, mode, &grants, &asking.facts, headless);
             if let Verdict::Deny(reason) = verdict {
                 refusals.push((id, reason));
                 continue;

@@ -278,7 +278,7 @@ impl Machine {
     /// Decides on a call.
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
         let mode = self.mode_for(call);
-        let verdict = permit::decide(mode, &self.grants, &facts, self.rules.headless);
+        let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
                 Verdict::Deny(
