@@ -4,6 +4,9 @@
 //! A program of its own instead of the usual test harness, because it starts itself as the one that dies.
 //! `LISLE_TEST_DEATHS` says how many deaths (20 without it).
 
+// Clippy knows a test by its harness, which this one does without.
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
 use lisle::agent::{self, Connections, Settings, Setup};
 use lisle::domain::contract::{Act, ConnectionInfo, NewSession};
 use lisle::domain::message::{Body, Message, UserText};

@@ -140,7 +140,8 @@ impl Desk {
         let now = super::lane::now();
         let id = self.shared.setup.store.fresh_id(now);
         let settings = &self.shared.setup.settings;
-        let mode = new.mode.unwrap_or(settings.mode);
+        let loosest = if self.shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute };
+        let mode = new.mode.unwrap_or(settings.mode).stricter(loosest);
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));

@@ -37,6 +37,9 @@ pub(super) enum ToLane {
     Shutdown,
 }
 
+/// Rows that are shown when a session is shown anew without being asked.
+const SHOWN: usize = 200;
+
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.
 const FEW: usize = 8;
 
@@ -275,6 +278,13 @@ impl Lane {
             self.save_draft(text).await;
             return;
         }
+        if matches!(self.files, Files::Theirs(_)) && act != Act::Read {
+            // Whoever held it may be gone by now: then what they wrote is shown first.
+            self.files = Files::Unloaded;
+            if !self.load(SHOWN).await {
+                return;
+            }
+        }
         if let Files::Theirs(who) = &self.files
             && act != Act::Read
         {
@@ -292,6 +302,10 @@ impl Lane {
 
     async fn save_draft(&mut self, text: String) {
         self.draft.clone_from(&text);
+        // A draft of a session that is nowhere would be found by nobody.
+        if !text.is_empty() && matches!(self.files, Files::New { .. }) {
+            self.keep_meta(Safety::Written).await;
+        }
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         if let Some(Err(error)) = blocking(move || store.save_draft(&id, &text)).await {
@@ -300,11 +314,14 @@ impl Lane {
     }
 
     async fn open(&mut self, rows: usize) {
+        // Whoever held it may be gone by now.
+        if matches!(self.files, Files::Theirs(_)) {
+            self.files = Files::Unloaded;
+        }
         let fresh = matches!(self.files, Files::Unloaded);
         if !self.load(rows).await {
             return;
         }
-        self.input(Input::Viewed(true)).await;
         if !fresh {
             self.snapshot(rows).await;
         }
@@ -312,7 +329,6 @@ impl Lane {
 
     /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them.
     async fn leave(&mut self) {
-        self.input(Input::Viewed(false)).await;
         let idle = self.machine.is_quiet() && self.machine.queue.items.is_empty();
         if idle && matches!(self.files, Files::Ours(_) | Files::Theirs(_)) {
             if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
@@ -358,8 +374,9 @@ impl Lane {
             let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
             remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
         }
-        if self.shared.setup.store.is_foreign() && meta.mode == Mode::Execute {
-            meta.mode = Mode::Ask;
+        let loosest = loosest(&self.shared);
+        if meta.mode > loosest {
+            meta.mode = loosest;
             remarks.push(
                 "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
             );
@@ -382,7 +399,7 @@ impl Lane {
             }
         };
         let rules = rules(&self.shared, &meta.id);
-        self.machine = Machine::new(meta, own, queue, rules);
+        self.machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
         let connections = &self.shared.setup.connections;
         self.machine.connection_missing =
             self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());
@@ -590,9 +607,15 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         policy: setup.settings.policy,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
+        loosest: loosest(shared),
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),
     }
+}
+
+/// What another program made is not trusted with Execute.
+fn loosest(shared: &Shared) -> Mode {
+    if shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute }
 }
 
 /// The tools on offer, each with whether it only reads.

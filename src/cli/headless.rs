@@ -13,6 +13,10 @@ use std::io::{IsTerminal, Read};
 
 pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let Some(prompt) = prompt(&run.prompt) else { return Exit::Failed };
+    if prompt.trim().is_empty() {
+        complain("lisle: the message is empty. Say what is to be done, or pipe it in.");
+        return Exit::Usage;
+    }
     let wanted = ground.wanted.clone();
     let needs_connection = wanted.which == Which::New;
     if needs_connection && let Err(why) = ground.usable_connection() {
@@ -60,6 +64,10 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             && !begun
         {
             begun = true;
+            if let Some(holder) = &opened.meta.held_by {
+                complain(&format!("lisle: {holder} has this session open. Close it there, or start a new session."));
+                break Ended::Lost;
+            }
             face.begin(&link, &opened.meta, &wanted, prompt.clone()).await;
             continue;
         }

@@ -2,36 +2,10 @@
 
 use super::Problem;
 use crate::domain::ids::ConnectionName;
+use crate::domain::secret::Key;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
-
-/// A key of a provider. It shows itself to nobody but who asks for it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// Wraps a key, without the blanks and line ends that copying leaves around it. `None` for nothing, and for what
-    /// cannot stand in a header.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())).then(|| Self(text.to_owned()))
-    }
-
-    /// The key itself, for the header of a request.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
-    }
-}
 
 /// The stored keys by connection.
 #[derive(Clone, Debug, Default)]
@@ -232,11 +206,5 @@ mod tests {
         assert!(problems.len() == 1 && problems[0].fix.contains("chmod 600"), "{problems:?}");
         store(&path, &name("b"), Some("sk-2")).unwrap();
         assert_eq!(Credentials::read(&path).1, vec![]);
-    }
-
-    #[test]
-    fn a_key_does_not_show_itself() {
-        assert_eq!(format!("{:?}", Key::new("sk-secret")), "Some(Key(…))");
-        assert_eq!(Key::new("a\nb"), None);
     }
 }

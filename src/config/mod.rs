@@ -1,19 +1,19 @@
 //! What the user wrote, and what the program needs of it.
 //!
 //! `paths` says where files lie, `settings` reads config.toml, `credentials` the keys, `connections` puts together what
-//! can be asked, `probe` looks for local servers, `builtin` hands out embedded themes and keymaps, `log` opens the log.
+//! can be asked, `probe` looks for local servers, `own` finds the user's themes and keymaps, `log` opens the log.
 //! Nothing here fails: what is wrong becomes a [`Problem`] with its file, line and fix, and the default stands.
 
-pub mod builtin;
 pub mod connections;
 pub mod credentials;
 pub mod log;
+pub mod own;
 pub mod paths;
 pub mod probe;
 pub mod settings;
 
 pub use connections::Connections;
-pub use credentials::{Credentials, Key};
+pub use credentials::Credentials;
 pub use paths::Paths;
 pub use settings::Settings;
 

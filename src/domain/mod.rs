@@ -14,6 +14,7 @@ pub mod paths;
 pub mod permission;
 pub mod request;
 pub mod sanitise;
+pub mod secret;
 pub mod session;
 pub mod tool;
 pub mod usage;

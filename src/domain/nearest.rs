@@ -3,8 +3,7 @@
 //! What is said with it ("did you mean …?") is for whoever read the word.
 
 /// How many single changes turn `a` into `b`: a character more, less or other, or two neighbours swapped.
-#[must_use]
-pub fn distance(a: &str, b: &str) -> usize {
+fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let wide = b.len() + 1;
     let mut cells = vec![0usize; (a.len() + 1) * wide];
@@ -31,8 +30,11 @@ pub fn distance(a: &str, b: &str) -> usize {
 }
 
 /// The one of `names` that is nearest to `word`, or begins with it; `None` when none is near.
-pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let near = names.map(|name| {
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.is_empty() {
+        return None;
+    }
+    let near = names.into_iter().map(|name| {
         let far = if name.starts_with(word) { 1 } else { distance(word, name) };
         (far, name.len().abs_diff(word.len()), name)
     });
@@ -51,8 +53,18 @@ mod tests {
         {
             assert_eq!(distance(a, b), far, "{a} {b}");
         }
-        assert_eq!(nearest("modle", ["mode", "model", "new"].into_iter()), Some("model"));
-        assert_eq!(nearest("them", ["theme", "help"].into_iter()), Some("theme"));
-        assert_eq!(nearest("zzzzzz", ["theme", "help"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_name_is_nearest_when_it_is_near() {
+        for (word, names, near) in [
+            ("modle", &["mode", "model", "new"][..], Some("model")),
+            ("them", &["theme", "help"], Some("theme")),
+            ("zzzzzz", &["theme", "help"], None),
+            ("", &["theme", "help"], None),
+            ("requests_per_trun", &["requests_per_turn", "retries"], Some("requests_per_turn")),
+        ] {
+            assert_eq!(nearest(word, names.iter().copied()), near, "{word}");
+        }
     }
 }

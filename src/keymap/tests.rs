@@ -29,6 +29,13 @@ fn the_embedded_table_is_sound() {
 }
 
 #[test]
+fn every_keymap_of_the_folder_is_embedded() {
+    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/keymaps")).unwrap();
+    let files: Vec<_> = folder.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, [format!("{GROUND}.toml").as_str()]);
+}
+
+#[test]
 fn ctrl_b_is_left_to_tmux() {
     let ctrl_b = Key::new(Code::Char('b'), Mods::CTRL);
     assert!(load(None).table.bindings().iter().all(|binding| binding.keys.first() != Some(&ctrl_b)));

@@ -1,43 +1,14 @@
-//! Where a server is and how it is talked to, and the key that shows nowhere. Values only; `http` uses them.
+//! Where a server is and how it is talked to. Values only, that show no secret; `http` uses them.
 
 use super::fault::Peer;
 use super::figures::{Figures, built_in};
+pub use crate::domain::secret::Key;
 use crate::domain::usage::RequestUsage;
 use reqwest::Url;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
-
-/// A secret. It shows in no output.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// A key without the white space around it; `None` when nothing is left.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty()).then(|| Self(text.to_owned()))
-    }
-
-    /// The text, for the header that carries it.
-    pub(super) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(***)")
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
 
 /// Where a server is and how it is talked to.
 #[derive(Clone)]
@@ -109,7 +80,7 @@ impl Endpoint {
             Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
         });
         let proxy = self.proxy.as_deref().and_then(|proxy| Url::parse(proxy).ok());
-        let secrets = self.key.iter().map(|key| key.0.clone());
+        let secrets = self.key.iter().map(|key| key.reveal().to_owned());
         let secrets = secrets.chain(self.headers.iter().map(|(_, value)| value.clone()));
         let secrets = secrets.chain(url.iter().chain(&proxy).flat_map(secrets_of));
         Peer {
@@ -165,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_shows_nowhere() {
+    fn secrets_show_nowhere() {
         let key = Key::new(" topsecret-1\n").unwrap();
         assert_eq!(format!("{key} {key:?}"), "*** Key(***)");
         assert_eq!(Key::new(" \n"), None);

@@ -7,7 +7,7 @@ use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::Provider;
 use crate::provider::figures::{Figures, Prices};
-use crate::provider::http::{Endpoint, Key};
+use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::rehearsal::Rehearsal;
 use crate::sandbox;
@@ -222,7 +222,7 @@ impl Ground {
         let connection = &one.connection;
         let base_url = connection.base_url.clone().unwrap_or_default();
         let mut endpoint = Endpoint::new(one.name.as_str(), base_url);
-        endpoint.key = one.key.as_ref().and_then(|key| Key::new(key.reveal()));
+        endpoint.key.clone_from(&one.key);
         endpoint.headers = connection.headers.clone().into_iter().collect();
         endpoint.proxy.clone_from(&connection.proxy);
         endpoint.extra_body = Some(connection.extra_body.clone()).filter(|body| !body.is_empty()).map(Into::into);

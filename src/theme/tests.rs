@@ -18,6 +18,16 @@ fn the_built_in_themes_are_whole_and_free_of_problems() {
     assert!(!Theme::builtin(false).dark);
 }
 
+#[test]
+fn every_theme_of_the_folder_is_embedded() {
+    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/themes")).unwrap();
+    let mut files: Vec<_> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut known: Vec<_> = builtin_names().map(|name| format!("{name}.toml")).collect();
+    files.sort();
+    known.sort();
+    assert_eq!(files, known);
+}
+
 /// Roles that are lines, not letters.
 const LINES: [Role; 2] = [Role::Rule, Role::RuleFocus];
 

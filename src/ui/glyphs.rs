@@ -15,6 +15,8 @@ pub struct Glyphs {
     pub plan: &'static str,
     /// A session that is being stopped.
     pub stopping: &'static str,
+    /// At the edge of the list: the session that is shown.
+    pub current: &'static str,
     /// A session with a mark that the user set.
     pub flag: &'static str,
     /// The frames of something that runs.
@@ -47,6 +49,8 @@ pub struct Glyphs {
     pub left: &'static str,
     /// To the right.
     pub right: &'static str,
+    /// Before a number of removed lines.
+    pub minus: &'static str,
     /// A warning.
     pub warning: &'static str,
     /// Explore, Ask to Edit, Execute.
@@ -88,6 +92,7 @@ pub const UNICODE: Glyphs = Glyphs {
     unread: "•",
     plan: "≡",
     stopping: "◌",
+    current: "▎",
     flag: "⚑",
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
@@ -104,6 +109,7 @@ pub const UNICODE: Glyphs = Glyphs {
     down: "↓",
     left: "←",
     right: "→",
+    minus: "−",
     warning: "▲",
     modes: ["◇", "◆", "»"],
 };
@@ -114,6 +120,7 @@ pub const ASCII: Glyphs = Glyphs {
     unread: "*",
     plan: "=",
     stopping: "x",
+    current: "|",
     flag: "^",
     spinner: &["|", "/", "-", "\\"],
     open: "v",
@@ -130,6 +137,7 @@ pub const ASCII: Glyphs = Glyphs {
     down: "v",
     left: "<",
     right: ">",
+    minus: "-",
     warning: "!",
     modes: ["o", "+", "!"],
 };

@@ -149,6 +149,8 @@ impl<'a> Paint<'a> {
             "down" => self.signs.down.to_owned(),
             "left" => self.signs.left.to_owned(),
             "right" => self.signs.right.to_owned(),
+            // As it is printed on the keyboard.
+            f if f.strip_prefix('f').is_some_and(|n| n.parse::<u8>().is_ok()) => f.to_uppercase(),
             other => other.to_owned(),
         };
         name.split(' ')

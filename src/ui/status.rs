@@ -187,7 +187,7 @@ pub(super) fn line(paint: &mut Paint<'_>, area: Rect) {
 fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
     match state.quit {
-        Quit::Ending => return Some(vec![paint.piece("saving …", Role::Text)]),
+        Quit::Ending => return Some(vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]),
         Quit::OnceMore(key) => {
             let key = paint.key_name(&chord_name(&[key]));
             return Some(vec![paint.piece(key, Role::Key), paint.piece(" once more quits", Role::Text)]);

@@ -42,6 +42,8 @@ pub struct Rules {
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
     pub steer_by_default: bool,
+    /// The loosest mode that this workspace may have.
+    pub loosest: Mode,
     /// Where `plans/` and `data/` of this session lie.
     pub session_dir: PathBuf,
     /// Seed of ids and back-off.
@@ -87,7 +89,6 @@ pub struct Machine {
     grants: Vec<Grant>,
     mode_since: At,
     mode_told: Mode,
-    viewed: bool,
     shutting_down: bool,
     shown_activity: Activity,
     rng: fastrand::Rng,
@@ -110,7 +111,7 @@ struct Turn {
 #[derive(Clone, Debug)]
 enum Work {
     /// A response streams in.
-    Responding(Response),
+    Responding(Box<Response>),
     /// Its calls run.
     Calling(Batch),
     /// A failed request waits for its retry.
@@ -136,7 +137,6 @@ impl Machine {
             grants: Vec::new(),
             mode_since: At(0),
             mode_told,
-            viewed: false,
             shutting_down: false,
             shown_activity: Activity::Idle,
             rng,
@@ -152,6 +152,13 @@ impl Machine {
     pub fn set_rows(&mut self, rows: Vec<Message>) {
         self.last_stamp = rows.iter().map(|row| row.at).max().unwrap_or_default().max(self.last_stamp);
         self.rows = rows;
+    }
+
+    /// Takes over what was granted for this session while its machine was another one.
+    #[must_use]
+    pub fn with_grants_of(mut self, earlier: &Machine) -> Self {
+        self.grants.clone_from(&earlier.grants);
+        self
     }
 
     /// The session's directory is another one: its id was taken when it was first written.
@@ -211,7 +218,6 @@ impl Machine {
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
-            Input::Viewed(viewed) => self.viewed = viewed,
             Input::Shutdown => {
                 self.shutting_down = true;
                 if self.turn.is_some() {
@@ -353,7 +359,8 @@ impl Machine {
         if end != TurnEnd::Done {
             self.queue.hold();
         }
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.viewed {
+        // A face that shows the end says so at once; headless the answer was printed.
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.rules.headless {
             self.meta.unread = true;
         }
         out.push(Step::Turn(false));
@@ -363,7 +370,8 @@ impl Machine {
         out.push(Step::Emit(Event::TurnEnded { end }));
         if self.queue.held {
             self.queue_changed(out);
-        } else if !self.shutting_down {
+        } else if !self.shutting_down && !self.rules.headless {
+            // A headless run is one turn.
             self.send_next(now, out);
         }
     }

@@ -8,7 +8,7 @@ use crate::domain::contract::{Act, QueueEdit, Queued};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
 use crate::domain::message::InfoKind;
 use crate::domain::notice::Level;
-use crate::domain::permission::{Authority, Mode};
+use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::ToolFigures;
@@ -145,7 +145,7 @@ impl Machine {
             Some(reason) => format!("The user refused this call: {reason}"),
             None => "The user refused this call. Do not try it in another form; ask what they want instead.".to_owned(),
         };
-        self.refuse(now, call, self.meta.mode, Authority::Person, text, out);
+        self.refuse(now, call, Decision::refused(self.meta.mode, Authority::Person, text), out);
     }
 
     fn answer_plan(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
@@ -162,7 +162,8 @@ impl Machine {
                     out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
                     return;
                 }
-                let mode = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
+                let wanted = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
+                let mode = self.capped(wanted, out);
                 self.drop_plan(out);
                 self.meta.mode = mode;
                 // The user chose this mode deliberately: it counts at once.
@@ -191,7 +192,21 @@ impl Machine {
 
     // ---- modes and models ----
 
+    /// The mode, or the loosest one that this workspace may have.
+    fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
+        let mode = wanted.stricter(self.rules.loosest);
+        if mode != wanted {
+            let text = format!(
+                "This workspace was made by another program: its sessions go no further than {}.",
+                mode.shown()
+            );
+            out.push(notice(Level::Warning, text, "Work in a workspace of your own to go further."));
+        }
+        mode
+    }
+
     fn set_mode(&mut self, now: At, mode: Mode, drop_plan: bool, out: &mut Vec<Step>) {
+        let mode = self.capped(mode, out);
         if mode == self.meta.mode && !drop_plan {
             return;
         }
@@ -205,7 +220,8 @@ impl Machine {
             }
         }
         self.meta.mode = mode;
-        self.mode_since = now;
+        // Nobody cycles through modes without a screen.
+        self.mode_since = if self.rules.headless { At(0) } else { now };
         self.changed_by_user(out);
         self.reconsider(now, out);
     }
@@ -234,7 +250,7 @@ impl Machine {
             }
         }
         for (id, reason) in refusals {
-            self.refuse(now, &id, mode, Authority::Mode, reason, out);
+            self.refuse(now, &id, Decision::refused(mode, Authority::Mode, reason), out);
         }
     }
 

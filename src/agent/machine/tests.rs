@@ -43,6 +43,7 @@ impl Bench {
             policy: crate::permit::Policy::default(),
             headless: false,
             steer_by_default: false,
+            loosest: Mode::Execute,
             session_dir: "/s".into(),
             seed: 7,
         };
@@ -522,6 +523,14 @@ fn empty_answers_and_names() {
     b.send("something else");
     assert_eq!(b.machine.meta.title, "My title");
     assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Failed));
+}
+
+#[test]
+fn a_workspace_of_another_program_goes_no_further_than_ask() {
+    let mut b = Bench::with(Mode::Explore, |rules| rules.loosest = Mode::Ask);
+    let steps = b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    assert_eq!(b.machine.meta.mode, Mode::Ask);
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Notice(_)))));
 }
 
 proptest! {

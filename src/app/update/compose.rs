@@ -179,6 +179,10 @@ pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.clone()) {
         let text = format!("This session is only read here: {holder}.");
         let key = state.keys.key_for(crate::keymap::action::SessionAction::New);
+        // The holder may be gone: the engine looks again, and the next Enter sends if so.
+        if let Some(id) = state.current_id().cloned() {
+            fx.push(Effect::Send(Command::Open { session: id, rows: super::session::ROWS }));
+        }
         return state.notify(Notice::new(Level::Warning, text).hint(format!("{key} begins a new one")));
     }
     state.composer_mut().take();

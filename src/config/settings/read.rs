@@ -1,6 +1,7 @@
 //! Walks a TOML document and reports what is wrong with it: the line, the sentence and the fix.
 
 use crate::config::Problem;
+use crate::domain::nearest::nearest;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -358,31 +359,4 @@ fn or(words: &[String]) -> String {
         Some((last, _)) => last.clone(),
         None => String::new(),
     }
-}
-
-/// The word that differs least, if it differs by no more than a third of its letters (at least two).
-fn nearest<'w>(text: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    words
-        .map(|word| (distance(text, word), word))
-        .filter(|(distance, word)| *distance <= (word.chars().count() / 3).max(2))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, word)| word)
-}
-
-/// How many letters have to be changed, added or taken out.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = i;
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        for (j, right) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(left != *right)).min(above + 1).min(row[j] + 1);
-            diagonal = above;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

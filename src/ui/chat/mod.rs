@@ -42,6 +42,8 @@ pub struct ChatOpts<'a> {
     pub focused: bool,
     /// The short name of the model in the head lines of answers; empty when there is none.
     pub model: &'a str,
+    /// The path of a plan that is shown whole elsewhere on the screen, for the user to judge: here its title is enough.
+    pub asked_plan: Option<&'a str>,
 }
 
 /// Draws the conversation into `area` and reports which part of it is seen.

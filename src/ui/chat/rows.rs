@@ -109,18 +109,20 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
     let bar = lead_within(&bar, row.width);
     let name = clean_line(plan.path.rsplit('/').next().unwrap_or_default()).into_owned();
     let title = [Span::styled("plan", style), Span::styled(format!("  {name}"), look.style(Role::Dim))];
-    let mut out = wrap(&title, row.width, bar, bar, Fold::Words);
     let mut stream = Stream::default();
     let inner = row.width - text::spans_width(bar);
     stream.update(plan.markdown.trim(), inner, look);
     let lines = stream.into_lines();
-    let shown = if row.level == Level::Line { 0 } else { lines.len() };
-    let count = lines.len();
-    let with_bar = |line: Line<'static>| Line::from(bar.iter().cloned().chain(line.spans).collect::<Vec<_>>());
-    out.extend(lines.into_iter().take(shown).map(with_bar));
-    if count > shown {
-        out.push(with_bar(Row { width: inner, ..*row }.more(count, "Enter")));
+    if row.level == Level::Line {
+        let used = text::spans_width(&title) + 2;
+        let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), "Enter");
+        let gap = [Span::raw("  ")];
+        let spans: Vec<_> = title.into_iter().chain(gap).chain(more.spans).collect();
+        return wrap(&spans, row.width, bar, bar, Fold::Words);
     }
+    let mut out = wrap(&title, row.width, bar, bar, Fold::Words);
+    let with_bar = |line: Line<'static>| Line::from(bar.iter().cloned().chain(line.spans).collect::<Vec<_>>());
+    out.extend(lines.into_iter().map(with_bar));
     out
 }
 

@@ -53,6 +53,7 @@ fn chat(bodies: Vec<Body>) -> Chat {
 
 fn opts() -> ChatOpts<'static> {
     ChatOpts {
+        asked_plan: None,
         session: "261121-calm-river",
         now: At(START + 100_000),
         utc_offset_s: 3600,

@@ -41,7 +41,7 @@ fn refusal(call: &ToolCall) -> Option<&str> {
 fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
-    let verb = clean_line(&call.name);
+    let verb = verb(&call.name);
     let pad = VERB.saturating_sub(text::width(&verb));
     let verb = text::cut_with(&verb, row.width.saturating_sub(2), look.ellipsis()).into_owned();
     let mut spans = vec![
@@ -88,6 +88,15 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
         !span.content.is_empty()
     });
     Line::from(spans)
+}
+
+/// A tool's name as a verb that fits the column of verbs.
+fn verb(name: &str) -> std::borrow::Cow<'_, str> {
+    match name {
+        "submit_plan" => "plan".into(),
+        "ask_user" => "ask".into(),
+        other => clean_line(other),
+    }
 }
 
 /// What identifies the call, on one line.

@@ -127,7 +127,7 @@ impl Transcript<'_> {
         Row {
             look,
             width: usize::from(self.area.width).saturating_sub(self.indent(index)).max(1),
-            level: level(self.chat, entry),
+            level: level(self.chat, entry, self.opts.asked_plan),
             now: self.opts.now,
             last: index + 1 == self.chat.entries.len(),
         }
@@ -153,7 +153,8 @@ impl Transcript<'_> {
         match speaker(entry) {
             Speaker::Nobody => Above { blank: speaker(before) != Speaker::Nobody, head: false },
             Speaker::User => {
-                let head = self.last_speaker(index) != Some(Speaker::User);
+                // After a failure too: without its head it would read as a part of that.
+                let head = speaker(before) != Speaker::User;
                 Above { blank: true, head }
             }
             Speaker::Assistant => {
