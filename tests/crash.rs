@@ -103,6 +103,7 @@ fn live(folder: &Path, at: u64) {
             cycle: Mode::ALL.to_vec(),
             cwd: project.canonicalize().expect("a path"),
             requests_per_turn: 50,
+            policy: lisle::permit::Policy::default(),
             headless: false,
             steer_by_default: false,
             own_dirs: vec![],

@@ -1,5 +1,7 @@
 //! The command line of the real binary: what comes out, what it ends with, and that the app's sessions are the same.
 
+#![allow(clippy::unwrap_used, reason = "a failing test should stop where it fails")]
+
 mod support;
 
 use serde_json::{Value, json};

@@ -41,6 +41,8 @@ pub struct Settings {
     pub cwd: PathBuf,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
+    /// What the user's settings change in the table of the modes.
+    pub policy: crate::permit::Policy,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.

@@ -604,6 +604,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
     Rules {
         tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
+        policy: setup.settings.policy,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),

@@ -133,6 +133,14 @@ pub struct Decision {
     pub sandbox: Sandbox,
 }
 
+impl Decision {
+    /// The call must not run.
+    #[must_use]
+    pub fn refused(mode: Mode, authority: Authority, reason: String) -> Self {
+        Self { allowed: false, mode, authority, reason, sandbox: Sandbox::None }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

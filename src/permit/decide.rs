@@ -1,7 +1,7 @@
 //! The table of the permission modes: a row for everything that a call touches, the strictest of them decides.
 
 use super::shell::{self, Judged};
-use super::{Allowed, Grant, Question, Verdict};
+use super::{Allowed, AskEdits, ExploreCommands, Grant, Policy, Question, Verdict};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 /// What one touch comes to.
 enum Row {
     Allow,
+    /// A setting of the user's allows it; which.
+    Setting(&'static str),
     Ask {
         reason: String,
         risks: Vec<String>,
@@ -23,13 +25,14 @@ enum Row {
 ///
 /// `headless`: nobody can be asked, so every ask is a denial.
 #[must_use]
-pub fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
+pub fn decide(policy: Policy, mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
     let mut question = Question { reasons: Vec::new(), risks: Vec::new(), grant: None };
     let mut by_grant: Option<String> = None;
     let mut proposed: Vec<Option<Grant>> = Vec::new();
-    for row in facts.touches.iter().map(|touch| row(mode, facts, touch)).chain(unknown(mode, facts)) {
+    for row in facts.touches.iter().map(|touch| row(policy, mode, facts, touch)).chain(unknown(mode, facts)) {
         match row {
             Row::Allow => {}
+            Row::Setting(which) => drop(by_grant.get_or_insert_with(|| which.to_owned())),
             Row::Deny(why) => return Verdict::Deny(why),
             Row::Ask { reason, risks, grant } => {
                 // Explore never asks, so no answer of earlier counts in it either.
@@ -84,7 +87,7 @@ fn unknown(mode: Mode, facts: &CallFacts) -> Option<Row> {
     })
 }
 
-fn row(mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
+fn row(policy: Policy, mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
     match touch {
         Touch::Inner => Row::Allow,
         Touch::Read { path, secret } => {
@@ -98,7 +101,22 @@ fn row(mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
                 Row::Allow
             }
         }
-        Touch::Write { path, place } => write_row(mode, facts, path, *place),
+        Touch::Write { path, place } => match write_row(mode, facts, path, *place) {
+            // Only the row of plain edits can be remembered, and so be set.
+            Row::Ask { grant: Some(Grant::Edits { .. }), .. } if policy.ask_edits == AskEdits::Allowed => {
+                Row::Setting("ask.edits = \"allow\" in config.toml")
+            }
+            row => row,
+        },
+        Touch::Command { command, .. }
+            if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
+        {
+            Row::Deny(format!(
+                "Explore runs no commands at all, by explore.bash = \"block\" in config.toml, so `{}` does not run. Use the \
+                 tools read, list, glob and grep.",
+                shortened(command)
+            ))
+        }
         Touch::Command { command, cwd } => command_row(mode, command, cwd),
     }
 }

@@ -7,6 +7,11 @@ use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
+/// The decision as it is when no setting changes it.
+fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
+    super::decide(Policy::default(), mode, grants, facts, headless)
+}
+
 fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
     CallFacts { tool: "x".to_owned(), subject: "x".to_owned(), touches, proposal }
 }
@@ -308,5 +313,49 @@ proptest! {
                 prop_assert_eq!(letter(&decide(mode, &grants, &facts, false)), 'Q');
             }
         }
+    }
+}
+
+#[test]
+fn explore_can_be_told_to_run_no_command() {
+    let policy = Policy { explore_commands: ExploreCommands::Blocked, ..Policy::default() };
+    for line in ["ls", "cat a", "touch a"] {
+        let of = |mode| super::decide(policy, mode, &[], &command(line), false);
+        let Verdict::Deny(text) = of(Mode::Explore) else { panic!("{line}") };
+        assert!(text.contains("explore.bash") && text.contains(line) && text.contains("grep"), "{text}");
+        for mode in [Mode::Ask, Mode::Execute] {
+            assert_eq!(of(mode), decide(mode, &[], &command(line), false), "{line}");
+        }
+    }
+    assert_eq!(letter(&super::decide(policy, Mode::Explore, &[], &read("/w/p/a", false), false)), 'a');
+}
+
+#[test]
+fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
+    let policy = Policy { ask_edits: AskEdits::Allowed, ..Policy::default() };
+    let inside = write("/w/p/a.rs", Place::Inside);
+    for headless in [false, true] {
+        let Verdict::Allow(Allowed::ByGrant(why)) = super::decide(policy, Mode::Ask, &[], &inside, headless) else {
+            panic!()
+        };
+        assert!(why.contains("ask.edits"), "{why}");
+    }
+    for mode in [Mode::Explore, Mode::Execute] {
+        assert_eq!(super::decide(policy, mode, &[], &inside, false), decide(mode, &[], &inside, false));
+    }
+    for facts in [
+        write("/etc/x", Place::Outside),
+        write("/w/p/.git/config", Place::Protected),
+        write("/w/p/../x", Place::Inside),
+        command("touch a"),
+        facts(
+            vec![
+                Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
+                Touch::Read { path: "/w/p/k".into(), secret: true },
+            ],
+            change("a"),
+        ),
+    ] {
+        assert!(matches!(super::decide(policy, Mode::Ask, &[], &facts, false), Verdict::Ask(_)), "{facts:?}");
     }
 }

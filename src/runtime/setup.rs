@@ -1,9 +1,11 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
 use crate::agent::{self, Connections};
-use crate::config::{self, Paths, Problem, Settings, probe, settings};
+use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::ConnectionInfo;
+use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::permit;
 use crate::provider::Provider;
 use crate::provider::figures::{Figures, Prices};
 use crate::provider::http::Endpoint;
@@ -168,6 +170,7 @@ impl Ground {
                 cycle: self.settings.permissions.cycle.clone(),
                 cwd: self.cwd.clone(),
                 requests_per_turn: self.settings.limits.requests_per_turn,
+                policy: policy(&self.settings),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.paths.own_dirs(),
@@ -231,6 +234,19 @@ impl Ground {
         let figures = connection.figures.iter().map(|(model, said)| (model.clone(), figures(said)));
         endpoint.figures = figures.collect();
         endpoint
+    }
+}
+
+fn policy(settings: &Settings) -> permit::Policy {
+    permit::Policy {
+        explore_commands: match settings.explore_bash {
+            settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
+            settings::ExploreBash::Block => permit::ExploreCommands::Blocked,
+        },
+        ask_edits: match settings.ask_edits {
+            settings::AskEdits::Prompt => permit::AskEdits::Prompted,
+            settings::AskEdits::Allow => permit::AskEdits::Allowed,
+        },
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Rules {
     pub tools: Vec<(ToolSpec, bool)>,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
+    /// What the user's settings change in the table of the modes.
+    pub policy: crate::permit::Policy,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
@@ -109,7 +111,7 @@ struct Turn {
 #[derive(Clone, Debug)]
 enum Work {
     /// A response streams in.
-    Responding(Response),
+    Responding(Box<Response>),
     /// Its calls run.
     Calling(Batch),
     /// A failed request waits for its retry.

@@ -8,7 +8,7 @@ use crate::domain::contract::{Act, QueueEdit, Queued};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
 use crate::domain::message::InfoKind;
 use crate::domain::notice::Level;
-use crate::domain::permission::{Authority, Mode};
+use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::ToolFigures;
@@ -145,7 +145,7 @@ impl Machine {
             Some(reason) => format!("The user refused this call: {reason}"),
             None => "The user refused this call. Do not try it in another form; ask what they want instead.".to_owned(),
         };
-        self.refuse(now, call, self.meta.mode, Authority::Person, text, out);
+        self.refuse(now, call, Decision::refused(self.meta.mode, Authority::Person, text), out);
     }
 
     fn answer_plan(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
@@ -229,14 +229,14 @@ impl Machine {
     /// A stricter mode decides on waiting approvals at once; a looser one only offers to run them.
     fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.meta.mode;
-        let headless = self.rules.headless;
+        let (policy, headless) = (self.rules.policy, self.rules.headless);
         let grants = self.grants.clone();
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
         for one in batch.all_open() {
             let id = one.call.id.clone();
             let Stage::Asking(asking) = &mut one.stage else { continue };
-            let verdict = permit::decide(mode, &grants, &asking.facts, headless);
+            let verdict = permit::decide(policy, mode, &grants, &asking.facts, headless);
             if let Verdict::Deny(reason) = verdict {
                 refusals.push((id, reason));
                 continue;
@@ -250,7 +250,7 @@ impl Machine {
             }
         }
         for (id, reason) in refusals {
-            self.refuse(now, &id, mode, Authority::Mode, reason, out);
+            self.refuse(now, &id, Decision::refused(mode, Authority::Mode, reason), out);
         }
     }
 

@@ -40,6 +40,7 @@ impl Bench {
                 (spec("ask_user"), false),
             ],
             requests_per_turn: 50,
+            policy: crate::permit::Policy::default(),
             headless: false,
             steer_by_default: false,
             loosest: Mode::Execute,

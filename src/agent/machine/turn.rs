@@ -75,7 +75,7 @@ impl Machine {
 
     /// Sends the next waiting message, if there is one and it may go.
     pub(super) fn send_next(&mut self, now: At, out: &mut Vec<Step>) {
-        if let Some(next) = self.queue.next() {
+        if let Some(next) = self.queue.take() {
             // The row has the id that it had in the queue, and is on disk before the queue forgets it: a death in between
             // leaves it in both, and the queue's is known as the same.
             let mut turn = Vec::new();
@@ -102,7 +102,7 @@ impl Machine {
             return;
         }
         turn.requests += 1;
-        turn.work = Work::Responding(super::Response::default());
+        turn.work = Work::Responding(Box::default());
         let request = ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
             system: self.system_prompt(now),
@@ -153,7 +153,7 @@ impl Machine {
             return None;
         }
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
-            Work::Responding(response) => Some(response),
+            Work::Responding(response) => Some(*response),
             Work::Calling(_) | Work::BackingOff => None,
         }
     }
@@ -278,7 +278,7 @@ impl Machine {
     /// Decides on a call.
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
         let mode = self.mode_for(call);
-        let verdict = permit::decide(mode, &self.grants, &facts, self.rules.headless);
+        let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
                 Verdict::Deny(
@@ -302,7 +302,7 @@ impl Machine {
             }
             Verdict::Deny(reason) => {
                 let authority = if self.rules.headless { Authority::Nobody } else { Authority::Mode };
-                self.refuse(now, &call.id, mode, authority, reason, out);
+                self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
             Verdict::Ask(question) => self.ask(now, call, facts, question, out),
         }
@@ -392,16 +392,8 @@ impl Machine {
     }
 
     /// Gives a call the result that it must not run.
-    pub(super) fn refuse(
-        &mut self,
-        now: At,
-        id: &CallId,
-        mode: Mode,
-        authority: Authority,
-        reason: String,
-        out: &mut Vec<Step>,
-    ) {
-        let decision = Decision { allowed: false, mode, authority, reason: reason.clone(), sandbox: Sandbox::None };
+    pub(super) fn refuse(&mut self, now: At, id: &CallId, decision: Decision, out: &mut Vec<Step>) {
+        let reason = decision.reason.clone();
         if let Some(one) = self.open_call(id) {
             one.decide(decision);
         }
@@ -430,43 +422,36 @@ impl Machine {
     }
 
     /// A call has its result.
-    pub(super) fn finish(&mut self, now: At, id: &CallId, outcome: Outcome, out: &mut Vec<Step>) {
-        match outcome.then {
+    pub(super) fn finish(&mut self, now: At, id: &CallId, mut outcome: Outcome, out: &mut Vec<Step>) {
+        match std::mem::take(&mut outcome.then) {
             Then::Ask(question) if !self.rules.headless => {
                 self.put_question(now, id, question, out);
                 return;
             }
             Then::Ask(_) => {
                 let text = "Nobody can answer: this runs without a screen. Decide yourself and say what you assumed.";
-                self.end_call(now, id, true, text.to_owned(), outcome.figures, out);
+                self.end_call(now, id, Outcome { failed: true, text: text.to_owned(), ..outcome }, out);
             }
             Then::Todo(items) => {
                 self.own.todo.clone_from(&items);
-                self.end_call(now, id, outcome.failed, outcome.text, outcome.figures, out);
+                self.end_call(now, id, outcome, out);
                 out.push(Step::Emit(Event::Todo(items)));
                 out.push(Step::KeepMeta(Safety::Written));
             }
             Then::Plan { path, title, markdown } => {
-                self.end_call(now, id, outcome.failed, outcome.text, outcome.figures, out);
+                self.end_call(now, id, outcome, out);
                 self.submit_plan(now, path, title, markdown, out);
             }
-            Then::Nothing => self.end_call(now, id, outcome.failed, outcome.text, outcome.figures, out),
+            Then::Nothing => self.end_call(now, id, outcome, out),
         }
         self.advance(now, out);
     }
 
-    fn end_call(
-        &mut self,
-        now: At,
-        id: &CallId,
-        failed: bool,
-        text: String,
-        figures: ToolFigures,
-        out: &mut Vec<Step>,
-    ) {
+    /// Writes a call's result down. What follows from it was taken out of the outcome before.
+    fn end_call(&mut self, now: At, id: &CallId, outcome: Outcome, out: &mut Vec<Step>) {
         let Some(one) = self.open_call(id) else { return };
         let settled = one.request().map(|request| request.id.clone());
-        one.finish(now, failed, text, figures);
+        one.finish(now, outcome.failed, outcome.text, outcome.figures);
         let row = one.row.clone();
         if let Some(request) = settled {
             out.push(Step::Emit(Event::Settled { request }));
@@ -518,7 +503,7 @@ impl Machine {
         let ids: Vec<CallId> =
             batch.all_open().filter(|one| one.not_started()).map(|one| one.call.id.clone()).collect();
         for id in ids {
-            self.end_call(now, &id, true, why.to_owned(), ToolFigures::default(), out);
+            self.end_call(now, &id, Outcome::error(why), out);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Walks a TOML document and reports what is wrong with it: the line, the sentence and the fix.
 
-use crate::config::Problem;
 use crate::domain::nearest::nearest;
+use crate::domain::problem::Problem;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -84,6 +84,8 @@ impl<'a> Section<'a> {
             return;
         }
         let found = match value.get_ref() {
+            // An address may hold a password, and where a name is asked for a key may stand by mistake.
+            DeValue::String(_) if ["base_url", "proxy", "key_env"].contains(&key) => "something else".to_owned(),
             DeValue::String(text) => format!("{text:?}"),
             DeValue::Integer(number) => number.to_string(),
             DeValue::Float(number) => number.as_str().to_owned(),
@@ -180,6 +182,19 @@ impl<'a> Section<'a> {
             return Some(text);
         }
         self.wrong(key, value, "an address that begins with http:// or https://", "\"https://host/v1\"");
+        None
+    }
+
+    /// The name of a variable of the environment.
+    pub(super) fn variable(&self, key: &'static str) -> Option<String> {
+        let (text, _) = self.text(key)?;
+        let is_name = !text.starts_with(|c: char| c.is_ascii_digit())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if is_name {
+            return Some(text);
+        }
+        let (_, value) = self.entry(key)?;
+        self.wrong(key, value, "the name of a variable that holds the key", "\"MY_API_KEY\"");
         None
     }
 
