@@ -519,6 +519,31 @@ fn a_second_click_on_a_call_unfolds_it() {
 }
 
 #[test]
+fn nothing_can_be_answered_that_is_not_on_the_screen() {
+    let mut state = used();
+    ask(&mut state, command("seq 300"));
+    focus_panel(&mut state, Some(3));
+    let mut inbox = used();
+    ask(&mut inbox, command("seq 300"));
+    let waiting = Waiting {
+        session: id("260902-swift-river"),
+        request: Some(RequestId::new("r1")),
+        title: "Fix login".to_owned(),
+        what: "run".to_owned(),
+    };
+    let answering = Some((id("260902-swift-river"), inbox.panel().unwrap().0.clone()));
+    inbox.overlays = vec![Overlay::Inbox(Box::new(Inbox { rows: vec![waiting], selected: 0, answering }))];
+    for (state, least) in [(&state, 5), (&inbox, 8)] {
+        for height in least..40 {
+            for width in [24, 40, 70, 100, 140] {
+                let screen = screen::text(&screen::terminal(&draw(state, width, height).0));
+                assert!(screen.contains("$ seq 300"), "{width}x{height}\n{screen}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_unfolded_at_the_end_stays_in_sight() {
     let mut state = used();
     talk(&mut state);

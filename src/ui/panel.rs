@@ -21,6 +21,8 @@ use std::path::Path;
 
 /// Rows that a text being written for an answer takes at the most.
 const WRITING: usize = 5;
+/// Rows of what is asked, and of the word that there is more of it, that stay before the answers scroll.
+const KEPT: usize = 3;
 /// Cells of a command's title and its keys, without the place.
 const TITLE: usize = 46;
 
@@ -83,13 +85,15 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     }
     let mut rest = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
 
-    // The answers stand at the bottom and go last: without them the panel is of no use.
+    // The answers stand at the bottom. They scroll before nothing is left of what they answer: nobody is to approve
+    // what is not on the screen.
+    let lines = body(paint, view.request, inner.width);
+    let kept = u16::try_from(lines.len().min(KEPT)).unwrap_or(0).min(rest.height.saturating_sub(1));
     let answers = answer_rows(paint, view, inner.width);
-    let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height);
+    let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height - kept);
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
-    let lines = body(paint, view.request, inner.width);
     let facts = facts(paint, view.request, inner.width);
     let free = usize::from(rest.height);
     // Where it does not all fit, the blank rows go first, then the facts get a third and what is asked scrolls in the
@@ -98,7 +102,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let gap = usize::from(free >= lines.len().min(8) + facts.len() + 1 + facts_gap);
     let shown_facts = if gap > 0 { facts.len() } else { facts.len().min(free / 3) };
     let mut text_rows = free.saturating_sub(shown_facts + gap + if shown_facts > 0 { gap } else { 0 });
-    if lines.len() > text_rows && gap == 0 {
+    if lines.len() > text_rows && gap == 0 && text_rows > 1 {
         text_rows = text_rows.saturating_sub(1);
     }
     let text_rows = u16::try_from(text_rows).unwrap_or(u16::MAX);

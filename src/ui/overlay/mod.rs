@@ -47,6 +47,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
+/// Under so many rows a sheet has the whole screen.
+const SMALL: u16 = 18;
+
 /// Clears a sheet of at most `width` by `rows` for its content and writes its title with `hints` and the way out.
 /// Returns the rectangle for the content. On a small screen it is the whole screen.
 fn sheet(
@@ -57,7 +60,7 @@ fn sheet(
     title: &[Piece<'_>],
     hints: &[(Option<String>, &str)],
 ) -> Rect {
-    let small = body.width < 60 || body.height < 14;
+    let small = body.width < 60 || body.height < SMALL;
     let framed = paint.style(Role::Panel).bg.is_none();
     let area = if small {
         body
