@@ -62,6 +62,7 @@ impl Machine {
             last_call: None,
             repeats: 0,
             steers: Vec::new(),
+            planned: false,
             work: Work::BackingOff,
         });
         self.meta.activity = self.activity();
@@ -119,20 +120,7 @@ impl Machine {
         let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn else { return };
         match chunk {
             Chunk::Started(turn) => response.turn = turn,
-            Chunk::Text(add) => {
-                let thought = response.end_thinking(now);
-                if thought.is_some() {
-                    // The row of the text must come behind the row of the thinking.
-                    self.keep(thought.into_iter().collect(), Safety::Written, out);
-                    let at = self.stamp(now);
-                    let id = self.message_id(at);
-                    if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn {
-                        response.add_text(add, id, at, out);
-                    }
-                } else {
-                    response.add_text(add, id, at, out);
-                }
-            }
+            Chunk::Text(add) => response.add_text(add, id, at, out),
             Chunk::Thinking(add) => response.add_thinking(add, id, at, out),
             Chunk::Native(native) => response.add_native(native),
             Chunk::Call(call) => response.calls.push(call),
@@ -143,7 +131,7 @@ impl Machine {
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
         self.meta.usage.add(used, cost, window);
-        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+        self.changed(out);
     }
 
     /// Takes the response that streams in; what comes when none does is ignored.
@@ -255,7 +243,7 @@ impl Machine {
         if !done {
             return;
         }
-        if self.own.plan.is_some() {
+        if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
         } else if !self.deliver_steers(now, out) {
             self.request(now, out);
@@ -416,6 +404,14 @@ impl Machine {
             Err(RunError::FactsChanged(facts)) => {
                 let call = one.call.clone();
                 one.stage = Stage::Inspecting;
+                if let Some(tool) = one.tool() {
+                    tool.status = ToolStatus::Pending;
+                    tool.decision = None;
+                    tool.figures = ToolFigures::default();
+                }
+                let row = one.row.clone();
+                out.push(Step::Live(row.clone(), Safety::Written));
+                out.push(Step::Emit(Event::Row(Box::new(row))));
                 self.judge(now, &call, *facts, false, out);
             }
         }
@@ -475,6 +471,9 @@ impl Machine {
         let plan = PendingPlan { request, review };
         self.own.plan = Some(plan.clone());
         self.meta.plan_pending = true;
+        if let Some(turn) = &mut self.turn {
+            turn.planned = true;
+        }
         self.skip_unstarted(now, PLAN_WAITS, out);
         let at = self.stamp(now);
         let body = Body::Plan(Plan { path: path.display().to_string(), markdown });
@@ -513,6 +512,8 @@ impl Machine {
         let id = self.message_id(at);
         let Some(turn) = &mut self.turn else { return };
         turn.steers.push(crate::domain::contract::Queued { id, text, at, redelivered: false });
+        // Until it is delivered it is kept like a queued message.
+        out.push(Step::KeepQueue(self.waiting()));
         out.push(notice(Level::Info, "The message goes in with the next tool results.", ""));
         self.skip_unstarted(now, STEERED, out);
         self.advance(now, out);
@@ -566,7 +567,6 @@ impl Machine {
         let Some(turn) = &mut self.turn else { return };
         let stopped = self.run;
         self.run = RunNo(self.run.0 + 1);
-        let steers = std::mem::take(&mut turn.steers);
         self.ending = Some(stopped);
         out.push(Step::Cancel(stopped));
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
@@ -593,12 +593,6 @@ impl Machine {
         }
         let row = self.info(now, Level::Info, InfoKind::Interrupted, why);
         self.keep(vec![row], Safety::Synced, out);
-        // A message that was to steer is not lost: it waits in the queue.
-        let steered = !steers.is_empty();
-        self.queue.items.splice(0..0, steers);
-        if steered {
-            out.push(Step::KeepQueue(self.queue.items.clone()));
-        }
         self.end_turn(now, TurnEnd::Stopped, out);
     }
 }
