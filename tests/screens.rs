@@ -6,7 +6,7 @@
 
 mod screen;
 
-use lisle::app::msg::{Frame, Target};
+use lisle::app::msg::{Frame, Mouse, MouseKind, Msg, Target};
 use lisle::app::state::chat::Entry;
 use lisle::app::state::composer::Composer;
 use lisle::app::state::edit::{Editor, Line};
@@ -500,6 +500,22 @@ fn the_mouse_finds_what_it_sees() {
     let (_, drawn) = draw(&state, 100, 30);
     assert!(at(&drawn.frame, &Target::StopMark).is_some());
     assert!(drawn.frame.both_panes);
+}
+
+#[test]
+fn a_second_click_on_a_call_unfolds_it() {
+    let mut state = used();
+    talk(&mut state);
+    let shows = |state: &State| screen::text(&screen::terminal(&draw(state, 100, 40).0)).contains("panicked");
+    for (clicks, want) in [(1, false), (2, true), (3, false)] {
+        let (buf, drawn) = draw(&state, 100, 40);
+        let (x, y) = at(&drawn.frame, &Target::Entry(5)).unwrap();
+        let row: String = (0..100).map(|x| buf[(x, y)].symbol().to_owned()).collect();
+        assert!(row.contains("bash   cargo test redirect"), "{row}");
+        lisle::app::update(&mut state, NOW, Msg::Drawn(Box::new(drawn.frame)));
+        lisle::app::update(&mut state, NOW, Msg::Mouse(Mouse { kind: MouseKind::Press, col: x, row: y }));
+        assert_eq!((state.focus, shows(&state)), (Focus::Chat, want), "after {clicks} clicks");
+    }
 }
 
 #[test]

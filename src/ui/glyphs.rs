@@ -29,6 +29,8 @@ pub struct Glyphs {
     pub rule: &'static str,
     /// The line above the composer.
     pub line: &'static str,
+    /// The corners of a frame, from the top left on, row by row.
+    pub corners: [&'static str; 4],
     /// Where the line leaves the rule.
     pub branch: &'static str,
     /// Before the composer's text.
@@ -99,6 +101,7 @@ pub const UNICODE: Glyphs = Glyphs {
     closed: "▸",
     rule: "│",
     line: "─",
+    corners: ["┌", "┐", "└", "┘"],
     branch: "├",
     prompt: "›",
     bar: "▌",
@@ -127,6 +130,7 @@ pub const ASCII: Glyphs = Glyphs {
     closed: ">",
     rule: "|",
     line: "-",
+    corners: ["+", "+", "+", "+"],
     branch: "|",
     prompt: ">",
     bar: "|",

@@ -2,6 +2,7 @@
 
 use super::look::Look;
 use crate::app::state::chat::{Chat, Density, Entry};
+use crate::domain::message::FailureAction;
 use crate::domain::{At, Body};
 use crate::theme::Role;
 use crate::ui::text::{Fold, cut_with, line, wrap};
@@ -28,6 +29,8 @@ pub(super) struct Row<'a> {
     pub(super) now: At,
     /// No row stands below it.
     pub(super) last: bool,
+    /// Keys for what helps after a failure.
+    pub(super) helps: &'a [(FailureAction, String)],
 }
 
 impl Row<'_> {

@@ -43,19 +43,22 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
     // What helped an older failure is no help any more.
     if row.last && !failure.actions.is_empty() {
         let mut spans = Vec::new();
-        for action in &failure.actions {
+        for (action, key) in row.helps.iter().filter(|(action, _)| failure.actions.contains(action)) {
             if !spans.is_empty() {
-                spans.push(Span::raw("  "));
+                spans.push(Span::raw("   "));
             }
             let word = match action {
-                FailureAction::Retry => "[retry]",
-                FailureAction::Model => "[another model]",
-                FailureAction::Settings => "[settings]",
-                FailureAction::NewSession => "[new session]",
+                FailureAction::Retry => "try again",
+                FailureAction::Model => "another model",
+                FailureAction::Settings => "settings",
+                FailureAction::NewSession => "new session",
             };
-            spans.push(Span::styled(word, row.look.style(Role::Key)));
+            spans.push(Span::styled(key.clone(), row.look.style(Role::Key)));
+            spans.push(Span::styled(format!(" {word}"), row.look.style(Role::Dim)));
         }
-        out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words));
+        if !spans.is_empty() {
+            out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words));
+        }
     }
     out
 }

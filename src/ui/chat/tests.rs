@@ -54,6 +54,7 @@ fn chat(bodies: Vec<Body>) -> Chat {
 fn opts() -> ChatOpts<'static> {
     ChatOpts {
         asked_plan: None,
+        helps: &[],
         session: "261121-calm-river",
         now: At(START + 100_000),
         utc_offset_s: 3600,
@@ -223,6 +224,8 @@ fn everything() -> Chat {
 #[test]
 fn every_row_in_every_density() {
     let mut chat = everything();
+    let helps = [(FailureAction::Retry, "ctrl+x i".to_owned()), (FailureAction::Settings, "F9".to_owned())];
+    let opts = || ChatOpts { helps: &helps, ..opts() };
     insta::assert_snapshot!("rows_lines", Screen::new().draw(&chat, &opts(), 70, 46).0);
     chat.density = Density::Full;
     chat.thinking = true;

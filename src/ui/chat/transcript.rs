@@ -71,7 +71,7 @@ impl Above {
     }
 }
 
-impl Transcript<'_> {
+impl<'a> Transcript<'a> {
     /// Draws the frame.
     pub(super) fn draw(mut self, buf: &mut Buffer) -> Drawn {
         self.area = self.area.intersection(buf.area);
@@ -123,13 +123,14 @@ impl Transcript<'_> {
         depth
     }
 
-    fn row<'r>(&self, index: usize, entry: &Entry, look: Look<'r>) -> Row<'r> {
+    fn row(&self, index: usize, entry: &Entry, look: Look<'a>) -> Row<'a> {
         Row {
             look,
             width: usize::from(self.area.width).saturating_sub(self.indent(index)).max(1),
             level: level(self.chat, entry, self.opts.asked_plan),
             now: self.opts.now,
             last: index + 1 == self.chat.entries.len(),
+            helps: self.opts.helps,
         }
     }
 
@@ -280,6 +281,7 @@ impl Transcript<'_> {
             }
             return;
         };
+        self.cache.seen.push((y, entry.key));
         let indent = u16::try_from(self.indent(index)).unwrap_or(0);
         if indent > 0 && self.opts.focused && chat.cursor == Some(entry.key) {
             let mark = text::line(self.look().glyph("▎", "|"), self.theme.style(Role::Accent));
@@ -396,6 +398,7 @@ impl Transcript<'_> {
                 }
             }
             buf.set_line(x, self.area.bottom() - 1, &mark, wide);
+            self.cache.below = Some(Rect { x, y: self.area.bottom() - 1, width: wide, height: 1 });
         }
     }
 

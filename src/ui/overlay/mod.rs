@@ -90,10 +90,22 @@ fn sheet(
 
 /// A thin line around, for themes whose sheets have no ground of their own.
 fn frame(paint: &mut Paint<'_>, area: Rect) {
-    let across = paint.signs.line.repeat(usize::from(area.width));
-    let bottom = Rect { y: area.bottom().saturating_sub(1), height: 1.min(area.height), ..area };
-    paint.text(cells::row(area, 0), &across, Role::Rule);
-    paint.text(bottom, &across, Role::Rule);
+    let [top_left, top_right, bottom_left, bottom_right] = paint.signs.corners;
+    let (line, side) = (paint.signs.line.repeat(usize::from(area.width.saturating_sub(2))), paint.signs.rule);
+    let right = area.width.saturating_sub(1);
+    for n in 0..area.height {
+        let row = cells::row(area, n);
+        let (left, end) = match n {
+            0 => (top_left, top_right),
+            n if n + 1 == area.height => (bottom_left, bottom_right),
+            _ => (side, side),
+        };
+        paint.text(row, left, Role::Rule);
+        if n == 0 || n + 1 == area.height {
+            paint.text(cells::after(row, 1), &line, Role::Rule);
+        }
+        paint.text(cells::after(row, right), end, Role::Rule);
+    }
 }
 
 /// The strip of what can follow an unfinished chord, above the status line.
