@@ -281,7 +281,9 @@ impl Lane {
         if let Act::Model { connection: Some(name), .. } = &act {
             (self.shared.setup.chosen)(name);
         }
-        self.load_context().await;
+        if leads_to_a_request(&act) {
+            self.load_context().await;
+        }
         self.input(Input::Act(act)).await;
     }
 
@@ -424,7 +426,13 @@ impl Lane {
         let id = self.machine.meta.id.clone();
         if let Some(rows) = blocking(move || store.context(&id)).await {
             match rows {
-                Ok(rows) => self.machine.set_rows(rows),
+                Ok(mut rows) => {
+                    // What was said since without being saved yet is known here alone.
+                    let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
+                    let unsaved: Vec<Message> = known.cloned().collect();
+                    rows.extend(unsaved);
+                    self.machine.set_rows(rows);
+                }
                 Err(error) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
             }
         }
@@ -568,6 +576,21 @@ impl Lane {
             Some(Err(error)) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
             None => {}
         }
+    }
+}
+
+/// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
+/// would hold up what the user waits for.
+fn leads_to_a_request(act: &Act) -> bool {
+    match act {
+        Act::Send { .. } | Act::Steer { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => true,
+        Act::Stop
+        | Act::Mode { .. }
+        | Act::Model { .. }
+        | Act::Thinking(_)
+        | Act::Rename { .. }
+        | Act::Read
+        | Act::Draft { .. } => false,
     }
 }
 
