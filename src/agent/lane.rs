@@ -302,9 +302,7 @@ impl Lane {
             self.out.send(Event::Notice(notice)).await;
             return;
         }
-        let begins =
-            matches!(act, Act::Send { .. } | Act::Steer { .. } | Act::Retry | Act::Answer { .. } | Act::Queue(_));
-        if begins && !self.load_context().await {
+        if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
             if let Act::Send { text } | Act::Steer { text } = act {
                 self.input(Input::Hold(text)).await;
@@ -493,7 +491,13 @@ impl Lane {
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         match blocking(move || store.context(&id)).await {
-            Some(Ok(rows)) => self.machine.set_rows(rows),
+            Some(Ok(mut rows)) => {
+                // What was said since without being saved yet is known here alone.
+                let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
+                let unsaved: Vec<Message> = known.cloned().collect();
+                rows.extend(unsaved);
+                self.machine.set_rows(rows);
+            }
             Some(Err(error)) => {
                 self.out.send(Event::Notice(trouble(&error))).await;
                 return false;
@@ -641,6 +645,21 @@ impl Lane {
             Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
             None => {}
         }
+    }
+}
+
+/// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
+/// would hold up what the user waits for.
+fn leads_to_a_request(act: &Act) -> bool {
+    match act {
+        Act::Send { .. } | Act::Steer { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => true,
+        Act::Stop
+        | Act::Mode { .. }
+        | Act::Model { .. }
+        | Act::Thinking(_)
+        | Act::Rename { .. }
+        | Act::Read
+        | Act::Draft { .. } => false,
     }
 }
 
