@@ -27,7 +27,8 @@ impl Room {
         for folder in ["home/config", "repo/sub", "repo/bin", "other/.ssh"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
-        let config = format!("[connections.x]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n", server.base_url());
+        let config =
+            format!("[connections.x]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n", server.base_url());
         std::fs::write(root.join("home/config/config.toml"), config + "models = [\"m\"]\n").unwrap();
         std::fs::write(root.join("home/config/credentials"), format!("x = \"{KEY}\"\n")).unwrap();
         std::fs::set_permissions(root.join("home/config/credentials"), std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -73,7 +74,8 @@ impl Room {
         let mut out = BTreeMap::new();
         for folder in ["repo", "repo/sub", "repo/bin", "other/.ssh"] {
             for entry in std::fs::read_dir(self.root.join(folder)).unwrap().flatten() {
-                let content = if entry.file_type().unwrap().is_file() { std::fs::read(entry.path()).unwrap() } else { vec![] };
+                let content =
+                    if entry.file_type().unwrap().is_file() { std::fs::read(entry.path()).unwrap() } else { vec![] };
                 out.insert(entry.path(), content);
             }
         }

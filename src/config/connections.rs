@@ -298,7 +298,12 @@ fn key_of_environment(
     match env(variable).as_deref().map(Key::new) {
         Some(Some(key)) => (Some(key), None),
         Some(None) => (None, Some(format!("{variable} holds no key: it is empty or has blanks in it"))),
-        None => (None, Some(format!("no key: put `{name} = \"KEY\"` into the file credentials beside config.toml, or set {variable}"))),
+        None => (
+            None,
+            Some(format!(
+                "no key: put `{name} = \"KEY\"` into the file credentials beside config.toml, or set {variable}"
+            )),
+        ),
     }
 }
 

@@ -348,7 +348,13 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
         write("/w/p/.git/config", Place::Protected),
         write("/w/p/../x", Place::Inside),
         command("touch a"),
-        facts(vec![Touch::Write { path: "/w/p/a".into(), place: Place::Inside }, Touch::Read { path: "/w/p/k".into(), secret: true }], change("a")),
+        facts(
+            vec![
+                Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
+                Touch::Read { path: "/w/p/k".into(), secret: true },
+            ],
+            change("a"),
+        ),
     ] {
         assert!(matches!(super::decide(policy, Mode::Ask, &[], &facts, false), Verdict::Ask(_)), "{facts:?}");
     }

