@@ -9,7 +9,7 @@
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death |
 //! | [`provider`] | models: a request goes in, a stream of chunks comes out |
 //! | [`permit`] | whether a call may run: a pure function of mode, facts and grants |
-//! | [`sandbox`] | walls of the operating system around a command; the only room with `unsafe` |
+//! | [`sandbox`] | how commands are held: started through lisle itself, and ended with all that they started |
 //! | [`tools`] | what a model can call, one file a tool |
 //! | [`agent`] | the engine: a pure machine for each session, and the driver that does what it says |
 //! | [`keymap`] | keys, verbs, and which key does what |

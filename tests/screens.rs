@@ -19,7 +19,7 @@ use lisle::app::state::sessions::Filter;
 use lisle::app::state::{Current, Focus, Quit, Shown, Size, State};
 use lisle::domain::contract::{ConnectionInfo, Queued};
 use lisle::domain::diff::FileDiff;
-use lisle::domain::message::{AssistantText, Body, Thinking, UserText};
+use lisle::domain::message::{AssistantText, Body, Plan, Thinking, UserText};
 use lisle::domain::request::{Approval, Ask, PlanReview, Question, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolCall, ToolFigures, ToolStatus};
@@ -258,6 +258,56 @@ fn empty_start() {
         state.sessions.replace(Vec::new(), NOW, 0);
         state
     });
+}
+
+#[test]
+fn an_empty_session_says_where_one_is_and_who_answers() {
+    let mut state = used();
+    let mut new = SessionMeta::new(id("260902-new-leaf"), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
+    new.connection = Some(ConnectionName::new("rehearsal"));
+    state.config.connections.push(ConnectionInfo {
+        name: ConnectionName::new("rehearsal"),
+        provider: "rehearsal".to_owned(),
+        default_model: "rehearsal".to_owned(),
+        models: Vec::new(),
+        missing: None,
+        offered: false,
+    });
+    let at = new.last_message;
+    state.sessions.put(new, at, 0);
+    open(&mut state, "260902-new-leaf");
+    shots("welcome", &state);
+    // It goes with the first message.
+    talk(&mut state);
+    assert!(!shot("talk", &state, 100, 30).contains("no language model"));
+}
+
+#[test]
+fn a_plan_is_shown_once() {
+    let mut state = used();
+    talk(&mut state);
+    let Ask::Plan(review) = plan() else { unreachable!() };
+    let path = review.path.display().to_string();
+    say(&mut state, vec![Body::Plan(Plan { path, markdown: review.markdown })]);
+    let times = |state: &State, height| shot("once", state, 100, height).matches("Decode once").count();
+    assert_eq!(times(&state, 40), 1, "answered, it stands whole in the conversation");
+    ask(&mut state, plan());
+    assert_eq!(times(&state, 40), 1, "while it waits only its panel shows it");
+    assert_eq!(times(&state, 15), 1, "a panel of one row does not show it");
+}
+
+#[test]
+fn a_long_reason_never_hides_the_way_to_stop() {
+    let mut state = used();
+    let reason = "Too many requests: the server asks to wait. ".repeat(4);
+    current(&mut state).turn.started = Some(ago(1_000));
+    current(&mut state).turn.retry = Some(Retry { attempt: 1, of: 5, at: At(NOW.0 + 8_000), reason });
+    state.sessions.meta_mut(&id("260902-swift-river")).unwrap().activity = Activity::Running(ago(1_000));
+    for (width, height) in SIZES {
+        let screen = shot("retry", &state, width, height);
+        assert!(screen.contains("esc stops"), "{screen}");
+        assert!(width < 60 || screen.contains("retry 1 of 5 in 8s: Too many"), "{screen}");
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@
 use super::credentials::write_private;
 use super::probe::Found;
 use super::settings::{Api, Connection, ProviderKind};
-use super::{Credentials, Paths, Problem, Settings};
+use super::{Credentials, Paths, Settings};
 use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::ConnectionName;
+use crate::domain::problem::Problem;
 use crate::domain::secret::Key;
 use std::io;
 use std::path::Path;

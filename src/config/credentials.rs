@@ -1,7 +1,7 @@
 //! The stored keys: `credentials`, a TOML file of `connection = "key"`, readable by its owner alone.
 
-use super::Problem;
 use crate::domain::ids::ConnectionName;
+use crate::domain::problem::Problem;
 use crate::domain::secret::Key;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -2,7 +2,8 @@
 //!
 //! A file is begun anew past a fifth of what all may take; the four before it stay.
 
-use super::{Paths, Problem};
+use super::Paths;
+use crate::domain::problem::Problem;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -17,47 +17,8 @@ pub use credentials::Credentials;
 pub use paths::Paths;
 pub use settings::Settings;
 
-use crate::domain::notice::{Level, Notice};
-use std::fmt;
-use std::path::{Path, PathBuf};
-
-/// Something wrong in a file of the user's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
-    pub path: PathBuf,
-    /// The line, from 1; `None` when it is about the whole file.
-    pub line: Option<usize>,
-    /// What is wrong, one sentence.
-    pub text: String,
-    /// What to do about it.
-    pub fix: String,
-}
-
-impl Problem {
-    /// The problem as a warning to the user.
-    #[must_use]
-    pub fn notice(&self) -> Notice {
-        Notice::new(Level::Warning, format!("{}: {}", self.place(), self.text)).hint(self.fix.clone())
-    }
-
-    fn place(&self) -> String {
-        match self.line {
-            Some(line) => format!("{}:{line}", self.path.display()),
-            None => self.path.display().to_string(),
-        }
-    }
-
-    fn whole(path: &Path, text: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line: None, text: text.into(), fix: fix.into() }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} {}", self.place(), self.text, self.fix)
-    }
-}
+use crate::domain::problem::Problem;
+use std::path::Path;
 
 /// Everything that was read at start.
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 //! Those that come with the program are embedded where they are read, in `theme` and `keymap`; so is what any of them
 //! means. In debug builds [`fresh`] has them as they are in the sources now.
 
-use super::{Paths, Problem, read_text};
+use super::{Paths, read_text};
+use crate::domain::problem::Problem;
 use std::path::{Path, PathBuf};
 
 /// What is asked for.

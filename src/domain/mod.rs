@@ -12,6 +12,7 @@ pub mod nearest;
 pub mod notice;
 pub mod paths;
 pub mod permission;
+pub mod problem;
 pub mod request;
 pub mod sanitise;
 pub mod secret;

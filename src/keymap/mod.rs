@@ -9,9 +9,9 @@ pub mod key;
 pub mod parse;
 pub mod table;
 
+use crate::domain::problem::Problem;
 pub use action::{Action, Context};
 pub use key::Key;
-pub use parse::Problem;
 pub use table::{Binding, Fed, Table};
 
 /// The name of the keymap that lisle comes with.

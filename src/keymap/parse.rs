@@ -6,28 +6,9 @@
 use super::action::{Action, Context};
 use super::key::Key;
 use crate::domain::nearest::nearest;
-use std::fmt;
+use crate::domain::problem::Problem;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-
-/// What is odd about a keymap file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
-    pub file: String,
-    /// The line, from 1; 0 for the file as a whole.
-    pub line: usize,
-    /// What is odd.
-    pub text: String,
-    /// What to do.
-    pub fix: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}; {}", self.file, self.line, self.text, self.fix)
-    }
-}
 
 /// Whether a file begins from nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,8 +104,8 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
     parsed.rows.sort_by_key(|row| row.at.1);
     odd.sort_by_key(|one| one.byte);
     problems.extend(odd.into_iter().map(|one| Problem {
-        file: file.to_owned(),
-        line: line_of(one.byte),
+        path: file.into(),
+        line: Some(line_of(one.byte)),
         text: one.text,
         fix: one.fix,
     }));

@@ -3,7 +3,7 @@
 //! Pure: `frames` decides when, and hands in what the terminal really shows.
 
 use ratatui::buffer::{Buffer, Cell, CellWidth};
-use ratatui::layout::Position;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier};
 use std::io::Write as _;
 
@@ -89,12 +89,15 @@ impl Shown {
             self.width = frame.buffer.area.width;
             (self.at, self.style, self.cursor) = (None, PLAIN, None);
             self.unknown = false;
-        } else if let Moving::Worth(cells) = moving
-            && let Some(shift) = shift(&self.buffer, &frame.buffer, cells)
+        }
+        let mut rows = differing(&self.buffer, &frame.buffer);
+        if let Moving::Worth(cells) = moving
+            && let Some(shift) = shift(&self.buffer, &frame.buffer, &rows, cells)
         {
             self.shift(shift, out);
+            rows = differing(&self.buffer, &frame.buffer);
         }
-        let change = self.cells(&frame.buffer, start, out);
+        let change = self.cells(&frame.buffer, &rows, start, out);
         self.caret(frame.cursor, start, out);
         std::mem::swap(&mut self.buffer, &mut frame.buffer);
         change
@@ -120,10 +123,10 @@ impl Shown {
         }
     }
 
-    fn cells(&mut self, next: &Buffer, start: usize, out: &mut Vec<u8>) -> Change {
+    fn cells(&mut self, next: &Buffer, rows: &[u16], start: usize, out: &mut Vec<u8>) -> Change {
         let mut change = Change::default();
         let before = std::mem::take(&mut self.buffer);
-        let changed = changed(&before, next);
+        let changed = changed(&before, next, rows);
         // A visible cursor would be seen jumping about; for a few cells hiding it costs more than it helps.
         if changed.len() > 64 && self.cursor.is_some() && out.len() == start {
             out.extend_from_slice(b"\x1b[?25l");
@@ -258,23 +261,43 @@ struct Shift {
     up: bool,
 }
 
-/// The move that spares most cells, if one is worth it.
-fn shift(before: &Buffer, next: &Buffer, worth: usize) -> Option<Shift> {
+/// Two cells look the same. As `==` of cells is, but quick: every frame asks it of every cell.
+#[inline]
+fn same(a: &Cell, b: &Cell) -> bool {
+    if a.fg != b.fg || a.bg != b.bg || a.modifier != b.modifier || a.underline_color != b.underline_color {
+        return false;
+    }
+    let (one, other) = (a.symbol().as_bytes(), b.symbol().as_bytes());
+    match (one, other) {
+        ([one], [other]) => one == other,
+        _ => one == other,
+    }
+}
+
+/// The rows that are not the same in both, from the top.
+fn differing(before: &Buffer, next: &Buffer) -> Vec<u16> {
+    let width = usize::from(next.area.width).max(1);
+    let rows = before.content.chunks_exact(width).zip(next.content.chunks_exact(width));
+    let differ = rows.zip(0..).filter(|((old, new), _)| !old.iter().zip(*new).all(|(old, new)| same(old, new)));
+    differ.map(|(_, y)| y).collect()
+}
+
+/// The move that spares most cells, if one is worth it. `rows` differ.
+fn shift(before: &Buffer, next: &Buffer, rows: &[u16], worth: usize) -> Option<Shift> {
     let width = usize::from(next.area.width);
-    if width == 0 || before.area != next.area {
+    if before.area != next.area || rows.len() * width < worth {
         return None;
     }
     let old: Vec<&[Cell]> = before.content.chunks_exact(width).collect();
     let new: Vec<&[Cell]> = next.content.chunks_exact(width).collect();
-    let top = old.iter().zip(&new).position(|(old, new)| old != new)?;
-    let bottom = old.iter().zip(&new).rposition(|(old, new)| old != new)? + 1;
+    let (top, bottom) = (usize::from(*rows.first()?), usize::from(*rows.last()?) + 1);
     let (old, new) = (old.get(top..bottom)?, new.get(top..bottom)?);
     // Blanks are cheap to write, so only what is seen counts.
-    let same = |old: &[&[Cell]], new: &[&[Cell]]| -> usize {
+    let alike = |old: &[&[Cell]], new: &[&[Cell]]| -> usize {
         let pairs = old.iter().zip(new).flat_map(|(old, new)| old.iter().zip(*new));
-        pairs.filter(|(old, new)| new.symbol() != " " && old == new).count()
+        pairs.filter(|(old, new)| new.symbol() != " " && same(old, new)).count()
     };
-    let stay = same(old, new);
+    let stay = alike(old, new);
     let changed = new.iter().flat_map(|row| row.iter()).filter(|cell| cell.symbol() != " ").count() - stay;
     if changed < worth {
         return None;
@@ -282,7 +305,7 @@ fn shift(before: &Buffer, next: &Buffer, worth: usize) -> Option<Shift> {
     let mut best: Option<(usize, Shift)> = None;
     for by in 1..=FURTHEST.min(old.len().saturating_sub(1)) {
         for up in [true, false] {
-            let kept = if up { same(&old[by..], new) } else { same(old, &new[by..]) };
+            let kept = if up { alike(&old[by..], new) } else { alike(old, &new[by..]) };
             let spared = kept.saturating_sub(stay);
             if spared >= worth.max(1) && best.as_ref().is_none_or(|(most, _)| spared > *most) {
                 best = Some((spared, Shift { top, bottom, by, up }));
@@ -296,22 +319,41 @@ fn shift(before: &Buffer, next: &Buffer, worth: usize) -> Option<Shift> {
     best.map(|(_, shift)| shift)
 }
 
-/// The cells to write, row by row from left to right.
-fn changed<'a>(before: &Buffer, next: &'a Buffer) -> Vec<(u16, u16, &'a Cell)> {
+/// The cells to write, row by row from left to right; only `rows` differ.
+fn changed<'a>(before: &Buffer, next: &'a Buffer, rows: &[u16]) -> Vec<(u16, u16, &'a Cell)> {
     let mut cells: Vec<(u16, u16, &Cell)> = Vec::new();
+    if rows.len() > usize::from(next.area.height) / 2 {
+        add_changed(before, next, next, &mut cells);
+        return cells;
+    }
+    // Mostly a few rows change: the others are not gone over cell by cell.
+    for y in rows {
+        let area = Rect { y: *y, height: 1, ..next.area };
+        let row = |buffer: &Buffer| {
+            let width = usize::from(area.width);
+            let from = usize::from(*y) * width;
+            let content = buffer.content.get(from..from + width).unwrap_or_default().to_vec();
+            Buffer { area, content }
+        };
+        add_changed(&row(before), &row(next), next, &mut cells);
+    }
+    cells
+}
+
+/// Adds what differs between two buffers; the cells are those of `whole`, of which `next` is a part.
+fn add_changed<'a>(before: &Buffer, next: &Buffer, whole: &'a Buffer, cells: &mut Vec<(u16, u16, &'a Cell)>) {
     // Writing over the left half of a wide character erases its right half, in whatever style is on then.
     let mut torn: Option<(u16, u16)> = None;
     for (x, y, cell) in before.diff_iter(next) {
         if let Some(at) = torn.take().filter(|at| *at != (x, y)) {
-            cells.extend(next.cell(at).map(|cell| (at.0, at.1, cell)));
+            cells.extend(whole.cell(at).map(|cell| (at.0, at.1, cell)));
         }
-        cells.push((x, y, cell));
+        cells.extend(whole.cell((x, y)).map(|cell| (x, y, cell)));
         let end = x + cell.cell_width().max(1);
         let reaches = |c: u16| before.cell((c, y)).is_some_and(|old| c + old.cell_width() > end);
         torn = (end < next.area.right() && (x..end).any(reaches)).then_some((end, y));
     }
-    cells.extend(torn.and_then(|at| Some((at.0, at.1, next.cell(at)?))));
-    cells
+    cells.extend(torn.and_then(|at| Some((at.0, at.1, whole.cell(at)?))));
 }
 
 fn look_of(cell: &Cell) -> Look {

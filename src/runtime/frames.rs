@@ -134,13 +134,13 @@ impl Writer {
         Ok(Self { shared, thread: Some(thread), stop: Some(stop) })
     }
 
-    /// An empty buffer to draw the next frame into.
+    /// A buffer to draw the next frame into. What is in its cells is of no meaning: drawing begins with all of them.
     #[must_use]
     pub fn buffer(&self, area: Rect) -> Buffer {
-        match self.shared.slot().spare.take() {
+        let spare = self.shared.slot().spare.take();
+        match spare {
             Some(mut buffer) => {
                 buffer.resize(area);
-                buffer.reset();
                 buffer
             }
             None => Buffer::empty(area),

@@ -1,8 +1,9 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
 use crate::agent::{self, Connections};
-use crate::config::{self, Paths, Problem, Settings, probe, settings};
+use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::ConnectionInfo;
+use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::Provider;

@@ -4,13 +4,14 @@ use super::setup::{Ground, Which};
 use super::{Link, Mouse, Options};
 use crate::agent;
 use crate::config::own::{self, Kind};
-use crate::config::{Problem, settings};
+use crate::config::settings;
 use crate::domain::contract::Act;
+use crate::domain::problem::Problem;
 use crate::domain::{Command, Level, Notice, SessionId};
 use crate::keymap;
 use crate::theme::{self, ThemeText};
 use crate::ui::chat::Glyphs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs the app until the user leaves it; `prompt` is sent as its first message.
@@ -111,12 +112,7 @@ fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
     let fresh = own::fresh(Kind::Keymap, keymap::GROUND);
     let user = text.as_deref().map(|text| (shown.as_str(), text));
     let loaded = keymap::load_over(fresh.as_deref().unwrap_or(keymap::DEFAULT), user);
-    problems.extend(loaded.problems.into_iter().map(|odd| Problem {
-        path: PathBuf::from(odd.file),
-        line: Some(odd.line).filter(|line| *line > 0),
-        text: odd.text,
-        fix: odd.fix,
-    }));
+    problems.extend(loaded.problems);
     loaded.table
 }
 

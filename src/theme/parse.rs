@@ -15,39 +15,12 @@
 
 use super::Role;
 use crate::domain::nearest::nearest;
+use crate::domain::problem::Problem;
 use ratatui::style::{Color, Modifier};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-
-/// What is wrong in a theme file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file as the user knows it.
-    pub file: String,
-    /// Line, from 1; 0 when it is about the file as a whole.
-    pub line: usize,
-    /// What is wrong.
-    pub text: String,
-    /// What to write instead; may be empty.
-    pub fix: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if self.line > 0 {
-            write!(f, ":{}", self.line)?;
-        }
-        write!(f, ": {}", self.text)?;
-        if !self.fix.is_empty() {
-            write!(f, "; {}", self.fix)?;
-        }
-        Ok(())
-    }
-}
 
 /// What one file says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,8 +87,8 @@ impl Reader<'_> {
     }
 
     fn problem(&mut self, at: &Range<usize>, text: impl Into<String>, fix: String) {
-        let line = self.line(at);
-        self.problems.push(Problem { file: self.file.to_owned(), line, text: text.into(), fix });
+        let line = Some(self.line(at));
+        self.problems.push(Problem { path: self.file.into(), line, text: text.into(), fix });
     }
 
     fn top(&mut self, table: &DeTable<'_>) {

@@ -1,8 +1,9 @@
 //! Makes a [`Theme`] of theme files: follows `inherits`, looks colours up in the palettes, fills roles that nobody
 //! names. The built-in files are the same format, embedded from `themes/`.
 
-use super::parse::{Problem, RoleText, ThemeFile, basic_names, did_you_mean, literal, parse};
+use super::parse::{RoleText, ThemeFile, basic_names, did_you_mean, literal, parse};
 use super::{Role, Theme, style};
+use crate::domain::problem::Problem;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 
@@ -73,7 +74,7 @@ pub fn load(name: &str, user: &[ThemeText]) -> Loaded {
                     };
                     let fix = if circle { "remove one `inherits`".to_owned() } else { did_you_mean(&wanted, known) };
                     let file = asked_by.take().unwrap_or_else(|| "ui.theme".to_owned());
-                    problems.push(Problem { file, line: 0, text, fix });
+                    problems.push(Problem::whole(file, text, fix));
                     if chain.is_empty() {
                         next = Some("lisle-dark".to_owned());
                     }
@@ -107,8 +108,8 @@ fn resolve(name: &str, chain: &[(String, ThemeFile)], problems: &mut Vec<Problem
             let found = palette.get(word).copied().or_else(|| literal(word));
             if found.is_none() {
                 problems.push(Problem {
-                    file: (*file).to_owned(),
-                    line: text.line,
+                    path: (*file).into(),
+                    line: Some(text.line),
                     text: format!("`{}` uses `{word}`, which is no colour of the palette", role.word()),
                     fix: did_you_mean(word, palette.keys().copied().chain(basic_names())),
                 });

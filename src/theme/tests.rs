@@ -146,7 +146,7 @@ fn problems_name_file_line_and_fix() {
     ];
     for (text, want) in table {
         let loaded = load("t", &[user("t", text)]);
-        let said: Vec<String> = loaded.problems.iter().map(Problem::to_string).collect();
+        let said: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
         assert_eq!(said, [want], "{text}");
     }
     let said = |text| load("t", &[user("t", text)]).problems.into_iter().map(|p| p.to_string()).collect::<String>();

@@ -3,7 +3,7 @@
 //! What comes from outside is sanitised by whoever reads it from the state, before it comes here.
 
 pub use super::text::{cut_start, cut_with as cut, expand_tabs, width};
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
@@ -87,12 +87,12 @@ pub fn row(area: Rect, n: u16) -> Rect {
 /// Fills `area` with blanks of `style`.
 pub fn fill(buf: &mut Buffer, area: Rect, style: Style) {
     let area = area.intersection(buf.area);
+    let mut blank = Cell::EMPTY;
+    blank.set_style(style);
     for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            if let Some(cell) = buf.cell_mut((x, y)) {
-                cell.reset();
-                cell.set_style(style);
-            }
+        let start = buf.index_of(area.left(), y);
+        if let Some(row) = buf.content.get_mut(start..start + usize::from(area.width)) {
+            row.fill(blank.clone());
         }
     }
 }

@@ -379,6 +379,8 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         if chosen {
             let role = if view.focused { Role::Selected } else { Role::SelectedDim };
             paint.tint(band, role);
+            let sign = paint.signs.prompt;
+            paint.over(Rect { width: 1, ..band }, sign, Role::Strong);
         }
         let key_role = if view.focused { Role::Key } else { Role::Dim };
         let mut pieces = vec![paint.piece(format!("{}  ", n + 1), Role::Dim)];

@@ -6,9 +6,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use super::Problem;
 use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
+use crate::domain::problem::Problem;
 use read::{Report, Section};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

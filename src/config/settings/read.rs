@@ -1,7 +1,7 @@
 //! Walks a TOML document and reports what is wrong with it: the line, the sentence and the fix.
 
-use crate::config::Problem;
 use crate::domain::nearest::nearest;
+use crate::domain::problem::Problem;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;

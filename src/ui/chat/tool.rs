@@ -38,6 +38,16 @@ fn refusal(call: &ToolCall) -> Option<&str> {
     call.decision.as_ref().filter(|decision| !decision.allowed).map(|decision| decision.reason.as_str())
 }
 
+/// The refusal in the fewest words. What the user said is told to the user; the rest of that text is for the agent.
+fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
+    let reason = refusal(call)?;
+    let person = call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Person);
+    let said = if person { reason.split_once(": ").map_or("", |(_, said)| said) } else { reason };
+    let said = clean_line(said.trim());
+    let word = if person { "you refused" } else { "refused" };
+    Some(if said.is_empty() { word.to_owned() } else { format!("{word}: {}", text::cut_with(&said, REASON, ellipsis)) })
+}
+
 fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
@@ -125,13 +135,7 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     let bad = look.style(Role::Error);
     let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     let mut add = |text: String, style: Style| parts.push(vec![Span::styled(text, style)]);
-    if let Some(reason) = refusal(call) {
-        let reason = clean_line(reason.trim());
-        let text = if reason.is_empty() {
-            "refused".to_owned()
-        } else {
-            format!("refused: {}", text::cut_with(&reason, REASON, look.ellipsis()))
-        };
+    if let Some(text) = refused(call, look.ellipsis()) {
         add(text, look.style(Role::Warning));
     } else {
         match call.status {

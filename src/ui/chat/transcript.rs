@@ -375,7 +375,8 @@ impl Transcript<'_> {
         let look = self.look();
         let arrow = look.glyph("↓", "v");
         let (words, role) = match new {
-            0 => (format!(" {arrow} {} ", thousands(below as u64)), Role::Dim),
+            0 if below == 1 => (format!(" {arrow} 1 line "), Role::Dim),
+            0 => (format!(" {arrow} {} lines ", thousands(below as u64)), Role::Dim),
             1 => (format!(" {arrow} 1 new line "), Role::Accent),
             new => (format!(" {arrow} {} new lines ", thousands(new as u64)), Role::Accent),
         };
