@@ -166,6 +166,8 @@ impl Face {
                     self.refused = true;
                 }
             }
+            // What ends a turn short of its goal, as a limit does, is no error of the provider's.
+            Body::Info(info) if info.level >= Level::Warning => complain(&format!("lisle: {}", info.text)),
             Body::Error(failure) => self.trouble = Some((failure.code, format!("{}: {}", failure.title, failure.text))),
             _ => {}
         }
@@ -188,7 +190,9 @@ impl Face {
             Ended::Lost => Exit::Failed,
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
-                complain(&format!("lisle: {text}"));
+                if !text.is_empty() {
+                    complain(&format!("lisle: {text}"));
+                }
                 if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") {
                     Exit::NoCredentials
                 } else {

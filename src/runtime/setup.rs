@@ -103,7 +103,7 @@ impl Ground {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
             anyhow::ensure!(
                 connections.find(name).is_some(),
-                "there is no connection {name:?}. There are: {}. More can be added to {}",
+                "there is no connection \"{name}\". There are: {}. More can be added to {}",
                 known.join(", "),
                 paths.config_file().display()
             );
@@ -224,7 +224,7 @@ impl Ground {
             Kind::Openai | Kind::OpenaiCompatible => match OpenAiChat::new(self.endpoint(one)) {
                 Ok(provider) => Some(Arc::new(provider)),
                 Err(error) => {
-                    info.missing = Some(error.text);
+                    info.missing = Some(error.text.trim_end_matches('.').to_owned());
                     None
                 }
             },
