@@ -121,6 +121,8 @@ struct Turn {
     steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.
     planned: bool,
+    /// How often the same call came three times in a row and nobody could be asked.
+    strikes: u32,
     work: Work,
 }
 

@@ -556,6 +556,21 @@ fn a_turn_has_a_limit_and_the_third_equal_call_asks() {
 }
 
 #[test]
+fn an_agent_that_repeats_itself_is_ended_where_nobody_can_be_asked() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    for round in 1..=6 {
+        let id = format!("same{round}");
+        let input = json!({"path": "missing"});
+        b.chunk(Chunk::Call(Call { id: CallId::new(id.clone()), name: "read".into(), input }));
+        b.stop_with(Stop::Calls);
+        let run = b.run();
+        let steps = b.feed(Input::Inspected(run, CallId::new(id), Err("there is no such file".into())));
+        assert_eq!(ended(&steps), (round == 6).then_some(TurnEnd::Limit), "{round}");
+    }
+}
+
+#[test]
 fn questions_wait_for_their_answer_and_nobody_answers_headless() {
     let ask = |b: &mut Bench| {
         b.send("go");

@@ -24,6 +24,9 @@ const EXECUTE_SETTLES_MS: u64 = 1000;
 /// So many equal calls in a row ask, whatever the mode.
 const REPEATS_THAT_ASK: u32 = 3;
 
+/// So often the same three calls may come where nobody can be asked; then the turn ends.
+const STRIKES: u32 = 2;
+
 const STOPPED: &str = "interrupted: the user stopped the turn";
 const STEERED: &str = "skipped: the user sent a new message";
 const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
@@ -63,6 +66,7 @@ impl Machine {
             repeats: 0,
             steers: Vec::new(),
             planned: false,
+            strikes: 0,
             work: Work::BackingOff,
         });
         self.meta.activity = self.activity();
@@ -245,7 +249,15 @@ impl Machine {
         }
         if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
-        } else if !self.deliver_steers(now, out) {
+        } else if self.deliver_steers(now, out) {
+            // The user said something else: that is another matter.
+        } else if self.turn.as_ref().is_some_and(|turn| turn.strikes >= STRIKES) {
+            let text =
+                "The agent made the same call again and again, so the turn was ended. Say what it should do instead.";
+            let row = self.info(now, Level::Warning, InfoKind::Remark, text);
+            self.keep(vec![row], Safety::Synced, out);
+            self.end_turn(now, TurnEnd::Limit, out);
+        } else {
             self.request(now, out);
         }
     }
@@ -259,7 +271,19 @@ impl Machine {
                 let repeated = self.count_repeats(&call);
                 self.judge(now, &call, facts, repeated, out);
             }
-            Err(text) => self.finish(now, id, Outcome::error(text), out),
+            Err(text) => {
+                if self.count_repeats(&call) {
+                    self.strike();
+                }
+                self.finish(now, id, Outcome::error(text), out);
+            }
+        }
+    }
+
+    /// The same call three times in a row, and nobody can be asked about it.
+    fn strike(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.strikes += 1;
         }
     }
 
@@ -267,6 +291,9 @@ impl Machine {
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
         let mode = self.mode_for(call);
         let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
+        if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
+            self.strike();
+        }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
                 Verdict::Deny(

@@ -41,8 +41,8 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
         }
         Target::Entry(key) => {
             panel::give_back(state);
-            let chosen = state.focus == Focus::Chat
-                && state.current_open().is_some_and(|open| open.chat.cursor == Some(key));
+            let chosen =
+                state.focus == Focus::Chat && state.current_open().is_some_and(|open| open.chat.cursor == Some(key));
             state.focus = Focus::Chat;
             if let Some(open) = state.current_open_mut() {
                 open.chat.cursor = Some(key);

@@ -20,8 +20,8 @@ pub use look::{Glyphs, Look};
 
 use crate::app::state::chat::{Chat, Drawn, Entry};
 use crate::domain::diff::FileDiff;
-use crate::domain::sanitise::clean;
 use crate::domain::message::FailureAction;
+use crate::domain::sanitise::clean;
 use crate::domain::{At, Body};
 use crate::theme::Theme;
 use ratatui::buffer::Buffer;
