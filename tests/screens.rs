@@ -519,6 +519,26 @@ fn a_second_click_on_a_call_unfolds_it() {
 }
 
 #[test]
+fn what_is_unfolded_at_the_end_stays_in_sight() {
+    let mut state = used();
+    talk(&mut state);
+    let output = (1..300).map(|n| format!("line {n}\n")).collect::<String>();
+    say(&mut state, vec![tool("bash", "seq 300", ToolFigures::default(), &output)]);
+    let head = |state: &mut State| {
+        let (buf, drawn) = draw(state, 100, 30);
+        lisle::app::update(state, NOW, Msg::Drawn(Box::new(drawn.frame)));
+        screen::text(&screen::terminal(&buf)).lines().position(|line| line.contains("bash   seq 300"))
+    };
+    let before = head(&mut state);
+    state.focus = Focus::Chat;
+    current(&mut state).chat.cursor = Some(7);
+    let msg = lisle::app::resolve(&state, Key::parse("enter").unwrap());
+    lisle::app::update(&mut state, NOW, msg);
+    assert!(before.is_some());
+    assert_eq!(head(&mut state), before);
+}
+
+#[test]
 fn the_caret_stands_behind_wide_signs() {
     let mut state = base();
     for (text, width) in [("abc", 3), ("漢字", 4), ("👩‍👩‍👧‍👦", 2), ("e\u{301}", 1), ("a\tb", 5)] {

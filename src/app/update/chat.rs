@@ -73,9 +73,14 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         ChatAction::Fold => {
             if let Some(chat) = chat(state)
                 && let Some(key) = at_cursor(chat)
-                && !chat.toggled.remove(&key)
             {
-                chat.toggled.insert(key);
+                // What unfolds grows downwards: following the end would take away the line that was just looked at.
+                if let (View::End, Some((top, line))) = (chat.view, chat.drawn.top) {
+                    chat.view = View::At { key: top, line };
+                }
+                if !chat.toggled.remove(&key) {
+                    chat.toggled.insert(key);
+                }
             }
         }
         ChatAction::Copy => copy(state, fx),

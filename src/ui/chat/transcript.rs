@@ -152,7 +152,11 @@ impl<'a> Transcript<'a> {
         };
         let talk = |e: &Entry| matches!(e.message.body, Body::Assistant(_) | Body::Plan(_));
         match speaker(entry) {
-            Speaker::Nobody => Above { blank: speaker(before) != Speaker::Nobody, head: false },
+            Speaker::Nobody => {
+                let failed = |e: &Entry| matches!(e.message.body, Body::Error(_));
+                let blank = speaker(before) != Speaker::Nobody || failed(before) || failed(entry);
+                Above { blank, head: false }
+            }
             Speaker::User => {
                 // After a failure too: without its head it would read as a part of that.
                 let head = speaker(before) != Speaker::User;
