@@ -1,14 +1,20 @@
-//! The bounds of the screen, measured on the real binary in a pseudo-terminal of 200x50, on the rehearsal:
-//! `cargo bench --bench terminal`. Prints a table of what was measured beside the bound; judging it is left to the reader,
-//! because a machine that is busy with other work measures that work.
+//! The bounds of the screen, measured on the real binary in a pseudo-terminal of 200x50, on the rehearsal and on a scripted
+//! model server: `cargo bench --bench terminal`. Prints a table of what was measured beside the bound; judging it is left to
+//! the reader, because a machine that is busy with other work measures that work.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a program that measures and prints")]
 
+#[path = "../tests/support/model_server.rs"]
+mod model_server;
 #[path = "../tests/support/pty.rs"]
 mod pty;
 
+use model_server::{Gate, ModelServer, Script, chunk};
 use pty::{Pty, Start};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const READY: &str = "Ask to Edit";
@@ -19,14 +25,20 @@ const KEYS: usize = 60;
 
 fn main() {
     let mut rows = Vec::new();
+    rows.extend(commands());
     rows.push(first_frame());
     rows.extend(idle());
     rows.push(echo_idle());
     rows.extend(streaming());
-    println!("\n{:<46} {:>22} {:>14}", "work (200x50)", "measured", "bound");
-    println!("{}", "-".repeat(84));
+    rows.extend(turns());
+    rows.extend(markdown());
+    rows.push(switching());
+    rows.push(stopping());
+    rows.extend(resuming());
+    println!("\n{:<52} {:>22} {:>14}", "work (200x50)", "measured", "bound");
+    println!("{}", "-".repeat(90));
     for (work, measured, bound) in rows {
-        println!("{work:<46} {measured:>22} {bound:>14}");
+        println!("{work:<52} {measured:>22} {bound:>14}");
     }
 }
 
@@ -36,6 +48,273 @@ fn start(home: &Path) -> Pty {
     let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home).size(200, 50).go();
     pty.until(READY);
     pty
+}
+
+/// Nothing runs in the session that is shown.
+const IDLE_DRAFT: &str = "/ for commands";
+
+/// A connection to `server` for the app in `home`.
+fn connect(home: &Path, server: &ModelServer) {
+    let config = home.join("lisle/config");
+    fs::create_dir_all(&config).unwrap();
+    let text = format!(
+        "default_connection = \"bench\"\n[connections.bench]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n\
+         key_env = \"BENCH_KEY\"\nmodels = [\"bench\"]\n",
+        server.base_url()
+    );
+    fs::write(config.join("config.toml"), text).unwrap();
+}
+
+fn start_on(home: &Path, server: &ModelServer) -> Pty {
+    connect(home, server);
+    let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home).size(200, 50).env("BENCH_KEY", "bench").go();
+    pty.until(READY);
+    pty
+}
+
+/// Types `text` and sends it; when Enter was pressed.
+fn send(pty: &Pty, text: &str) -> Instant {
+    pty.keys(text);
+    pty.until(text);
+    let pressed = Instant::now();
+    pty.keys("\r");
+    pressed
+}
+
+/// When the last byte came, once nothing came for so long.
+fn silence(pty: &Pty, quiet: Duration) -> Instant {
+    loop {
+        let last = pty.wait_for("anything", |_| true);
+        let left = quiet.saturating_sub(last.elapsed());
+        if left.is_zero() {
+            return last;
+        }
+        std::thread::sleep(left);
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    format!("{:.1} ms", ms(percentile(&times, 50)))
+}
+
+/// The folder of the only session in `home`.
+fn session(home: &Path) -> PathBuf {
+    let sessions = home.join("lisle/data/workspaces/default/sessions");
+    fs::read_dir(sessions).unwrap().next().unwrap().unwrap().path()
+}
+
+/// A home with `count` sessions of one short turn.
+fn used_home(count: usize) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let server = ModelServer::start([Script::says("Giraffes are tall.")]);
+    let pty = start_on(home.path(), &server);
+    send(&pty, "about giraffes");
+    pty.until("are tall");
+    pty.until(IDLE_DRAFT);
+    drop(pty);
+    let first = session(home.path());
+    let id = first.file_name().unwrap().to_string_lossy().into_owned();
+    let text = fs::read_to_string(first.join("session.jsonl")).unwrap();
+    for n in 1..count {
+        let copy = format!("{id}-{n}");
+        let folder = first.with_file_name(&copy);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("session.jsonl"), text.replace(&id, &copy)).unwrap();
+    }
+    home
+}
+
+/// Commands that end by themselves, in a home with 100 sessions.
+fn commands() -> Vec<Row> {
+    let home = used_home(100);
+    let run = |args: &[&str]| {
+        let times = (0..20).map(|_| {
+            let before = Instant::now();
+            let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
+            command.args(args).env("LISLE_HOME", home.path().join("lisle")).stdout(Stdio::null()).stderr(Stdio::null());
+            assert!(command.status().unwrap().success());
+            before.elapsed()
+        });
+        median(times.collect())
+    };
+    vec![
+        ("lisle --version (median)", run(&["--version"]), "-"),
+        ("lisle sessions list, 100 sessions (median)", run(&["sessions", "list"]), "-"),
+    ]
+}
+
+/// From Enter to the request and to its short answer, from the second message on.
+fn turns() -> Vec<Row> {
+    const TURNS: usize = 15;
+    let server = ModelServer::start((0..=TURNS).map(|n| Script::says(&format!("This is answer number {n}."))));
+    let waiting = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let pty = start_on(home.path(), &server);
+    let (mut asked, mut shown) = (Vec::new(), Vec::new());
+    for n in 0..=TURNS {
+        let pressed = send(&pty, &format!("question {n}"));
+        waiting.block_on(server.asked_times(n + 1));
+        asked.push(pressed.elapsed());
+        shown.push(pty.until(&format!("answer number {n}.")) - pressed);
+        pty.until(IDLE_DRAFT);
+    }
+    vec![
+        ("Enter to request, second message on (median)", median(asked.split_off(1)), "5 ms"),
+        ("Enter to short answer shown (median)", median(shown.split_off(1)), "15 ms"),
+    ]
+}
+
+/// So many bytes of markdown with everything that answers have.
+fn prose(bytes: usize) -> String {
+    let mut text = String::new();
+    let mut n = 0;
+    while text.len() < bytes {
+        n += 1;
+        let _ = match n % 6 {
+            0 => write!(text, "## Part {n}\n\n"),
+            1 => write!(
+                text,
+                "The **buffer** renders `frame_{n}` and the *window* scrolls over it, {}.\n\n",
+                "word ".repeat(40)
+            ),
+            2 => write!(text, "- one of {n}\n- another, [linked](https://example.org/{n})\n  - below it\n\n"),
+            3 => write!(
+                text,
+                "```rust\nfn frame_{n}(buffer: &mut Buffer) -> usize {{\n    buffer.len() + {n}\n}}\n```\n\n"
+            ),
+            4 => write!(text, "| name | value |\n|---|---|\n| frame | {n} |\n| window | {} |\n\n", n * 7),
+            _ => write!(text, "> It was said {n} times.\n\n{}\n\n", "Plain text goes on and on. ".repeat(12)),
+        };
+    }
+    text.truncate(bytes);
+    text
+}
+
+/// 200 KB of markdown at 20 KB/s with somebody typing, then 200 KB more at once; then the window is dragged about.
+fn markdown() -> Vec<Row> {
+    const BEAT: Duration = Duration::from_millis(10);
+    let text = prose(200_000);
+    let pieces: Vec<&str> = text.as_bytes().chunks(200).map(|piece| std::str::from_utf8(piece).unwrap()).collect();
+    let said = |piece: &str| chunk(json!({"content": piece}), Value::Null);
+    let end = |mark: &str| said(&format!("\n\n{mark}\n")) + &chunk(json!({}), json!("stop")) + "data: [DONE]\n\n";
+    let gates: Vec<Gate> = pieces.iter().map(|_| Gate::new()).collect();
+    let paced = pieces
+        .iter()
+        .zip(&gates)
+        .fold(Script::sse(""), |script, (piece, gate)| script.then_wait(gate).then(said(piece)));
+    let at_once = Script::sse(said(&text) + &end("second-end"));
+    let server = ModelServer::start([paced.then(end("first-end")), at_once]);
+    let home = tempfile::tempdir().unwrap();
+    let pty = start_on(home.path(), &server);
+    let caret = caret(&pty);
+    let (bytes, used) = (sent(&pty), cpu(pty.pid()));
+    let pressed = send(&pty, "tell me all");
+    let beats = std::thread::spawn(move || {
+        for (n, gate) in (1..).zip(&gates) {
+            std::thread::sleep((pressed + BEAT * n).saturating_duration_since(Instant::now()));
+            gate.open();
+        }
+    });
+    pty.wait_for("it streams", |seen| seen.raw.len() > bytes + 20_000);
+    let keys = echo(&pty, caret, Duration::from_millis(60));
+    let wall = pty.until("first-end") - pressed;
+    beats.join().unwrap();
+    let over = wall.saturating_sub(BEAT * u32::try_from(pieces.len()).unwrap());
+    let (bytes, used) = (sent(&pty) - bytes, cpu(pty.pid()) - used);
+    pty.keys("\x03");
+    pty.until(IDLE_DRAFT);
+    send(&pty, "and once more");
+    pty.until("second-end");
+    pty.until(IDLE_DRAFT);
+    let memory = pss(pty.pid());
+    let before = cpu(pty.pid());
+    for n in 0..50 {
+        pty.resize(100 + 2 * n, 30 + n % 20);
+        std::thread::sleep(BEAT);
+    }
+    let last = Instant::now();
+    pty.resize(200, 50);
+    let settled = silence(&pty, Duration::from_millis(300)).saturating_duration_since(last);
+    vec![
+        ("200 KB markdown at 20 KB/s: wall over ideal", format!("{:.0} ms", ms(over)), "200 ms"),
+        ("200 KB markdown at 20 KB/s: CPU", format!("{:.2} s", used.as_secs_f64()), "1.5 s"),
+        ("200 KB markdown at 20 KB/s: bytes", format!("{} KB", bytes / 1000), "2000 KB"),
+        ("key echo p50 / p95 while 20 KB/s stream in", pair(keys), "5 / 16 ms"),
+        ("memory after 400 KB of answers (PSS)", format!("{memory:.1} MB"), "40 MB"),
+        ("50 resizes: settled after the last", format!("{:.1} ms", ms(settled)), "50 ms"),
+        ("50 resizes: CPU", format!("{:.2} s", (cpu(pty.pid()) - before).as_secs_f64()), "-"),
+    ]
+}
+
+/// Back and forth between two sessions.
+fn switching() -> Row {
+    let server = ModelServer::start([Script::says("Zebras have stripes."), Script::says("Giraffes are tall.")]);
+    let home = tempfile::tempdir().unwrap();
+    let pty = start_on(home.path(), &server);
+    send(&pty, "the first");
+    pty.until("have stripes");
+    pty.until(IDLE_DRAFT);
+    pty.keys("\x0e");
+    pty.gone("have stripes");
+    send(&pty, "the second");
+    pty.until("are tall");
+    pty.until(IDLE_DRAFT);
+    let times = (0..20).map(|n| {
+        // The latest one is on top of the list.
+        let (key, text) = if n % 2 == 0 { ("\x1b2", "have stripes") } else { ("\x1b1", "are tall") };
+        let pressed = Instant::now();
+        pty.keys(key);
+        pty.until(text) - pressed
+    });
+    ("switching sessions (median)", median(times.collect()), "50 ms")
+}
+
+fn stopping() -> Row {
+    let home = tempfile::tempdir().unwrap();
+    let pty = start(home.path());
+    let begun = sent(&pty);
+    pty.keys("stream 3000\r");
+    pty.wait_for("it streams", |seen| seen.raw.len() > begun + 4000);
+    let pressed = Instant::now();
+    pty.keys("\x1b");
+    pty.until("You stopped the turn");
+    let silent = silence(&pty, Duration::from_millis(300)).saturating_duration_since(pressed);
+    ("Esc to silence", format!("{:.1} ms", ms(silent)), "100 ms")
+}
+
+/// A session of 5,000 messages and 10 MB.
+fn resuming() -> Vec<Row> {
+    const MESSAGES: usize = 5_000;
+    let home = used_home(1);
+    let folder = session(home.path());
+    let file = folder.join("session.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    let rows: Vec<Value> = text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| rows.iter().find(|row| row["type"] == kind).unwrap();
+    let mut grown = text.lines().next().unwrap().to_owned() + "\n";
+    for n in 0..MESSAGES {
+        let mut row = of(if n % 2 == 0 { "user" } else { "assistant" }).clone();
+        row["id"] = json!(format!("msg-{n}"));
+        let last = if n + 1 == MESSAGES { "\n\nthe-very-end" } else { "" };
+        row["content"] = json!(format!("{}{last}", prose(2_000)));
+        grown += &format!("{row}\n");
+    }
+    fs::write(&file, grown).unwrap();
+    let id = folder.file_name().unwrap().to_string_lossy().into_owned();
+    let (mut ready, mut shown) = (Vec::new(), Vec::new());
+    for _ in 0..10 {
+        let app = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(200, 50).env("BENCH_KEY", "bench");
+        let pty = app.args(["--session", &id]).go();
+        pty.until(READY);
+        pty.keys("zq");
+        ready.push(pty.until("zq") - pty.started);
+        shown.push(pty.until("the-very-end") - pty.started);
+    }
+    vec![
+        ("resume 5,000 messages, 10 MB: input ready (median)", median(ready), "20 ms"),
+        ("resume: last message shown (median)", median(shown), "60 ms"),
+    ]
 }
 
 fn ms(duration: Duration) -> f64 {
@@ -53,8 +332,7 @@ fn pair(mut times: Vec<Duration>) -> String {
 }
 
 fn first_frame() -> Row {
-    let home = tempfile::tempdir().unwrap();
-    drop(start(home.path()));
+    let home = used_home(100);
     let mut times: Vec<Duration> = (0..10)
         .map(|_| {
             let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(200, 50).go();
@@ -66,7 +344,7 @@ fn first_frame() -> Row {
 }
 
 fn idle() -> Vec<Row> {
-    let home = tempfile::tempdir().unwrap();
+    let home = used_home(100);
     let pty = start(home.path());
     // Unfocused, as the bound says; then quiet, so that what start still had to do is over.
     pty.keys("\x1b[O");
@@ -126,7 +404,6 @@ fn streaming() -> Vec<Row> {
     let rows = vec![
         ("100 words a second for 6 s: CPU", format!("{:.2} s", (cpu(pty.pid()) - used).as_secs_f64()), "0.25 s"),
         ("100 words a second for 6 s: bytes", format!("{} KB", (sent(&pty) - bytes) / 1000), "150 KB"),
-        ("key echo p50 / p95 while streaming", pair(echo(&pty, caret, Duration::from_millis(30))), "5 / 16 ms"),
     ];
     drop(pty);
     rows

@@ -86,7 +86,7 @@ impl Desk {
         self.configured().await;
         while let Some(command) = commands.recv().await {
             match command {
-                Command::List => self.list().await,
+                Command::List => self.list(),
                 Command::Create(new) => self.create(new),
                 Command::Open { session, rows } => self.to(&session, ToLane::Open { rows }).await,
                 Command::Earlier { session, cursor, rows } => {
@@ -116,29 +116,33 @@ impl Desk {
         self.out.lock().await.send(Event::Configured(Box::new(configured))).await;
     }
 
-    async fn list(&mut self) {
-        let store = self.shared.setup.store.clone();
-        let Some(listing) = blocking(move || store.list()).await else { return };
-        let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut sessions: Vec<SessionMeta> = Vec::new();
-        for meta in listing.sessions {
-            let meta = match live.get(&meta.id) {
+    /// The list is read beside the other commands: it may take a while.
+    fn list(&self) {
+        let (shared, out) = (self.shared.clone(), self.out.clone());
+        tokio::spawn(async move {
+            let store = shared.setup.store.clone();
+            let Some(listing) = blocking(move || store.list()).await else { return };
+            let live = shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let newest = |meta: SessionMeta| match live.get(&meta.id) {
                 Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
                 None => meta,
             };
-            if !meta.hidden {
-                sessions.push(meta);
+            let sessions = listing.sessions.into_iter().map(newest).filter(|meta| !meta.hidden).collect();
+            let mut out = out.lock().await;
+            for notice in listing.notices {
+                out.send(Event::Notice(notice)).await;
             }
-        }
-        for notice in listing.notices {
-            self.out.lock().await.send(Event::Notice(notice)).await;
-        }
-        self.out.lock().await.send(Event::Listed { sessions }).await;
+            out.send(Event::Listed { sessions }).await;
+        });
     }
 
     fn create(&mut self, new: NewSession) {
         let now = super::lane::now();
-        let id = self.shared.setup.store.fresh_id(now);
+        // A session that is not on disk yet has its id all the same.
+        let mut id = self.shared.setup.store.fresh_id(now);
+        while self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
+            id = self.shared.setup.store.fresh_id(now);
+        }
         let settings = &self.shared.setup.settings;
         let loosest = if self.shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute };
         let mode = new.mode.unwrap_or(settings.mode).stricter(loosest);
@@ -158,7 +162,14 @@ impl Desk {
     async fn to(&mut self, session: &SessionId, what: ToLane) {
         let lane = self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
         let lane = lane.unwrap_or_else(|| self.start(session.clone(), None));
-        let _ = lane.send(what).await;
+        if let Err(mpsc::error::SendError(what)) = lane.send(what).await {
+            // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
+            let text = format!("The session {session} ended inside lisle and was opened again.");
+            self.out.lock().await.send(Event::Notice(Notice::new(Level::Error, text))).await;
+            let lane = self.start(session.clone(), None);
+            let _ = lane.send(ToLane::Open { rows: super::lane::SHOWN }).await;
+            let _ = lane.send(what).await;
+        }
     }
 
     fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> mpsc::Sender<ToLane> {

@@ -38,7 +38,7 @@ pub(super) enum ToLane {
 }
 
 /// Rows that are shown when a session is shown anew without being asked.
-const SHOWN: usize = 200;
+pub(super) const SHOWN: usize = 200;
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.
 const FEW: usize = 8;
@@ -61,6 +61,8 @@ pub(super) struct Lane {
     /// The machine has the rows that the model gets.
     has_context: bool,
     draft: String,
+    /// Nobody looks at the session.
+    left: bool,
     last_health: Option<String>,
 }
 
@@ -98,6 +100,7 @@ impl Lane {
             files: if is_new { Files::New { unsaved: Vec::new(), told: false } } else { Files::Unloaded },
             has_context: is_new,
             draft: String::new(),
+            left: false,
             last_health: None,
         }
     }
@@ -112,7 +115,10 @@ impl Lane {
                 }
             };
             match next {
-                Some(ToLane::Input(input)) => self.input(input).await,
+                Some(ToLane::Input(input)) => {
+                    self.input(input).await;
+                    self.give_back().await;
+                }
                 Some(ToLane::Act(act)) => self.act(act).await,
                 Some(ToLane::Open { rows }) => self.open(rows).await,
                 Some(ToLane::Earlier { cursor, rows }) => self.earlier(cursor, rows).await,
@@ -136,8 +142,11 @@ impl Lane {
             }
         }
         if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
-            let closed = writer.close().await;
-            self.told("close the session", closed);
+            if let Err(error) = writer.close().await {
+                self.out
+                    .send(Event::Notice(trouble(&error).hint("What was not saved is lost with this process.")))
+                    .await;
+            }
         }
         self.out.flush().await;
     }
@@ -293,11 +302,23 @@ impl Lane {
             self.out.send(Event::Notice(notice)).await;
             return;
         }
-        if let Act::Model { connection: Some(name), .. } = &act {
-            (self.shared.setup.chosen)(name);
+        if leads_to_a_request(&act) && !self.load_context().await {
+            // Without its history the model would answer somebody else: what was sent waits.
+            if let Act::Send { text } | Act::Steer { text } = act {
+                self.input(Input::Hold(text)).await;
+            }
+            return;
         }
-        self.load_context().await;
+        let chosen = match &act {
+            Act::Model { connection, .. } => connection.clone(),
+            _ => None,
+        };
         self.input(Input::Act(act)).await;
+        // Refused choices are not remembered.
+        if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
+            let shared = self.shared.clone();
+            blocking(move || (shared.setup.chosen)(&name)).await;
+        }
     }
 
     async fn save_draft(&mut self, text: String) {
@@ -314,6 +335,7 @@ impl Lane {
     }
 
     async fn open(&mut self, rows: usize) {
+        self.left = false;
         // Whoever held it may be gone by now.
         if matches!(self.files, Files::Theirs(_)) {
             self.files = Files::Unloaded;
@@ -327,17 +349,34 @@ impl Lane {
         }
     }
 
-    /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them.
+    /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them. Until then,
+    /// and while something is unsaved, they are kept, and it is tried again after each input.
     async fn leave(&mut self) {
-        let idle = self.machine.is_quiet() && self.machine.queue.items.is_empty();
-        if idle && matches!(self.files, Files::Ours(_) | Files::Theirs(_)) {
-            if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
-                let closed = writer.close().await;
-                self.told("close the session", closed);
-            }
-            self.has_context = false;
-            self.machine.set_rows(Vec::new());
+        self.left = true;
+        self.give_back().await;
+    }
+
+    async fn give_back(&mut self) {
+        if !self.left || !self.machine.is_quiet() || !self.machine.requests().is_empty() {
+            return;
         }
+        match &self.files {
+            Files::Ours(writer) => {
+                let closed = writer.close().await;
+                let saved = closed.is_ok();
+                self.told("close the session", closed);
+                if !saved {
+                    return;
+                }
+            }
+            Files::Theirs(_) => {}
+            Files::Unloaded | Files::New { .. } => return,
+        }
+        self.files = Files::Unloaded;
+        self.has_context = false;
+        self.machine.set_rows(Vec::new());
+        let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
+        metas.remove(&self.machine.meta.id);
     }
 
     // ---- files ----
@@ -381,7 +420,7 @@ impl Lane {
                 "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
             );
         }
-        let own: Own = serde_json::from_value(own).unwrap_or_default();
+        let own = Own::read(own);
         // A death between the row and the queue leaves a message in both.
         let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
@@ -443,20 +482,30 @@ impl Lane {
         self.out.send(Event::Notice(notice)).await;
     }
 
-    /// The model's context is read only when a turn needs it: a long session is opened by its last page alone.
-    async fn load_context(&mut self) {
+    /// The model's context is read only when a turn needs it: a long session is opened by its last page alone. False when it
+    /// cannot be read.
+    async fn load_context(&mut self) -> bool {
         if self.has_context {
-            return;
+            return true;
         }
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
-        if let Some(rows) = blocking(move || store.context(&id)).await {
-            match rows {
-                Ok(rows) => self.machine.set_rows(rows),
-                Err(error) => self.out.send(Event::Notice(trouble(&error))).await,
+        match blocking(move || store.context(&id)).await {
+            Some(Ok(mut rows)) => {
+                // What was said since without being saved yet is known here alone.
+                let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
+                let unsaved: Vec<Message> = known.cloned().collect();
+                rows.extend(unsaved);
+                self.machine.set_rows(rows);
             }
+            Some(Err(error)) => {
+                self.out.send(Event::Notice(trouble(&error))).await;
+                return false;
+            }
+            None => return false,
         }
         self.has_context = true;
+        true
     }
 
     /// The writer; made at the first write of a new session.
@@ -596,6 +645,21 @@ impl Lane {
             Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
             None => {}
         }
+    }
+}
+
+/// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
+/// would hold up what the user waits for.
+fn leads_to_a_request(act: &Act) -> bool {
+    match act {
+        Act::Send { .. } | Act::Steer { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => true,
+        Act::Stop
+        | Act::Mode { .. }
+        | Act::Model { .. }
+        | Act::Thinking(_)
+        | Act::Rename { .. }
+        | Act::Read
+        | Act::Draft { .. } => false,
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Input {
     Ran(RunNo, CallId, Result<Outcome, RunError>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
+    /// A message that cannot be sent now waits in the queue until the user lets it go.
+    Hold(String),
     /// The program ends: stop, and keep the queue.
     Shutdown,
 }

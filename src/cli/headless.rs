@@ -11,6 +11,9 @@ use crate::domain::{Command, Event, MessageId, SessionId, SessionMeta, Stamped};
 use crate::runtime::setup::{Ground, Wanted, Which};
 use std::io::{IsTerminal, Read};
 
+/// How long an interrupted run may take to save and to end its processes.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(4);
+
 pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let Some(prompt) = prompt(&run.prompt) else { return Exit::Failed };
     if prompt.trim().is_empty() {
@@ -75,7 +78,12 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             break Ended::Turn(end);
         }
     };
-    finish(link, &mut face).await;
+    let patience = if matches!(end, Ended::Interrupted) { LAST_WORDS } else { std::time::Duration::MAX };
+    tokio::select! {
+        _ = tokio::time::timeout(patience, finish(link, &mut face)) => {}
+        // Asked twice, or something that cannot be ended holds the end.
+        () = self::interrupted() => return Exit::Interrupted,
+    }
     face.exit(end)
 }
 
@@ -100,13 +108,8 @@ impl Face {
     async fn begin(&mut self, link: &Link, meta: &SessionMeta, wanted: &Wanted, text: String) {
         let session = meta.id.clone();
         self.session = Some(session.clone());
-        let mut acts = Vec::new();
-        if let Some(mode) = wanted.mode.filter(|mode| *mode != meta.mode) {
-            acts.push(Act::Mode { mode, drop_plan: true });
-        }
-        if let Some(model) = wanted.model.clone().filter(|model| meta.model.as_ref() != Some(model)) {
-            acts.push(Act::Model { connection: None, model });
-        }
+        // A new session was made as wanted.
+        let mut acts = if wanted.which == Which::New { Vec::new() } else { wanted.acts(meta.model.as_deref()) };
         acts.push(Act::Send { text });
         for act in acts {
             let _ = link.commands.send(Command::To { session: session.clone(), act }).await;
@@ -163,6 +166,8 @@ impl Face {
                     self.refused = true;
                 }
             }
+            // What ends a turn short of its goal, as a limit does, is no error of the provider's.
+            Body::Info(info) if info.level >= Level::Warning => complain(&format!("lisle: {}", info.text)),
             Body::Error(failure) => self.trouble = Some((failure.code, format!("{}: {}", failure.title, failure.text))),
             _ => {}
         }
@@ -185,7 +190,9 @@ impl Face {
             Ended::Lost => Exit::Failed,
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
-                complain(&format!("lisle: {text}"));
+                if !text.is_empty() {
+                    complain(&format!("lisle: {text}"));
+                }
                 if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") {
                     Exit::NoCredentials
                 } else {

@@ -117,7 +117,7 @@ fn quoted(text: &str) -> String {
 /// Writes a file that nobody else can read, by way of a new one beside it.
 pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
+    super::private_folder(folder)?;
     let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -177,6 +177,9 @@ mod tests {
         let (keys, _) = Credentials::read(&path);
         assert_eq!(keys.names().collect::<Vec<_>>(), [&name("a \"b\"")]);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        // The usual umask would leave 755.
+        let folder = std::fs::metadata(path.parent().unwrap()).unwrap();
+        assert_eq!(folder.permissions().mode() & 0o777, 0o700);
         let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1);
         assert!(matches!(store(&path, &name("d"), Some("two words")), Err(StoreError::NoKey)));

@@ -61,7 +61,7 @@ struct Current {
 
 impl Log {
     fn open(folder: &Path, longest: u64) -> io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
+        super::private_folder(folder)?;
         let (file, length) = append(folder)?;
         let mut current = Current { folder: folder.to_owned(), file, length, longest };
         if length > longest {

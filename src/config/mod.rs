@@ -76,5 +76,14 @@ fn read_text(path: &Path) -> Result<Option<String>, Problem> {
     }
 }
 
+/// Makes a folder, and those above it that are missing, for their owner alone, whatever the umask.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 #[cfg(test)]
 mod tests;

@@ -54,9 +54,13 @@ pub fn decide(policy: Policy, mode: Mode, grants: &[Grant], facts: &CallFacts, h
     }
     if headless {
         let reasons = question.reasons.join(" ");
-        let way = match mode {
-            Mode::Ask => "Run it from the app, or with --mode execute where the table allows it",
-            _ => "Run it from the app, where you are asked",
+        // Execute is only named where it would help.
+        let helps =
+            mode == Mode::Ask && matches!(decide(policy, Mode::Execute, grants, facts, false), Verdict::Allow(_));
+        let way = if helps {
+            "Run it from the app, where you are asked, or with --mode execute"
+        } else {
+            "Run it from the app, where you are asked"
         };
         return Verdict::Deny(format!("Nobody can be asked here, and this has to be asked: {reasons} {way}."));
     }

@@ -236,6 +236,9 @@ impl Face {
         let drawn = self.canvas.draw(&self.state, &mut buffer);
         self.writer.put(Frame { buffer, cursor: drawn.cursor });
         self.last_frame = Some(now);
+        if self.owed == Owed::Engine {
+            self.pace.drawn(now);
+        }
         // What a frame finds out is no reason for another one.
         self.owed = Owed::No;
         self.tell(Msg::Drawn(Box::new(drawn.frame)), Owed::No);

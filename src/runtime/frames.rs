@@ -40,17 +40,40 @@ pub struct Written {
     pub held_up: Option<Instant>,
 }
 
-/// How far apart frames are that nobody pressed a key for. Pure.
+/// After so long without a frame of the engine, its next ones come quickly: a short answer is there at once.
+const QUIET: Duration = Duration::from_millis(100);
+/// So many of them,
+const QUICK: u8 = 4;
+/// so far apart.
+const QUICK_GAP: Duration = Duration::from_millis(3);
+/// A stream that goes on gets one frame in so many: no eye tells, and each costs the whole screen.
+const STEADY: u32 = 2;
+
+/// How far apart frames are that nobody pressed a key for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     fps: u32,
+    /// The last frame that the engine was the reason for.
+    last: Option<Instant>,
+    /// Quick frames that may still come.
+    quick: u8,
 }
 
 impl Pace {
     /// At most `fps` frames a second (1 to 240).
     #[must_use]
     pub fn new(fps: u32) -> Self {
-        Self { fps: fps.clamp(1, 240) }
+        Self { fps: fps.clamp(1, 240), last: None, quick: QUICK }
+    }
+
+    /// A frame goes out that the engine is the reason for.
+    pub fn drawn(&mut self, now: Instant) {
+        self.quick = if self.is_quiet(now) { QUICK } else { self.quick }.saturating_sub(1);
+        self.last = Some(now);
+    }
+
+    fn is_quiet(&self, now: Instant) -> bool {
+        self.last.is_none_or(|last| now.saturating_duration_since(last) >= QUIET)
     }
 
     /// The line pushes back.
@@ -63,7 +86,11 @@ impl Pace {
     #[must_use]
     pub fn gap(self, written: &Written, now: Instant) -> Duration {
         let (changed, all) = written.rows;
-        let fps = if changed > all / 2 { self.fps.min(SCROLLING) } else { self.fps };
+        if !Self::is_slow(written, now) && (self.quick > 0 || self.is_quiet(now)) {
+            return QUICK_GAP;
+        }
+        let steady = (self.fps / STEADY).max(1);
+        let fps = if changed > all / 2 { steady.min(SCROLLING) } else { steady };
         let gap = Duration::from_secs(1) / fps;
         if !Self::is_slow(written, now) {
             return gap;

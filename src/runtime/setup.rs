@@ -2,7 +2,7 @@
 
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
-use crate::domain::contract::ConnectionInfo;
+use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
@@ -40,6 +40,20 @@ pub struct Wanted {
     pub cwd: Option<PathBuf>,
     /// The workspace's folder.
     pub workspace: Option<PathBuf>,
+}
+
+impl Wanted {
+    /// What the arguments change in a session that exists. `model` is the one that it has, where that is known: naming a
+    /// connection alone keeps it.
+    #[must_use]
+    pub fn acts(&self, model: Option<&str>) -> Vec<Act> {
+        let mut acts: Vec<Act> = self.mode.map(|mode| Act::Mode { mode, drop_plan: false }).into_iter().collect();
+        if self.connection.is_some() || self.model.is_some() {
+            let model = self.model.as_deref().or(model).unwrap_or_default().to_owned();
+            acts.push(Act::Model { connection: self.connection.clone(), model });
+        }
+        acts
+    }
 }
 
 /// Which session is opened.
@@ -89,7 +103,7 @@ impl Ground {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
             anyhow::ensure!(
                 connections.find(name).is_some(),
-                "there is no connection {name:?}. There are: {}. More can be added to {}",
+                "there is no connection \"{name}\". There are: {}. More can be added to {}",
                 known.join(", "),
                 paths.config_file().display()
             );
@@ -210,7 +224,7 @@ impl Ground {
             Kind::Openai | Kind::OpenaiCompatible => match OpenAiChat::new(self.endpoint(one)) {
                 Ok(provider) => Some(Arc::new(provider)),
                 Err(error) => {
-                    info.missing = Some(error.text);
+                    info.missing = Some(error.text.trim_end_matches('.').to_owned());
                     None
                 }
             },

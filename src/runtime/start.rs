@@ -73,12 +73,7 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
 
 /// What the command line wants of a session that exists.
 async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
-    let wanted = &ground.wanted;
-    let mut acts = Vec::new();
-    acts.extend(wanted.mode.map(|mode| Act::Mode { mode, drop_plan: false }));
-    if let Some(model) = &wanted.model {
-        acts.push(Act::Model { connection: wanted.connection.clone(), model: model.clone() });
-    }
+    let mut acts = ground.wanted.acts(None);
     acts.extend(prompt.map(|text| Act::Send { text }));
     for act in acts {
         // The engine was opened just now: it listens.

@@ -6,7 +6,7 @@
 use super::Place;
 use super::paths::follow;
 use crate::domain::{paths, tool};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What kind of place a resolved path is, for the decision on writing it.
 #[must_use]
@@ -24,6 +24,13 @@ pub fn classify(path: &Path, place: &Place) -> tool::Place {
         return tool::Place::Protected;
     }
     if path.starts_with(real(&place.cwd)) { tool::Place::Inside } else { tool::Place::Outside }
+}
+
+/// A tool that reads this resolved path.
+#[must_use]
+pub fn reading(path: PathBuf, place: &Place) -> tool::Touch {
+    let secret = is_secret(&path, place);
+    tool::Touch::Read { path, secret }
 }
 
 /// A resolved path looks like a secret: reading it is decided on its own.

@@ -92,7 +92,12 @@ pub fn fill(buf: &mut Buffer, area: Rect, style: Style) {
     for y in area.top()..area.bottom() {
         let start = buf.index_of(area.left(), y);
         if let Some(row) = buf.content.get_mut(start..start + usize::from(area.width)) {
-            row.fill(blank.clone());
+            for cell in row {
+                // Quicker than a clone, which has to look whether the text is on the heap.
+                cell.reset();
+                (cell.fg, cell.bg, cell.modifier) = (blank.fg, blank.bg, blank.modifier);
+                cell.underline_color = blank.underline_color;
+            }
         }
     }
 }

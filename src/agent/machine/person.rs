@@ -4,7 +4,7 @@ use super::batch::Stage;
 use super::{Machine, Work, notice};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
-use crate::domain::contract::{Act, QueueEdit, Queued};
+use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
 use crate::domain::message::InfoKind;
 use crate::domain::notice::Level;
@@ -63,9 +63,7 @@ impl Machine {
 
     fn send(&mut self, now: At, text: String, out: &mut Vec<Step>) {
         if self.turn.is_some() {
-            let at = self.stamp(now);
-            let id = self.message_id(at);
-            self.queue.items.push(Queued { id, text, at, redelivered: false });
+            self.enqueue(now, text);
             self.queue_changed(out);
             return;
         }
@@ -168,12 +166,12 @@ impl Machine {
                 self.meta.mode = mode;
                 // The user chose this mode deliberately: it counts at once.
                 self.mode_since = At(0);
-                self.changed_by_user(out);
+                // The message is on disk before the plan is gone and the mode another.
                 self.begin(now, goes_on(mode), out);
+                out.push(Step::KeepMeta(Safety::Synced));
             }
             Answer::PlanChanges(text) => {
                 self.drop_plan(out);
-                self.changed_by_user(out);
                 self.begin(now, format!("Change the plan: {text}"), out);
             }
             Answer::PlanDecline => {

@@ -24,6 +24,9 @@ const EXECUTE_SETTLES_MS: u64 = 1000;
 /// So many equal calls in a row ask, whatever the mode.
 const REPEATS_THAT_ASK: u32 = 3;
 
+/// So often the same three calls may come where nobody can be asked; then the turn ends.
+const STRIKES: u32 = 2;
+
 const STOPPED: &str = "interrupted: the user stopped the turn";
 const STEERED: &str = "skipped: the user sent a new message";
 const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
@@ -62,6 +65,8 @@ impl Machine {
             last_call: None,
             repeats: 0,
             steers: Vec::new(),
+            planned: false,
+            strikes: 0,
             work: Work::BackingOff,
         });
         self.meta.activity = self.activity();
@@ -119,20 +124,7 @@ impl Machine {
         let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn else { return };
         match chunk {
             Chunk::Started(turn) => response.turn = turn,
-            Chunk::Text(add) => {
-                let thought = response.end_thinking(now);
-                if thought.is_some() {
-                    // The row of the text must come behind the row of the thinking.
-                    self.keep(thought.into_iter().collect(), Safety::Written, out);
-                    let at = self.stamp(now);
-                    let id = self.message_id(at);
-                    if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn {
-                        response.add_text(add, id, at, out);
-                    }
-                } else {
-                    response.add_text(add, id, at, out);
-                }
-            }
+            Chunk::Text(add) => response.add_text(add, id, at, out),
             Chunk::Thinking(add) => response.add_thinking(add, id, at, out),
             Chunk::Native(native) => response.add_native(native),
             Chunk::Call(call) => response.calls.push(call),
@@ -143,7 +135,7 @@ impl Machine {
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
         self.meta.usage.add(used, cost, window);
-        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+        self.changed(out);
     }
 
     /// Takes the response that streams in; what comes when none does is ignored.
@@ -255,9 +247,17 @@ impl Machine {
         if !done {
             return;
         }
-        if self.own.plan.is_some() {
+        if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
-        } else if !self.deliver_steers(now, out) {
+        } else if self.deliver_steers(now, out) {
+            // The user said something else: that is another matter.
+        } else if self.turn.as_ref().is_some_and(|turn| turn.strikes >= STRIKES) {
+            let text =
+                "The agent made the same call again and again, so the turn was ended. Say what it should do instead.";
+            let row = self.info(now, Level::Warning, InfoKind::Remark, text);
+            self.keep(vec![row], Safety::Synced, out);
+            self.end_turn(now, TurnEnd::Limit, out);
+        } else {
             self.request(now, out);
         }
     }
@@ -271,7 +271,19 @@ impl Machine {
                 let repeated = self.count_repeats(&call);
                 self.judge(now, &call, facts, repeated, out);
             }
-            Err(text) => self.finish(now, id, Outcome::error(text), out),
+            Err(text) => {
+                if self.count_repeats(&call) {
+                    self.strike();
+                }
+                self.finish(now, id, Outcome::error(text), out);
+            }
+        }
+    }
+
+    /// The same call three times in a row, and nobody can be asked about it.
+    fn strike(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.strikes += 1;
         }
     }
 
@@ -279,6 +291,9 @@ impl Machine {
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
         let mode = self.mode_for(call);
         let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
+        if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
+            self.strike();
+        }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
                 Verdict::Deny(
@@ -416,6 +431,14 @@ impl Machine {
             Err(RunError::FactsChanged(facts)) => {
                 let call = one.call.clone();
                 one.stage = Stage::Inspecting;
+                if let Some(tool) = one.tool() {
+                    tool.status = ToolStatus::Pending;
+                    tool.decision = None;
+                    tool.figures = ToolFigures::default();
+                }
+                let row = one.row.clone();
+                out.push(Step::Live(row.clone(), Safety::Written));
+                out.push(Step::Emit(Event::Row(Box::new(row))));
                 self.judge(now, &call, *facts, false, out);
             }
         }
@@ -475,6 +498,9 @@ impl Machine {
         let plan = PendingPlan { request, review };
         self.own.plan = Some(plan.clone());
         self.meta.plan_pending = true;
+        if let Some(turn) = &mut self.turn {
+            turn.planned = true;
+        }
         self.skip_unstarted(now, PLAN_WAITS, out);
         let at = self.stamp(now);
         let body = Body::Plan(Plan { path: path.display().to_string(), markdown });
@@ -513,6 +539,8 @@ impl Machine {
         let id = self.message_id(at);
         let Some(turn) = &mut self.turn else { return };
         turn.steers.push(crate::domain::contract::Queued { id, text, at, redelivered: false });
+        // Until it is delivered it is kept like a queued message.
+        out.push(Step::KeepQueue(self.waiting()));
         out.push(notice(Level::Info, "The message goes in with the next tool results.", ""));
         self.skip_unstarted(now, STEERED, out);
         self.advance(now, out);
@@ -566,7 +594,6 @@ impl Machine {
         let Some(turn) = &mut self.turn else { return };
         let stopped = self.run;
         self.run = RunNo(self.run.0 + 1);
-        let steers = std::mem::take(&mut turn.steers);
         self.ending = Some(stopped);
         out.push(Step::Cancel(stopped));
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
@@ -593,12 +620,6 @@ impl Machine {
         }
         let row = self.info(now, Level::Info, InfoKind::Interrupted, why);
         self.keep(vec![row], Safety::Synced, out);
-        // A message that was to steer is not lost: it waits in the queue.
-        let steered = !steers.is_empty();
-        self.queue.items.splice(0..0, steers);
-        if steered {
-            out.push(Step::KeepQueue(self.queue.items.clone()));
-        }
         self.end_turn(now, TurnEnd::Stopped, out);
     }
 }

@@ -277,7 +277,9 @@ fn root(section: &Section<'_>, out: &mut Settings) {
                     true
                 }
             });
-            if !cycle.is_empty() {
+            if cycle.is_empty() {
+                section.wrong_list("cycle", "at least one of explore, ask and execute", "[\"ask\"]");
+            } else {
                 out.permissions.cycle = cycle;
             }
         }
@@ -332,9 +334,12 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     }
     if let Some(connections) = section.table("connections") {
         for (name, section) in connections.tables() {
-            if let Some(connection) = connection(&section) {
-                out.connections.insert(ConnectionName::new(name), connection);
+            let Some(connection) = connection(&section) else { continue };
+            if name == "rehearsal" && connection.provider != ProviderKind::Rehearsal {
+                section.name_taken();
+                continue;
             }
+            out.connections.insert(ConnectionName::new(name), connection);
         }
     }
     section.finish();

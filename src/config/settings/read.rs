@@ -84,8 +84,8 @@ impl<'a> Section<'a> {
             return;
         }
         let found = match value.get_ref() {
-            // An address may hold a password, and where a name is asked for a key may stand by mistake.
-            DeValue::String(_) if ["base_url", "proxy", "key_env"].contains(&key) => "something else".to_owned(),
+            // An address may hold a password, and where the name of a variable belongs a key may stand by mistake.
+            DeValue::String(text) if key == "key_env" || text.contains(['@', '?']) => "something else".to_owned(),
             DeValue::String(text) => format!("{text:?}"),
             DeValue::Integer(number) => number.to_string(),
             DeValue::Float(number) => number.as_str().to_owned(),
@@ -109,6 +109,24 @@ impl<'a> Section<'a> {
             self.line,
             format!("[{}] has no `{key}`, so it cannot be used.", self.name),
             format!("Add `{key} = \"{example}\"`."),
+        );
+    }
+
+    /// Reports a list that is empty or all wrong.
+    pub(super) fn wrong_list(&self, key: &'static str, wanted: &str, example: &str) {
+        if let Some((_, value)) = self.entry(key)
+            && value.get_ref().as_array().is_some_and(|items| items.is_empty())
+        {
+            self.wrong(key, value, wanted, example);
+        }
+    }
+
+    /// Reports a table whose name stands for something that comes with the program.
+    pub(super) fn name_taken(&self) {
+        self.report.add(
+            self.line,
+            format!("[{}] has the name of the built-in agent, so it was not read.", self.name),
+            "Give it another name.".to_owned(),
         );
     }
 

@@ -144,7 +144,7 @@ x = 1
             (19, "[connections.d] holds a key; keys do not belong into config.toml, and it was not read."),
             (
                 24,
-                "`connections.e.base_url` is something else, but it has to be an address that begins with \
+                "`connections.e.base_url` is \"api.example\", but it has to be an address that begins with \
                  http:// or https://."
             ),
             (26, "`store.fsync` is of type boolean, but it has to be \"always\", \"normal\" or \"off\"."),
@@ -163,9 +163,22 @@ x = 1
 }
 
 #[test]
+fn an_empty_cycle_and_a_taken_name_are_told() {
+    let (settings, problems) = parse("[permissions]\ncycle = []\n[connections.rehearsal]\nprovider = \"openai\"\n");
+    let shown: Vec<_> = problems.iter().map(|p| (p.line.unwrap(), p.text.as_str())).collect();
+    assert!(
+        matches!(shown[..], [(2, first), (3, second)] if first.contains("at least one") && second.contains("built-in")),
+        "{shown:?}"
+    );
+    assert_eq!((settings.permissions.cycle.len(), settings.connections.len()), (3, 0));
+    let (settings, problems) = parse("[connections.rehearsal]\nprovider = \"rehearsal\"\n");
+    assert_eq!((settings.connections.len(), problems), (1, vec![]));
+}
+
+#[test]
 fn what_may_be_secret_is_not_repeated() {
     let (_, problems) = parse(
-        "[connections.a]\nprovider = \"openai\"\nbase_url = \"sk-secret-1\"\nproxy = \"me:sk-secret-2@proxy:1\"\n\
+        "[connections.a]\nprovider = \"openai\"\nbase_url = \"me:sk-secret-1@host\"\nproxy = \"me:sk-secret-2@proxy:1\"\n\
          key_env = \"sk-secret-3\"\nheaders = { authorization = 5, x = [\"sk-secret-4\"] }\n",
     );
     let lines: Vec<_> = problems.iter().map(|p| p.line.unwrap()).collect();

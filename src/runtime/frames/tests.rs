@@ -133,12 +133,39 @@ fn frames_keep_their_distance_and_slow_lines_get_fewer() {
     let now = Instant::now();
     let ms = Duration::from_millis;
     let written = |bytes, changed, held_up| Written { bytes, rows: (changed, 50), held_up };
-    let gap = |written| Pace::new(60).gap(&written, now);
-    assert_eq!(gap(written(100, 2, None)).as_millis(), 16);
+    let streaming = |fps| {
+        let mut pace = Pace::new(fps);
+        (0..10).for_each(|_| pace.drawn(now));
+        pace
+    };
+    let gap = |written| streaming(60).gap(&written, now);
+    assert_eq!(gap(written(100, 2, None)).as_millis(), 33);
     assert_eq!(gap(written(5000, 40, None)).as_millis(), 66, "it scrolled");
     assert_eq!(gap(written(100, 2, Some(now))), ms(250));
     assert!(gap(written(6500, 40, Some(now))) >= ms(1000), "what costs much comes seldom");
-    assert_eq!(gap(written(100, 2, Some(now - Duration::from_secs(11)))).as_millis(), 16, "it is forgiven");
-    assert_eq!(Pace::new(0).gap(&written(0, 0, None), now), Duration::from_secs(1));
-    assert_eq!(Pace::new(5).gap(&written(5000, 40, None), now), ms(200));
+    assert_eq!(gap(written(100, 2, Some(now - Duration::from_secs(11)))).as_millis(), 33, "it is forgiven");
+    assert_eq!(streaming(0).gap(&written(0, 0, None), now), Duration::from_secs(1));
+    assert_eq!(streaming(10).gap(&written(5000, 40, None), now), ms(200));
+}
+
+#[test]
+fn the_first_frames_after_a_pause_come_quickly() {
+    let start = Instant::now();
+    let at = |ms| start + Duration::from_millis(ms);
+    let written = Written { bytes: 100, rows: (2, 50), held_up: None };
+    let mut pace = Pace::new(60);
+    let mut quick = |times: std::ops::Range<u64>| {
+        times
+            .filter(|n| {
+                let quick = pace.gap(&written, at(*n)) < Duration::from_millis(5);
+                pace.drawn(at(*n));
+                quick
+            })
+            .count()
+    };
+    assert_eq!(quick(0..20), 4, "then the stream is steady");
+    assert_eq!(quick(50..70), 0, "the pause was too short");
+    assert_eq!(quick(200..220), 4);
+    let slow = Written { held_up: Some(at(220)), ..written };
+    assert!(Pace::new(60).gap(&slow, at(400)) > Duration::from_millis(100), "not on a slow line");
 }
