@@ -439,6 +439,10 @@ impl Lane {
         };
         let rules = rules(&self.shared, &meta.id);
         self.machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
+        self.machine.died_in_turn = died_in_turn;
+        if died_in_turn && remarks.is_empty() && matches!(self.files, Files::Ours(_)) {
+            remarks.push("The program ended during the last turn of this session; what was there is kept.".to_owned());
+        }
         let connections = &self.shared.setup.connections;
         self.machine.connection_missing =
             self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());

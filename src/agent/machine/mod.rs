@@ -92,6 +92,8 @@ pub struct Machine {
     pub own: Own,
     /// What waits for the turn to end.
     pub queue: Queue,
+    /// The program died in the last turn: the transcript and the model are told with the next one.
+    pub died_in_turn: bool,
     /// The connection that the session is locked to is not configured here.
     pub connection_missing: bool,
     rules: Rules,
@@ -146,6 +148,7 @@ impl Machine {
             meta,
             own,
             queue,
+            died_in_turn: false,
             connection_missing: false,
             rules,
             rows: Vec::new(),

@@ -602,6 +602,22 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
 }
 
 #[test]
+fn a_turn_that_died_is_told_with_the_next_one() {
+    let mut b = Bench::new(Mode::Ask);
+    b.machine.died_in_turn = true;
+    let steps = b.send("go on");
+    let rows = kept(&steps);
+    assert!(matches!(&rows[0].body, Body::Info(info) if info.kind == InfoKind::Interrupted));
+    let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
+    assert!(
+        matches!(request.items.last(), Some(Item::User(text)) if text.contains("interrupted") && text.ends_with("go on"))
+    );
+    b.text("ok");
+    b.stop_with(Stop::Done);
+    assert_eq!(kept(&b.send("more")).len(), 1, "once");
+}
+
+#[test]
 fn empty_answers_and_names() {
     let mut b = Bench::new(Mode::Ask);
     b.send("   ");

@@ -45,7 +45,11 @@ impl Machine {
     }
 
     fn begin_with(&mut self, now: At, message: Option<(MessageId, String)>, out: &mut Vec<Step>) {
-        let mut rows: Vec<Message> = self.tell_mode(now).into_iter().collect();
+        let mut rows: Vec<Message> = Vec::new();
+        if std::mem::take(&mut self.died_in_turn) {
+            rows.push(self.info(now, Level::Info, InfoKind::Interrupted, "The program ended during this turn."));
+        }
+        rows.extend(self.tell_mode(now));
         if let Some((id, text)) = message {
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&text, 150);
