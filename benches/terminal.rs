@@ -153,6 +153,8 @@ fn turns() -> Vec<Row> {
     let pty = start_on(home.path(), &server);
     let (mut asked, mut shown) = (Vec::new(), Vec::new());
     for n in 0..=TURNS {
+        // As a person would: not in the same instant in which the last answer came.
+        silence(&pty, Duration::from_millis(150));
         let pressed = send(&pty, &format!("question {n}"));
         waiting.block_on(server.asked_times(n + 1));
         asked.push(pressed.elapsed());
@@ -173,9 +175,16 @@ fn prose(bytes: usize) -> String {
         n += 1;
         let _ = match n % 6 {
             0 => write!(text, "## Part {n}\n\n"),
-            1 => write!(text, "The **buffer** renders `frame_{n}` and the *window* scrolls over it, {}.\n\n", "word ".repeat(40)),
+            1 => write!(
+                text,
+                "The **buffer** renders `frame_{n}` and the *window* scrolls over it, {}.\n\n",
+                "word ".repeat(40)
+            ),
             2 => write!(text, "- one of {n}\n- another, [linked](https://example.org/{n})\n  - below it\n\n"),
-            3 => write!(text, "```rust\nfn frame_{n}(buffer: &mut Buffer) -> usize {{\n    buffer.len() + {n}\n}}\n```\n\n"),
+            3 => write!(
+                text,
+                "```rust\nfn frame_{n}(buffer: &mut Buffer) -> usize {{\n    buffer.len() + {n}\n}}\n```\n\n"
+            ),
             4 => write!(text, "| name | value |\n|---|---|\n| frame | {n} |\n| window | {} |\n\n", n * 7),
             _ => write!(text, "> It was said {n} times.\n\n{}\n\n", "Plain text goes on and on. ".repeat(12)),
         };
@@ -192,7 +201,10 @@ fn markdown() -> Vec<Row> {
     let said = |piece: &str| chunk(json!({"content": piece}), Value::Null);
     let end = |mark: &str| said(&format!("\n\n{mark}\n")) + &chunk(json!({}), json!("stop")) + "data: [DONE]\n\n";
     let gates: Vec<Gate> = pieces.iter().map(|_| Gate::new()).collect();
-    let paced = pieces.iter().zip(&gates).fold(Script::sse(""), |script, (piece, gate)| script.then_wait(gate).then(said(piece)));
+    let paced = pieces
+        .iter()
+        .zip(&gates)
+        .fold(Script::sse(""), |script, (piece, gate)| script.then_wait(gate).then(said(piece)));
     let at_once = Script::sse(said(&text) + &end("second-end"));
     let server = ModelServer::start([paced.then(end("first-end")), at_once]);
     let home = tempfile::tempdir().unwrap();
@@ -385,7 +397,6 @@ fn echo_idle() -> Row {
 fn streaming() -> Vec<Row> {
     let home = tempfile::tempdir().unwrap();
     let pty = start(home.path());
-    let caret = caret(&pty);
     pty.keys("stream 3000\r");
     let begun = sent(&pty);
     pty.wait_for("it streams", |seen| seen.raw.len() > begun + 2000);
