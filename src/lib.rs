@@ -1,4 +1,56 @@
-//! lisle: a full-screen terminal home for agent conversations.
+//! lisle: a full-screen terminal home for agent conversations. This page is the map of the house.
+//!
+//! # The rooms, in reading order
+//!
+//! | Room | What is in it |
+//! | --- | --- |
+//! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a face to the engine, [`domain::Event`] back |
+//! | [`config`] | what the user wrote, and what the program needs of it |
+//! | [`store`] | sessions as files: one writer a session, nothing lost at any death |
+//! | [`provider`] | models: a request goes in, a stream of chunks comes out |
+//! | [`permit`] | whether a call may run: a pure function of mode, facts and grants |
+//! | [`sandbox`] | how commands are held: started through lisle itself, and ended with all that they started |
+//! | [`tools`] | what a model can call, one file a tool |
+//! | [`agent`] | the engine: a pure machine for each session, and the driver that does what it says |
+//! | [`keymap`] | keys, verbs, and which key does what |
+//! | [`app`] | the screen's state, and how messages change it |
+//! | [`theme`] | roles and their styles |
+//! | [`ui`] | draws the state |
+//! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
+//! | [`cli`] | the command line: the app, one prompt without a screen, the list of sessions |
+//!
+//! `store`, `provider`, `permit`, `sandbox`, `tools` and `agent` are the engine; `keymap`, `app`, `theme` and `ui` are the
+//! screen. Engine and screen never see each other: both see `domain`.
+//!
+//! # From a key press to a frame
+//!
+//! ```text
+//! key ── runtime::input ── app::resolve (keymap: key → Action) ── Msg
+//!   └─ app::update(&mut State, Msg) → Vec<Effect> ── runtime::effects ── Command
+//!        └─ agent::desk ── the session's lane ── machine: event in, steps out ── requests, tools, rows on disk
+//!             └─ Event ── Msg::Engine ── app::update ── ui::render(&State) ── runtime::frames ── the terminal
+//! ```
+//!
+//! The loop waits for one message, takes what else is there, updates, does the effects, and draws once if something
+//! changed. A frame that is owed to a key is drawn at once; one that is owed to the engine keeps its distance from the
+//! last. While the terminal takes nothing, a newer frame replaces the one that waits.
+//!
+//! # What always holds
+//!
+//! `tests/layering.rs` reads the imports and holds the first four.
+//!
+//! 1. `domain` is values: no I/O, no async, no clock, nothing of ours above it.
+//! 2. The engine never imports the screen, ratatui or crossterm.
+//! 3. The screen never imports the engine, tokio, files, the environment or a clock, so it cannot tell a local engine from
+//!    a remote one. `theme` and `keymap` parse text that they are given.
+//! 4. `app::update` and `agent::machine` are pure; so is `permit::decide`. `ui` draws `&State`, and only its cache of
+//!    lines changes during a frame.
+//! 5. One task writes a session's files. Endings, results, questions and errors are never dropped; pieces of text may be
+//!    merged.
+//! 6. Cancelling is an input of the machine. Every call has one result, also the one that was stopped.
+//! 7. Text from outside is made harmless in one place, [`domain::sanitise`], before it becomes a cell of the screen.
+//! 8. Defaults are data in the user's own format: `keymaps/` and `themes/` are embedded, and help, palette and manual
+//!    come from the same tables.
 
 pub mod agent;
 pub mod app;

@@ -8,5 +8,6 @@ fn main() -> ExitCode {
         let status = lisle::sandbox::run::parent_main(args.get(1..).unwrap_or_default());
         return ExitCode::from(u8::try_from(status).unwrap_or(125));
     }
+    lisle::sandbox::close_to_others();
     lisle::cli::main()
 }

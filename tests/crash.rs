@@ -4,6 +4,9 @@
 //! A program of its own instead of the usual test harness, because it starts itself as the one that dies.
 //! `LISLE_TEST_DEATHS` says how many deaths (20 without it).
 
+// Clippy knows a test by its harness, which this one does without.
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
 use lisle::agent::{self, Connections, Settings, Setup};
 use lisle::domain::contract::{Act, ConnectionInfo, NewSession};
 use lisle::domain::message::{Body, Message, UserText};
@@ -100,6 +103,7 @@ fn live(folder: &Path, at: u64) {
             cycle: Mode::ALL.to_vec(),
             cwd: project.canonicalize().expect("a path"),
             requests_per_turn: 50,
+            policy: lisle::permit::Policy::default(),
             headless: false,
             steer_by_default: false,
             own_dirs: vec![],

@@ -6,9 +6,7 @@
 
 mod screen;
 
-use lisle::app::action::Context;
-use lisle::app::key::Key;
-use lisle::app::msg::{Frame, Target};
+use lisle::app::msg::{Frame, Mouse, MouseKind, Msg, Target};
 use lisle::app::state::chat::Entry;
 use lisle::app::state::composer::Composer;
 use lisle::app::state::edit::{Editor, Line};
@@ -21,7 +19,7 @@ use lisle::app::state::sessions::Filter;
 use lisle::app::state::{Current, Focus, Quit, Shown, Size, State};
 use lisle::domain::contract::{ConnectionInfo, Queued};
 use lisle::domain::diff::FileDiff;
-use lisle::domain::message::{AssistantText, Body, Thinking, UserText};
+use lisle::domain::message::{AssistantText, Body, Plan, Thinking, UserText};
 use lisle::domain::request::{Approval, Ask, PlanReview, Question, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolCall, ToolFigures, ToolStatus};
@@ -29,6 +27,8 @@ use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
 };
 use lisle::keymap;
+use lisle::keymap::action::Context;
+use lisle::keymap::key::Key;
 use lisle::theme::{Colors, Theme};
 use lisle::ui::{self, Cache, Drawn, Look};
 use proptest::prelude::*;
@@ -261,6 +261,56 @@ fn empty_start() {
 }
 
 #[test]
+fn an_empty_session_says_where_one_is_and_who_answers() {
+    let mut state = used();
+    let mut new = SessionMeta::new(id("260902-new-leaf"), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
+    new.connection = Some(ConnectionName::new("rehearsal"));
+    state.config.connections.push(ConnectionInfo {
+        name: ConnectionName::new("rehearsal"),
+        provider: "rehearsal".to_owned(),
+        default_model: "rehearsal".to_owned(),
+        models: Vec::new(),
+        missing: None,
+        offered: false,
+    });
+    let at = new.last_message;
+    state.sessions.put(new, at, 0);
+    open(&mut state, "260902-new-leaf");
+    shots("welcome", &state);
+    // It goes with the first message.
+    talk(&mut state);
+    assert!(!shot("talk", &state, 100, 30).contains("no language model"));
+}
+
+#[test]
+fn a_plan_is_shown_once() {
+    let mut state = used();
+    talk(&mut state);
+    let Ask::Plan(review) = plan() else { unreachable!() };
+    let path = review.path.display().to_string();
+    say(&mut state, vec![Body::Plan(Plan { path, markdown: review.markdown })]);
+    let times = |state: &State, height| shot("once", state, 100, height).matches("Decode once").count();
+    assert_eq!(times(&state, 40), 1, "answered, it stands whole in the conversation");
+    ask(&mut state, plan());
+    assert_eq!(times(&state, 40), 1, "while it waits only its panel shows it");
+    assert_eq!(times(&state, 15), 1, "a panel of one row does not show it");
+}
+
+#[test]
+fn a_long_reason_never_hides_the_way_to_stop() {
+    let mut state = used();
+    let reason = "Too many requests: the server asks to wait. ".repeat(4);
+    current(&mut state).turn.started = Some(ago(1_000));
+    current(&mut state).turn.retry = Some(Retry { attempt: 1, of: 5, at: At(NOW.0 + 8_000), reason });
+    state.sessions.meta_mut(&id("260902-swift-river")).unwrap().activity = Activity::Running(ago(1_000));
+    for (width, height) in SIZES {
+        let screen = shot("retry", &state, width, height);
+        assert!(screen.contains("esc stops"), "{screen}");
+        assert!(width < 60 || screen.contains("retry 1 of 5 in 8s: Too many"), "{screen}");
+    }
+}
+
+#[test]
 fn streaming() {
     let mut state = used();
     open(&mut state, "260902-calm-hill");
@@ -450,6 +500,42 @@ fn the_mouse_finds_what_it_sees() {
     let (_, drawn) = draw(&state, 100, 30);
     assert!(at(&drawn.frame, &Target::StopMark).is_some());
     assert!(drawn.frame.both_panes);
+}
+
+#[test]
+fn a_second_click_on_a_call_unfolds_it() {
+    let mut state = used();
+    talk(&mut state);
+    let shows = |state: &State| screen::text(&screen::terminal(&draw(state, 100, 40).0)).contains("panicked");
+    for (clicks, want) in [(1, false), (2, true), (3, false)] {
+        let (buf, drawn) = draw(&state, 100, 40);
+        let (x, y) = at(&drawn.frame, &Target::Entry(5)).unwrap();
+        let row: String = (0..100).map(|x| buf[(x, y)].symbol().to_owned()).collect();
+        assert!(row.contains("bash   cargo test redirect"), "{row}");
+        lisle::app::update(&mut state, NOW, Msg::Drawn(Box::new(drawn.frame)));
+        lisle::app::update(&mut state, NOW, Msg::Mouse(Mouse { kind: MouseKind::Press, col: x, row: y }));
+        assert_eq!((state.focus, shows(&state)), (Focus::Chat, want), "after {clicks} clicks");
+    }
+}
+
+#[test]
+fn what_is_unfolded_at_the_end_stays_in_sight() {
+    let mut state = used();
+    talk(&mut state);
+    let output = (1..300).map(|n| format!("line {n}\n")).collect::<String>();
+    say(&mut state, vec![tool("bash", "seq 300", ToolFigures::default(), &output)]);
+    let head = |state: &mut State| {
+        let (buf, drawn) = draw(state, 100, 30);
+        lisle::app::update(state, NOW, Msg::Drawn(Box::new(drawn.frame)));
+        screen::text(&screen::terminal(&buf)).lines().position(|line| line.contains("bash   seq 300"))
+    };
+    let before = head(&mut state);
+    state.focus = Focus::Chat;
+    current(&mut state).chat.cursor = Some(7);
+    let msg = lisle::app::resolve(&state, Key::parse("enter").unwrap());
+    lisle::app::update(&mut state, NOW, msg);
+    assert!(before.is_some());
+    assert_eq!(head(&mut state), before);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::path::Path;
 /// What the status line shows in the default permission mode.
 const READY: &str = "Ask to Edit";
 /// What stands in an empty composer while nothing runs.
-const NOTHING_RUNS: &str = "/ for commands";
+const NOTHING_RUNS: &str = "Write a message";
 /// Every mode that is switched on, with what switches it off.
 const MODES: &[(&str, &str)] = &[
     ("\x1b[22;0t", "\x1b[23;0t"),
@@ -92,6 +92,7 @@ fn it_starts_on_the_rehearsal_and_answers() {
 fn the_cursor_stands_after_wide_characters() {
     let home = tempfile::tempdir().unwrap();
     let pty = ready(lisle(home.path()));
+    pty.wait_for("the cursor is shown", |seen| !seen.screen().hide_cursor());
     let (x, y) = pty.cursor().unwrap();
     pty.keys("漢字é");
     pty.until("漢字é");

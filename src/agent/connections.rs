@@ -6,14 +6,14 @@ use crate::provider::Provider;
 use std::sync::Arc;
 
 /// All connections, the default one first.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Connections(Vec<(ConnectionInfo, Option<Arc<dyn Provider>>)>);
 
 impl Connections {
     /// None yet.
     #[must_use]
     pub fn new() -> Self {
-        Self(Vec::new())
+        Self::default()
     }
 
     /// Adds a connection behind the others; one without a provider can be shown but not used.

@@ -41,6 +41,8 @@ pub struct Settings {
     pub cwd: PathBuf,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
+    /// What the user's settings change in the table of the modes.
+    pub policy: crate::permit::Policy,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
@@ -66,12 +68,7 @@ pub(super) struct Shared {
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
-    let shared = Arc::new(Shared {
-        setup,
-        events: events.clone(),
-        lanes: Mutex::default(),
-        metas: Mutex::default(),
-    });
+    let shared = Arc::new(Shared { setup, events: events.clone(), lanes: Mutex::default(), metas: Mutex::default() });
     let desk = Desk { out: Arc::new(tokio::sync::Mutex::new(Outbox::new(events, None))), shared, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link
@@ -89,7 +86,7 @@ impl Desk {
         self.configured().await;
         while let Some(command) = commands.recv().await {
             match command {
-                Command::List => self.list().await,
+                Command::List => self.list(),
                 Command::Create(new) => self.create(new),
                 Command::Open { session, rows } => self.to(&session, ToLane::Open { rows }).await,
                 Command::Earlier { session, cursor, rows } => {
@@ -119,31 +116,36 @@ impl Desk {
         self.out.lock().await.send(Event::Configured(Box::new(configured))).await;
     }
 
-    async fn list(&mut self) {
-        let store = self.shared.setup.store.clone();
-        let Some(listing) = blocking(move || store.list()).await else { return };
-        let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut sessions: Vec<SessionMeta> = Vec::new();
-        for meta in listing.sessions {
-            let meta = match live.get(&meta.id) {
+    /// The list is read beside the other commands: it may take a while.
+    fn list(&self) {
+        let (shared, out) = (self.shared.clone(), self.out.clone());
+        tokio::spawn(async move {
+            let store = shared.setup.store.clone();
+            let Some(listing) = blocking(move || store.list()).await else { return };
+            let live = shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let newest = |meta: SessionMeta| match live.get(&meta.id) {
                 Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
                 None => meta,
             };
-            if !meta.hidden {
-                sessions.push(meta);
+            let sessions = listing.sessions.into_iter().map(newest).filter(|meta| !meta.hidden).collect();
+            let mut out = out.lock().await;
+            for notice in listing.notices {
+                out.send(Event::Notice(notice)).await;
             }
-        }
-        for notice in listing.notices {
-            self.out.lock().await.send(Event::Notice(notice)).await;
-        }
-        self.out.lock().await.send(Event::Listed { sessions }).await;
+            out.send(Event::Listed { sessions }).await;
+        });
     }
 
     fn create(&mut self, new: NewSession) {
         let now = super::lane::now();
-        let id = self.shared.setup.store.fresh_id(now);
+        // A session that is not on disk yet has its id all the same.
+        let mut id = self.shared.setup.store.fresh_id(now);
+        while self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
+            id = self.shared.setup.store.fresh_id(now);
+        }
         let settings = &self.shared.setup.settings;
-        let mode = new.mode.unwrap_or(settings.mode);
+        let loosest = if self.shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute };
+        let mode = new.mode.unwrap_or(settings.mode).stricter(loosest);
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));
@@ -160,7 +162,14 @@ impl Desk {
     async fn to(&mut self, session: &SessionId, what: ToLane) {
         let lane = self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
         let lane = lane.unwrap_or_else(|| self.start(session.clone(), None));
-        let _ = lane.send(what).await;
+        if let Err(mpsc::error::SendError(what)) = lane.send(what).await {
+            // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
+            let text = format!("The session {session} ended inside lisle and was opened again.");
+            self.out.lock().await.send(Event::Notice(Notice::new(Level::Error, text))).await;
+            let lane = self.start(session.clone(), None);
+            let _ = lane.send(ToLane::Open { rows: super::lane::SHOWN }).await;
+            let _ = lane.send(what).await;
+        }
     }
 
     fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> mpsc::Sender<ToLane> {

@@ -14,10 +14,10 @@ use crate::domain::ids::At;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
+use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
-use crate::domain::tool::ToolSpec;
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -37,6 +37,12 @@ pub(super) enum ToLane {
     Shutdown,
 }
 
+/// Rows that are shown when a session is shown anew without being asked.
+pub(super) const SHOWN: usize = 200;
+
+/// Rows that are read in any case: among them stands the message that a death left in the queue too.
+const FEW: usize = 8;
+
 /// Milliseconds since the epoch, now.
 pub(super) fn now() -> At {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -55,6 +61,8 @@ pub(super) struct Lane {
     /// The machine has the rows that the model gets.
     has_context: bool,
     draft: String,
+    /// Nobody looks at the session.
+    left: bool,
     last_health: Option<String>,
 }
 
@@ -92,6 +100,7 @@ impl Lane {
             files: if is_new { Files::New { unsaved: Vec::new(), told: false } } else { Files::Unloaded },
             has_context: is_new,
             draft: String::new(),
+            left: false,
             last_health: None,
         }
     }
@@ -106,7 +115,10 @@ impl Lane {
                 }
             };
             match next {
-                Some(ToLane::Input(input)) => self.input(input).await,
+                Some(ToLane::Input(input)) => {
+                    self.input(input).await;
+                    self.give_back().await;
+                }
                 Some(ToLane::Act(act)) => self.act(act).await,
                 Some(ToLane::Open { rows }) => self.open(rows).await,
                 Some(ToLane::Earlier { cursor, rows }) => self.earlier(cursor, rows).await,
@@ -130,8 +142,11 @@ impl Lane {
             }
         }
         if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
-            let closed = writer.close().await;
-            self.told("close the session", closed);
+            if let Err(error) = writer.close().await {
+                self.out
+                    .send(Event::Notice(trouble(&error).hint("What was not saved is lost with this process.")))
+                    .await;
+            }
         }
         self.out.flush().await;
     }
@@ -229,7 +244,9 @@ impl Lane {
             (None, _) => {
                 self.machine.connection_missing = true;
                 let text = match name {
-                    Some(name) => format!("This session was made with the connection {name}, which is not configured here. Choose another with /model."),
+                    Some(name) => format!(
+                        "This session was made with the connection {name}, which is not configured here. Choose another with /model."
+                    ),
                     None => "No connection is configured. Choose one with /model.".to_owned(),
                 };
                 self.fail_soon(run, no_connection(&text));
@@ -270,6 +287,13 @@ impl Lane {
             self.save_draft(text).await;
             return;
         }
+        if matches!(self.files, Files::Theirs(_)) && act != Act::Read {
+            // Whoever held it may be gone by now: then what they wrote is shown first.
+            self.files = Files::Unloaded;
+            if !self.load(SHOWN).await {
+                return;
+            }
+        }
         if let Files::Theirs(who) = &self.files
             && act != Act::Read
         {
@@ -278,17 +302,31 @@ impl Lane {
             self.out.send(Event::Notice(notice)).await;
             return;
         }
-        if let Act::Model { connection: Some(name), .. } = &act {
-            (self.shared.setup.chosen)(name);
+        if leads_to_a_request(&act) && !self.load_context().await {
+            // Without its history the model would answer somebody else: what was sent waits.
+            if let Act::Send { text } | Act::Steer { text } = act {
+                self.input(Input::Hold(text)).await;
+            }
+            return;
         }
-        if leads_to_a_request(&act) {
-            self.load_context().await;
-        }
+        let chosen = match &act {
+            Act::Model { connection, .. } => connection.clone(),
+            _ => None,
+        };
         self.input(Input::Act(act)).await;
+        // Refused choices are not remembered.
+        if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
+            let shared = self.shared.clone();
+            blocking(move || (shared.setup.chosen)(&name)).await;
+        }
     }
 
     async fn save_draft(&mut self, text: String) {
         self.draft.clone_from(&text);
+        // A draft of a session that is nowhere would be found by nobody.
+        if !text.is_empty() && matches!(self.files, Files::New { .. }) {
+            self.keep_meta(Safety::Written).await;
+        }
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         if let Some(Err(error)) = blocking(move || store.save_draft(&id, &text)).await {
@@ -297,28 +335,48 @@ impl Lane {
     }
 
     async fn open(&mut self, rows: usize) {
+        self.left = false;
+        // Whoever held it may be gone by now.
+        if matches!(self.files, Files::Theirs(_)) {
+            self.files = Files::Unloaded;
+        }
         let fresh = matches!(self.files, Files::Unloaded);
         if !self.load(rows).await {
             return;
         }
-        self.input(Input::Viewed(true)).await;
         if !fresh {
             self.snapshot(rows).await;
         }
     }
 
-    /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them.
+    /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them. Until then,
+    /// and while something is unsaved, they are kept, and it is tried again after each input.
     async fn leave(&mut self) {
-        self.input(Input::Viewed(false)).await;
-        let idle = self.machine.is_quiet() && self.machine.queue.items.is_empty();
-        if idle && matches!(self.files, Files::Ours(_) | Files::Theirs(_)) {
-            if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
-                let closed = writer.close().await;
-                self.told("close the session", closed);
-            }
-            self.has_context = false;
-            self.machine.set_rows(Vec::new());
+        self.left = true;
+        self.give_back().await;
+    }
+
+    async fn give_back(&mut self) {
+        if !self.left || !self.machine.is_quiet() || !self.machine.requests().is_empty() {
+            return;
         }
+        match &self.files {
+            Files::Ours(writer) => {
+                let closed = writer.close().await;
+                let saved = closed.is_ok();
+                self.told("close the session", closed);
+                if !saved {
+                    return;
+                }
+            }
+            Files::Theirs(_) => {}
+            Files::Unloaded | Files::New { .. } => return,
+        }
+        self.files = Files::Unloaded;
+        self.has_context = false;
+        self.machine.set_rows(Vec::new());
+        let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
+        metas.remove(&self.machine.meta.id);
     }
 
     // ---- files ----
@@ -331,7 +389,7 @@ impl Lane {
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
         let draft_of = id.clone();
-        let loaded = blocking(move || (store.load(&id, rows.max(1)), store.draft(&draft_of))).await;
+        let loaded = blocking(move || (store.load(&id, rows.max(FEW)), store.draft(&draft_of))).await;
         let Some((loaded, draft)) = loaded else { return false };
         match loaded {
             Ok(loaded) => {
@@ -340,7 +398,7 @@ impl Lane {
                 true
             }
             Err(error) => {
-                self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                self.out.send(Event::Notice(trouble(&error))).await;
                 false
             }
         }
@@ -355,11 +413,16 @@ impl Lane {
             let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
             remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
         }
-        if self.shared.setup.store.is_foreign() && meta.mode == Mode::Execute {
-            meta.mode = Mode::Ask;
-            remarks.push("This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned());
+        let loosest = loosest(&self.shared);
+        if meta.mode > loosest {
+            meta.mode = loosest;
+            remarks.push(
+                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
+            );
         }
-        let own: Own = serde_json::from_value(own).unwrap_or_default();
+        let own = Own::read(own);
+        // A death between the row and the queue leaves a message in both.
+        let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
         let queue = Queue { items: queue, held };
         self.files = match access {
@@ -375,7 +438,7 @@ impl Lane {
             }
         };
         let rules = rules(&self.shared, &meta.id);
-        self.machine = Machine::new(meta, own, queue, rules);
+        self.machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
         let connections = &self.shared.setup.connections;
         self.machine.connection_missing =
             self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());
@@ -410,33 +473,39 @@ impl Lane {
             return;
         }
         let notice = match &now {
-            Some(trouble) => Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be."),
+            Some(trouble) => {
+                Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be.")
+            }
             None => Notice::new(Level::Info, "Everything is saved again."),
         };
         self.last_health = now;
         self.out.send(Event::Notice(notice)).await;
     }
 
-    /// The model's context is read only when a turn needs it: a long session is opened by its last page alone.
-    async fn load_context(&mut self) {
+    /// The model's context is read only when a turn needs it: a long session is opened by its last page alone. False when it
+    /// cannot be read.
+    async fn load_context(&mut self) -> bool {
         if self.has_context {
-            return;
+            return true;
         }
         let store = self.shared.setup.store.clone();
         let id = self.machine.meta.id.clone();
-        if let Some(rows) = blocking(move || store.context(&id)).await {
-            match rows {
-                Ok(mut rows) => {
-                    // What was said since without being saved yet is known here alone.
-                    let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
-                    let unsaved: Vec<Message> = known.cloned().collect();
-                    rows.extend(unsaved);
-                    self.machine.set_rows(rows);
-                }
-                Err(error) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+        match blocking(move || store.context(&id)).await {
+            Some(Ok(mut rows)) => {
+                // What was said since without being saved yet is known here alone.
+                let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
+                let unsaved: Vec<Message> = known.cloned().collect();
+                rows.extend(unsaved);
+                self.machine.set_rows(rows);
             }
+            Some(Err(error)) => {
+                self.out.send(Event::Notice(trouble(&error))).await;
+                return false;
+            }
+            None => return false,
         }
         self.has_context = true;
+        true
     }
 
     /// The writer; made at the first write of a new session.
@@ -466,8 +535,8 @@ impl Lane {
             failed => {
                 self.files = Files::New { unsaved, told: true };
                 if !told {
-                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
-                    let notice = Notice::new(Level::Error, format!("The session cannot be saved. {why}"))
+                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
+                    let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
                         .hint("It works in memory and is tried again with each message.");
                     self.out.send(Event::Notice(notice)).await;
                 }
@@ -560,7 +629,7 @@ impl Lane {
                         self.show(last, page.earlier).await;
                     }
                     Some(Err(error)) => {
-                        self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await;
+                        self.out.send(Event::Notice(trouble(&error))).await;
                     }
                     None => {}
                 }
@@ -573,7 +642,7 @@ impl Lane {
         let id = self.machine.meta.id.clone();
         match blocking(move || store.page(&id, cursor, rows.max(1))).await {
             Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
-            Some(Err(error)) => self.out.send(Event::Notice(Notice::new(Level::Error, error.to_string()))).await,
+            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
             None => {}
         }
     }
@@ -599,17 +668,29 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
     Rules {
         tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
+        policy: setup.settings.policy,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
+        loosest: loosest(shared),
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),
     }
+}
+
+/// What another program made is not trusted with Execute.
+fn loosest(shared: &Shared) -> Mode {
+    if shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute }
 }
 
 /// The tools on offer, each with whether it only reads.
 fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
     let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
     tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
+}
+
+/// An error of the store as a whole sentence.
+fn trouble(error: &crate::store::StoreError) -> Notice {
+    Notice::new(Level::Error, format!("{error}."))
 }
 
 fn durability(safety: Safety) -> Durability {

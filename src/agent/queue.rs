@@ -13,7 +13,7 @@ pub struct Queue {
 
 impl Queue {
     /// Takes the next message, unless the queue is held.
-    pub fn next(&mut self) -> Option<Queued> {
+    pub fn take(&mut self) -> Option<Queued> {
         if self.held || self.items.is_empty() { None } else { Some(self.items.remove(0)) }
     }
 

@@ -33,8 +33,8 @@ pub enum Input {
     Ran(RunNo, CallId, Result<Outcome, RunError>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
-    /// A face looks at the session, or no longer does.
-    Viewed(bool),
+    /// A message that cannot be sent now waits in the queue until the user lets it go.
+    Hold(String),
     /// The program ends: stop, and keep the queue.
     Shutdown,
 }

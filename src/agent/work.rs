@@ -73,13 +73,7 @@ impl Works {
     }
 
     /// Gathers the facts of a call off the async threads.
-    pub(super) fn inspect(
-        &mut self,
-        run: RunNo,
-        call: Call,
-        tool: Result<Arc<dyn Tool>, String>,
-        site: Site,
-    ) {
+    pub(super) fn inspect(&mut self, run: RunNo, call: Call, tool: Result<Arc<dyn Tool>, String>, site: Site) {
         let Site { place, seen, lane } = site;
         self.of(run).tasks.spawn(async move {
             let id = call.id.clone();
@@ -94,14 +88,7 @@ impl Works {
     }
 
     /// Runs a call.
-    pub(super) fn run(
-        &mut self,
-        run: RunNo,
-        call: Call,
-        tool: Arc<dyn Tool>,
-        facts: CallFacts,
-        site: Site,
-    ) {
+    pub(super) fn run(&mut self, run: RunNo, call: Call, tool: Arc<dyn Tool>, facts: CallFacts, site: Site) {
         let Site { place, seen, lane } = site;
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
@@ -120,7 +107,9 @@ impl Works {
             // A task of its own, so that a defect in a tool ends the call and not the session.
             let ended = match tokio::spawn(tool.run(call.input, with)).await {
                 Ok(ended) => ended,
-                Err(error) => Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}."))),
+                Err(error) => {
+                    Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
+                }
             };
             let _ = lane.send(ToLane::Input(Input::Ran(run, id, ended))).await;
         });

@@ -1,10 +1,10 @@
 //! What can happen to the screen. Every message comes with the instant at which it happened.
 
-use super::action::Action;
-use super::key::Key;
 use crate::app::state::chat;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Notice, Stamped};
+use crate::keymap::action::Action;
+use crate::keymap::key::Key;
 
 /// Something that happened.
 #[derive(Clone, Debug)]

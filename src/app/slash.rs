@@ -1,9 +1,10 @@
 //! The commands that are written as messages: `/new`, `/rename`, … What they do is in `update::slash`.
 
-use super::action::{
+use super::state::fuzzy;
+use crate::domain::nearest::nearest;
+use crate::keymap::action::{
     Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
 };
-use super::state::fuzzy;
 
 macro_rules! commands {
     ($( $name:ident $word:literal $usage:literal $desc:literal $action:expr; )+) => {
@@ -93,7 +94,7 @@ pub fn read(draft: &str) -> Option<Result<Call, Unknown>> {
     Some(match Slash::ALL.iter().copied().find(|slash| slash.word() == lower) {
         Some(slash) => Ok(Call { slash, args: args.trim().to_owned() }),
         None => {
-            let near = fuzzy::nearest(&lower, Slash::ALL.iter().map(|slash| slash.word()));
+            let near = nearest(&lower, Slash::ALL.iter().map(|slash| slash.word()));
             let nearest = near.and_then(|name| Slash::ALL.iter().copied().find(|slash| slash.word() == name));
             Err(Unknown { word: word.to_owned(), nearest })
         }
@@ -135,5 +136,21 @@ mod tests {
         assert_eq!(matching("rnm").first().map(|hit| hit.0), Some(Slash::Rename));
         assert_eq!(matching("new").first().map(|hit| hit.0), Some(Slash::New));
         assert!(matching("zzz").is_empty());
+    }
+
+    #[test]
+    fn every_action_is_reached_without_alt_f_and_shift() {
+        let table = crate::keymap::load(None).table;
+        let slashed: Vec<Action> = Slash::ALL.iter().map(|slash| slash.action()).collect();
+        let lost: Vec<&str> = Action::ALL
+            .iter()
+            .filter(|action| {
+                let pressed =
+                    table.keys_of(**action).any(|b| crate::keymap::check::plain(&b.keys) && action.lives_in(b.context));
+                !pressed && !slashed.contains(action)
+            })
+            .map(|action| action.name())
+            .collect();
+        assert_eq!(lost, Vec::<&str>::new());
     }
 }

@@ -11,8 +11,15 @@ use crate::domain::{Command, Event, MessageId, SessionId, SessionMeta, Stamped};
 use crate::runtime::setup::{Ground, Wanted, Which};
 use std::io::{IsTerminal, Read};
 
+/// How long an interrupted run may take to save and to end its processes.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(4);
+
 pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let Some(prompt) = prompt(&run.prompt) else { return Exit::Failed };
+    if prompt.trim().is_empty() {
+        complain("lisle: the message is empty. Say what is to be done, or pipe it in.");
+        return Exit::Usage;
+    }
     let wanted = ground.wanted.clone();
     let needs_connection = wanted.which == Which::New;
     if needs_connection && let Err(why) = ground.usable_connection() {
@@ -60,6 +67,10 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             && !begun
         {
             begun = true;
+            if let Some(holder) = &opened.meta.held_by {
+                complain(&format!("lisle: {holder} has this session open. Close it there, or start a new session."));
+                break Ended::Lost;
+            }
             face.begin(&link, &opened.meta, &wanted, prompt.clone()).await;
             continue;
         }
@@ -67,7 +78,12 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             break Ended::Turn(end);
         }
     };
-    finish(link, &mut face).await;
+    let patience = if matches!(end, Ended::Interrupted) { LAST_WORDS } else { std::time::Duration::MAX };
+    tokio::select! {
+        _ = tokio::time::timeout(patience, finish(link, &mut face)) => {}
+        // Asked twice, or something that cannot be ended holds the end.
+        () = self::interrupted() => return Exit::Interrupted,
+    }
     face.exit(end)
 }
 
@@ -92,13 +108,8 @@ impl Face {
     async fn begin(&mut self, link: &Link, meta: &SessionMeta, wanted: &Wanted, text: String) {
         let session = meta.id.clone();
         self.session = Some(session.clone());
-        let mut acts = Vec::new();
-        if let Some(mode) = wanted.mode.filter(|mode| *mode != meta.mode) {
-            acts.push(Act::Mode { mode, drop_plan: true });
-        }
-        if let Some(model) = wanted.model.clone().filter(|model| meta.model.as_ref() != Some(model)) {
-            acts.push(Act::Model { connection: None, model });
-        }
+        // A new session was made as wanted.
+        let mut acts = if wanted.which == Which::New { Vec::new() } else { wanted.acts(meta.model.as_deref()) };
         acts.push(Act::Send { text });
         for act in acts {
             let _ = link.commands.send(Command::To { session: session.clone(), act }).await;
@@ -124,7 +135,10 @@ impl Face {
             Event::Row(row) => self.row(*row),
             Event::Reidentified { to } => self.session = Some(to),
             Event::Retrying { attempt, of, wait_ms, reason } => {
-                complain(&format!("lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.", wait_ms as f64 / 1000.0));
+                complain(&format!(
+                    "lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.",
+                    wait_ms as f64 / 1000.0
+                ));
             }
             Event::Notice(notice) if notice.level >= Level::Warning => {
                 complain(&format!("lisle: {} {}", notice.text, notice.hint));
@@ -152,6 +166,8 @@ impl Face {
                     self.refused = true;
                 }
             }
+            // What ends a turn short of its goal, as a limit does, is no error of the provider's.
+            Body::Info(info) if info.level >= Level::Warning => complain(&format!("lisle: {}", info.text)),
             Body::Error(failure) => self.trouble = Some((failure.code, format!("{}: {}", failure.title, failure.text))),
             _ => {}
         }
@@ -174,8 +190,14 @@ impl Face {
             Ended::Lost => Exit::Failed,
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
-                complain(&format!("lisle: {text}"));
-                if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") { Exit::NoCredentials } else { Exit::Failed }
+                if !text.is_empty() {
+                    complain(&format!("lisle: {text}"));
+                }
+                if matches!(code.as_str(), "invalid_api_key" | "invalid_credentials") {
+                    Exit::NoCredentials
+                } else {
+                    Exit::Failed
+                }
             }
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) if self.refused => Exit::Refused,
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) => Exit::Done,

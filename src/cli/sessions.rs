@@ -1,8 +1,8 @@
 //! `lisle sessions`: the list and the transcript, as text or JSON.
 
+use super::Exit;
 use super::args::{List, Show};
 use super::output::{complain, say};
-use super::Exit;
 use crate::domain::message::{Body, Message};
 use crate::domain::{At, SessionMeta, sanitise};
 use crate::runtime::setup::Ground;
@@ -22,11 +22,18 @@ pub(super) fn list(ground: &Ground, list: &List) -> Exit {
     let width = sessions.iter().map(|meta| meta.id.as_str().len()).max().unwrap_or(0);
     let mut out = String::new();
     for meta in &sessions {
-        let marks = [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.hidden, "hidden"), (meta.unread, "unread")];
+        let marks =
+            [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.hidden, "hidden"), (meta.unread, "unread")];
         let marks: Vec<&str> = marks.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();
         let marks = if marks.is_empty() { String::new() } else { format!("  [{}]", marks.join(", ")) };
         let title = sanitise::clean_line(meta.shown_title());
-        let _ = writeln!(out, "{:width$}  {}  {:>5}  {title}{marks}", meta.id.as_str(), day(meta.last_message), meta.messages);
+        let _ = writeln!(
+            out,
+            "{:width$}  {}  {:>5}  {title}{marks}",
+            meta.id.as_str(),
+            day(meta.last_message),
+            meta.messages
+        );
     }
     say(&out);
     Exit::Done

@@ -6,9 +6,11 @@
 use super::credentials::write_private;
 use super::probe::Found;
 use super::settings::{Api, Connection, ProviderKind};
-use super::{Credentials, Key, Paths, Problem, Settings};
+use super::{Credentials, Paths, Settings};
 use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::ConnectionName;
+use crate::domain::problem::Problem;
+use crate::domain::secret::Key;
 use std::io;
 use std::path::Path;
 
@@ -297,7 +299,12 @@ fn key_of_environment(
     match env(variable).as_deref().map(Key::new) {
         Some(Some(key)) => (Some(key), None),
         Some(None) => (None, Some(format!("{variable} holds no key: it is empty or has blanks in it"))),
-        None => (None, Some(format!("no key: run `lisle auth add {name}`, or set {variable}"))),
+        None => (
+            None,
+            Some(format!(
+                "no key: put `{name} = \"KEY\"` into the file credentials beside config.toml, or set {variable}"
+            )),
+        ),
     }
 }
 
@@ -421,7 +428,7 @@ mod tests {
     #[test]
     fn a_missing_key_or_wire_is_told() {
         let missing = |toml: &str| one(&gather(&format!("[connections.x]\n{toml}"), &[], None).0, "x").missing.clone();
-        assert!(missing("provider = 'openai'").unwrap().contains("lisle auth add x"));
+        assert!(missing("provider = 'openai'").unwrap().contains("`x = \"KEY\"` into the file credentials"));
         assert!(missing("provider = 'openai'\nkey_env = 'MINE'").unwrap().contains("MINE"));
         assert!(missing("provider = 'openai'\napi = 'responses'").unwrap().contains("chat completions only"));
         assert!(missing("provider = 'gemini'").unwrap().contains("gemini"));

@@ -1,37 +1,11 @@
 //! The stored keys: `credentials`, a TOML file of `connection = "key"`, readable by its owner alone.
 
-use super::Problem;
 use crate::domain::ids::ConnectionName;
+use crate::domain::problem::Problem;
+use crate::domain::secret::Key;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
-
-/// A key of a provider. It shows itself to nobody but who asks for it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// Wraps a key, without the blanks and line ends that copying leaves around it. `None` for nothing, and for what
-    /// cannot stand in a header.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())).then(|| Self(text.to_owned()))
-    }
-
-    /// The key itself, for the header of a request.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
-    }
-}
 
 /// The stored keys by connection.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +117,7 @@ fn quoted(text: &str) -> String {
 /// Writes a file that nobody else can read, by way of a new one beside it.
 pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
+    super::private_folder(folder)?;
     let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -203,6 +177,9 @@ mod tests {
         let (keys, _) = Credentials::read(&path);
         assert_eq!(keys.names().collect::<Vec<_>>(), [&name("a \"b\"")]);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        // The usual umask would leave 755.
+        let folder = std::fs::metadata(path.parent().unwrap()).unwrap();
+        assert_eq!(folder.permissions().mode() & 0o777, 0o700);
         let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1);
         assert!(matches!(store(&path, &name("d"), Some("two words")), Err(StoreError::NoKey)));
@@ -232,11 +209,5 @@ mod tests {
         assert!(problems.len() == 1 && problems[0].fix.contains("chmod 600"), "{problems:?}");
         store(&path, &name("b"), Some("sk-2")).unwrap();
         assert_eq!(Credentials::read(&path).1, vec![]);
-    }
-
-    #[test]
-    fn a_key_does_not_show_itself() {
-        assert_eq!(format!("{:?}", Key::new("sk-secret")), "Some(Key(…))");
-        assert_eq!(Key::new("a\nb"), None);
     }
 }

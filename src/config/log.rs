@@ -2,7 +2,8 @@
 //!
 //! A file is begun anew past a fifth of what all may take; the four before it stay.
 
-use super::{Paths, Problem};
+use super::Paths;
+use crate::domain::problem::Problem;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ struct Current {
 
 impl Log {
     fn open(folder: &Path, longest: u64) -> io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
+        super::private_folder(folder)?;
         let (file, length) = append(folder)?;
         let mut current = Current { folder: folder.to_owned(), file, length, longest };
         if length > longest {

@@ -1,63 +1,24 @@
 //! What the user wrote, and what the program needs of it.
 //!
 //! `paths` says where files lie, `settings` reads config.toml, `credentials` the keys, `connections` puts together what
-//! can be asked, `probe` looks for local servers, `builtin` hands out embedded themes and keymaps, `log` opens the log.
+//! can be asked, `probe` looks for local servers, `own` finds the user's themes and keymaps, `log` opens the log.
 //! Nothing here fails: what is wrong becomes a [`Problem`] with its file, line and fix, and the default stands.
 
-pub mod builtin;
 pub mod connections;
 pub mod credentials;
 pub mod log;
+pub mod own;
 pub mod paths;
 pub mod probe;
 pub mod settings;
 
 pub use connections::Connections;
-pub use credentials::{Credentials, Key};
+pub use credentials::Credentials;
 pub use paths::Paths;
 pub use settings::Settings;
 
-use crate::domain::notice::{Level, Notice};
-use std::fmt;
-use std::path::{Path, PathBuf};
-
-/// Something wrong in a file of the user's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
-    pub path: PathBuf,
-    /// The line, from 1; `None` when it is about the whole file.
-    pub line: Option<usize>,
-    /// What is wrong, one sentence.
-    pub text: String,
-    /// What to do about it.
-    pub fix: String,
-}
-
-impl Problem {
-    /// The problem as a warning to the user.
-    #[must_use]
-    pub fn notice(&self) -> Notice {
-        Notice::new(Level::Warning, format!("{}: {}", self.place(), self.text)).hint(self.fix.clone())
-    }
-
-    fn place(&self) -> String {
-        match self.line {
-            Some(line) => format!("{}:{line}", self.path.display()),
-            None => self.path.display().to_string(),
-        }
-    }
-
-    fn whole(path: &Path, text: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line: None, text: text.into(), fix: fix.into() }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} {}", self.place(), self.text, self.fix)
-    }
-}
+use crate::domain::problem::Problem;
+use std::path::Path;
 
 /// Everything that was read at start.
 #[derive(Clone, Debug)]
@@ -113,6 +74,15 @@ fn read_text(path: &Path) -> Result<Option<String>, Problem> {
             Err(Problem::whole(path, format!("The file could not be read: {error}."), "Check its owner and rights."))
         }
     }
+}
+
+/// Makes a folder, and those above it that are missing, for their owner alone, whatever the umask.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 #[cfg(test)]

@@ -55,11 +55,3 @@ fn what_cannot_be_read_is_told_and_the_rest_loads() {
     assert!(files.contains(&paths.config_file().as_path()) && files.contains(&paths.credentials_file().as_path()));
     assert_eq!(loaded.connections.infos().len(), 2);
 }
-
-#[test]
-fn a_problem_names_its_place() {
-    let problem = Problem { path: "/c".into(), line: Some(3), text: "Bad.".to_owned(), fix: "Mend it.".to_owned() };
-    assert_eq!(problem.to_string(), "/c:3: Bad. Mend it.");
-    let notice = problem.notice();
-    assert_eq!((notice.level, notice.text.as_str(), notice.hint.as_str()), (Level::Warning, "/c:3: Bad.", "Mend it."));
-}

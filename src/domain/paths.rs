@@ -29,7 +29,17 @@ pub fn climbs(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 
-/// Folders whose whole content is secret.
+/// The names of a path in small letters: some file systems do not tell `.GIT` from `.git`.
+fn names(path: &Path) -> Vec<String> {
+    path.components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Folders whose whole content is secret: keys, sign-ins and browser profiles.
 const SECRET_FOLDERS: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -39,12 +49,37 @@ const SECRET_FOLDERS: &[&str] = &[
     ".password-store",
     ".mozilla",
     ".thunderbird",
+    ".librewolf",
+    ".waterfox",
+    "org.mozilla.firefox",
     "bravesoftware",
     "google-chrome",
+    "google-chrome-beta",
     "chromium",
     "keychains",
     "keyrings",
     "gcloud",
+];
+
+/// Secret places that only a folder and what stands in it tell together.
+const SECRET_PAIRS: &[(&str, &str)] = &[
+    (".config", "microsoft-edge"),
+    (".config", "vivaldi"),
+    (".config", "opera"),
+    (".config", "gh"),
+    (".config", "rclone"),
+    ("gh", "hosts.yml"),
+    (".docker", "config.json"),
+    (".cargo", "credentials"),
+    ("snap", "firefox"),
+    ("application support", "google"),
+    ("application support", "firefox"),
+    ("application support", "microsoft edge"),
+    ("etc", "shadow"),
+    ("etc", "shadow-"),
+    ("etc", "gshadow"),
+    ("etc", "gshadow-"),
+    ("etc", "sudoers"),
 ];
 
 /// Files that are secret wherever they lie.
@@ -60,6 +95,7 @@ const SECRET_FILES: &[&str] = &[
     ".pypirc",
     ".htpasswd",
     ".vault-token",
+    ".terraformrc",
     ".boto",
     ".s3cfg",
     "credentials",
@@ -67,6 +103,10 @@ const SECRET_FILES: &[&str] = &[
     "credentials.json",
     "credentials.db",
     "credentials.enc",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yml",
+    "secrets.yaml",
     "auth.json",
     "logins.json",
     "key4.db",
@@ -77,39 +117,49 @@ const SECRET_FILES: &[&str] = &[
 /// Endings of files that hold keys.
 const SECRET_ENDINGS: &[&str] = &["pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk", "p8", "keytab"];
 
-/// Whether a path looks like keys, credentials or the like: `.ssh`, `.gnupg`, `.aws`, `.netrc`, `.env*`, key files,
-/// browser profiles, credential files. Case does not matter, for the sake of file systems where it does not either.
+/// What of `/proc/PID` shows a process's environment, memory or open files.
+const SECRET_PROC: &[&str] = &["environ", "mem", "fd", "root", "cwd", "map_files", "task", "cmdline"];
+
+/// Beginnings of the names that ssh gives to keys.
+const KEY_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"];
+
+/// Files that are secret, but whose names are words as well: a command that holds the word need not mean the file.
+const SECRET_WORDS: &[&str] = &["shadow", "shadow-", "gshadow", "gshadow-", "sudoers"];
+
+/// Whether a path, or a word that may be one, looks like keys, credentials or the like: `.ssh`, `.gnupg`, `.aws`,
+/// `.netrc`, `.env*`, key files, browser profiles, credential files.
 #[must_use]
 pub fn is_secret(path: &Path) -> bool {
-    let parts: Vec<String> = path
-        .components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
-            _ => None,
-        })
-        .collect();
-    if parts.iter().any(|part| SECRET_FOLDERS.contains(&part.as_str()) || is_env_file(part)) {
-        return true;
-    }
-    let Some(name) = parts.last().map(String::as_str) else { return false };
-    let parent = parts.len().checked_sub(2).and_then(|i| parts.get(i)).map_or("", String::as_str);
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    SECRET_FILES.contains(&name)
+    let names = names(path);
+    let Some(last) = names.last().map(String::as_str) else { return false };
+    let ending = last.rsplit_once('.').map_or("", |(_, ending)| ending);
+    names.iter().any(|name| SECRET_FOLDERS.contains(&name.as_str()) || is_env_file(name))
+        || names.windows(2).any(|w| SECRET_PAIRS.iter().any(|(folder, name)| w[0] == *folder && w[1] == *name))
+        || SECRET_FILES.contains(&last)
         || SECRET_ENDINGS.contains(&ending)
-        || (["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|k| name.starts_with(k)) && ending != "pub")
-        || matches!(
-            (parent, name),
-            ("gh", "hosts.yml")
-                | (".docker", "config.json")
-                | ("etc", "shadow" | "gshadow" | "shadow-" | "gshadow-" | "sudoers")
-        )
-        || (parts.first().is_some_and(|p| p == "proc") && ["environ", "mem", "kcore", "cmdline"].contains(&name))
+        || (KEY_NAMES.iter().any(|key| last.starts_with(key)) && ending != "pub")
+        || (names.first().is_some_and(|name| name == "proc") && is_secret_of_proc(&names, last))
+}
+
+/// [`is_secret`] for a path that is known to name a file: also `shadow` anywhere, and keys with names of their owner's,
+/// like `id_work` (but `id_map.rs` is none).
+#[must_use]
+pub fn is_secret_file(path: &Path) -> bool {
+    let names = names(path);
+    let own_key = |name: &str| name.starts_with("id_") && !name.contains('.');
+    is_secret(path) || names.last().is_some_and(|name| SECRET_WORDS.contains(&name.as_str()) || own_key(name))
 }
 
 /// `.env` and its kin, without the examples that are made to be read.
 fn is_env_file(name: &str) -> bool {
     let example = [".example", ".sample", ".template", ".dist", ".defaults"].iter().any(|end| name.ends_with(end));
     name.starts_with(".env") && !example
+}
+
+/// `/proc/PID/…` that shows what a process holds, and the kernel's memory.
+fn is_secret_of_proc(names: &[String], last: &str) -> bool {
+    names.get(2).is_some_and(|name| SECRET_PROC.contains(&name.as_str()))
+        || ["environ", "mem", "kcore", "cmdline"].contains(&last)
 }
 
 /// Whether reading the path may block, never end or do something: devices and kernel files. A few that only tell
@@ -129,8 +179,42 @@ pub fn is_device(path: &Path) -> bool {
 }
 
 /// Folders that hold what configures or runs code.
-const PROTECTED_FOLDERS: &[&str] =
-    &[".ssh", ".gnupg", ".vscode", ".idea", ".husky", ".githooks", ".circleci", ".cargo", ".lisle", ".buildkite"];
+const PROTECTED_FOLDERS: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".husky",
+    ".githooks",
+    ".gitlab",
+    ".gitea",
+    ".forgejo",
+    ".circleci",
+    ".buildkite",
+    ".woodpecker",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".fleet",
+    ".vim",
+    ".nvim",
+    ".emacs.d",
+    ".helix",
+    ".devcontainer",
+    ".direnv",
+    ".cargo",
+    ".lisle",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".bundle",
+    ".oh-my-zsh",
+    ".zsh",
+    "launchagents",
+    "launchdaemons",
+    "cron.d",
+    "crontabs",
+];
 
 /// Files that configure or run code wherever they lie.
 const PROTECTED_FILES: &[&str] = &[
@@ -146,58 +230,127 @@ const PROTECTED_FILES: &[&str] = &[
     ".zlogin",
     ".zlogout",
     ".kshrc",
+    ".mkshrc",
     ".cshrc",
     ".tcshrc",
+    ".login",
+    ".logout",
     ".inputrc",
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".xsessionrc",
+    ".pam_environment",
+    "config.fish",
     ".envrc",
+    ".mise.toml",
+    "mise.toml",
+    ".tool-versions",
+    ".editorconfig",
+    ".vimrc",
+    ".gvimrc",
+    ".exrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".emacs",
+    ".dir-locals.el",
     ".gitconfig",
     ".gitmodules",
     ".gitlab-ci.yml",
     ".travis.yml",
-    "jenkinsfile",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".appveyor.yml",
+    "appveyor.yml",
     "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "jenkinsfile",
+    ".cirrus.yml",
     ".pre-commit-config.yaml",
+    ".pre-commit-hooks.yaml",
     "lefthook.yml",
+    ".lefthook.yml",
+    "lefthook.toml",
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".bunfig.toml",
+    "bunfig.toml",
     ".pypirc",
     "pip.conf",
-    ".editorconfig",
-    ".vimrc",
-    ".exrc",
-    ".nvimrc",
-    ".emacs",
-    ".dir-locals.el",
-    ".tmux.conf",
+    ".condarc",
+    ".gemrc",
+    ".netrc",
+    "_netrc",
     ".mcp.json",
+    ".lesskey",
+    ".tmux.conf",
+    ".screenrc",
+    ".wgetrc",
+    ".curlrc",
     "authorized_keys",
     "crontab",
 ];
 
-/// Whether a command that names this path may change what configures or runs code: `.git/hooks`, `.git/config*`,
-/// `.git/info/attributes`, shell start files, `.ssh`, `.envrc`, editor, hook, CI and package-manager settings.
-/// The rest of `.git` is what git commands write all the time; for the file tools all of `.git` is protected.
+/// A folder, and the beginning of what stands in it and configures or runs code.
+const PROTECTED_PAIRS: &[(&str, &str)] = &[
+    (".git", "hooks"),
+    (".git", "config"),
+    (".github", "workflows"),
+    (".github", "actions"),
+    (".config", "fish"),
+    (".config", "git"),
+    (".config", "nvim"),
+    (".config", "vim"),
+    (".config", "helix"),
+    (".config", "zed"),
+    (".config", "emacs"),
+    (".config", "doom"),
+    (".config", "code"),
+    (".config", "systemd"),
+    (".config", "autostart"),
+    (".config", "environment.d"),
+    (".config", "direnv"),
+    (".config", "mise"),
+    (".config", "pip"),
+    (".config", "npm"),
+    (".config", "nushell"),
+    (".config", "tmux"),
+    (".config", "starship.toml"),
+    (".config", "lisle"),
+];
+
+/// Folders that are protected from the file tools as a whole, while programs write them, or are run from them, all the
+/// time: git and its kin, and the places of programs.
+const BUSY_FOLDERS: &[&str] = &[".git", ".hg", ".svn", ".jj", ".github"];
+
+/// As [`BUSY_FOLDERS`], a folder with what stands in it.
+const BUSY_PAIRS: &[(&str, &str)] = &[(".local", "bin")];
+
+/// Whether a file tool that writes this path may change what configures or runs code: all of `.git`, shell start files,
+/// `.ssh`, `.envrc`, editor, hook, CI and package-manager settings.
+#[must_use]
+pub fn is_protected(path: &Path) -> bool {
+    let names = names(path);
+    runs_code(&names)
+        || names.iter().any(|name| BUSY_FOLDERS.contains(&name.as_str()))
+        || names.windows(2).any(|w| BUSY_PAIRS.iter().any(|(folder, name)| w[0] == *folder && w[1] == *name))
+}
+
+/// The same for a command that names this path: of `.git` only what runs code, since git commands write the rest of it
+/// all the time.
 #[must_use]
 pub fn is_protected_for_commands(path: &Path) -> bool {
-    let parts: Vec<String> = path
-        .components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
-            _ => None,
-        })
-        .collect();
-    let pair = |a: &str, b: &str| parts.windows(2).any(|w| w[0] == a && w[1].starts_with(b));
-    parts.iter().any(|part| PROTECTED_FOLDERS.contains(&part.as_str()))
-        || parts.last().is_some_and(|name| PROTECTED_FILES.contains(&name.as_str()))
-        || pair(".git", "hooks")
-        || pair(".git", "config")
-        || pair(".github", "workflows")
-        || pair(".github", "actions")
-        || parts.windows(3).any(|w| w[0] == ".git" && w[1] == "info" && w[2] == "attributes")
-        || pair(".config", "fish")
-        || pair(".config", "nvim")
-        || pair(".config", "lisle")
+    runs_code(&names(path))
+}
+
+fn runs_code(names: &[String]) -> bool {
+    names.iter().any(|name| PROTECTED_FOLDERS.contains(&name.as_str()) || PROTECTED_FILES.contains(&name.as_str()))
+        || names
+            .windows(2)
+            .any(|w| PROTECTED_PAIRS.iter().any(|(folder, start)| w[0] == *folder && w[1].starts_with(start)))
+        || names.windows(3).any(|w| w[0] == ".git" && w[1] == "info" && w[2] == "attributes")
 }
 
 #[cfg(test)]
@@ -260,6 +413,19 @@ mod tests {
     }
 
     #[test]
+    fn names_that_are_words_are_secret_as_files_alone() {
+        for file in ["/w/id_work", "id_work", "/backup/shadow", "/w/.env"] {
+            assert!(is_secret_file(Path::new(file)), "{file}");
+        }
+        for open in ["/w/id_rsa.pub", "/w/id_work.pub", "/w/src/id_map.rs", "/w/.env.example"] {
+            assert!(!is_secret_file(Path::new(open)), "{open}");
+        }
+        for word in ["id_user", "shadow"] {
+            assert!(!is_secret(Path::new(word)), "{word}");
+        }
+    }
+
+    #[test]
     fn devices_and_protected_paths_are_known_by_name() {
         for device in ["/dev/zero", "/dev/sda", "/proc/kmsg", "/sys/power/state", "/dev"] {
             assert!(is_device(Path::new(device)), "{device}");
@@ -279,9 +445,13 @@ mod tests {
             "/r/.envrc",
         ] {
             assert!(is_protected_for_commands(Path::new(protected)), "{protected}");
+            assert!(is_protected(Path::new(protected)), "{protected}");
         }
         for open in ["/r/.git/HEAD", "/r/.gitignore", "/r/src/config.rs", "/r/.github/CODEOWNERS", "/r/Cargo.toml"] {
             assert!(!is_protected_for_commands(Path::new(open)), "{open}");
+        }
+        for busy in ["/r/.git/HEAD", "/r/.GIT/index", "/r/.github/CODEOWNERS", "/home/u/.local/bin/x"] {
+            assert!(is_protected(Path::new(busy)) && !is_protected_for_commands(Path::new(busy)), "{busy}");
         }
     }
 }

@@ -2,6 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The programs that only read, given the right arguments. A command of these alone runs without a question, so whoever
+/// starts it sees to it that the names mean the system's programs and not what a working directory brings along.
+pub const READERS: &[&str] = &[
+    "cat", "head", "tail", "wc", "nl", "cut", "ls", "stat", "file", "grep", "basename", "dirname", "realpath", "pwd",
+    "echo", "printf", "test", "true", "false", "uname", "whoami", "id", "date",
+];
+
 /// What an agent may do in a session without asking.
 ///
 /// Stored as `safe`, `ask` and `allow-all`, the ids that Craft Agents uses; every alias is accepted on input.
@@ -124,6 +131,14 @@ pub struct Decision {
     /// The sandbox profile that a command ran in.
     #[serde(default)]
     pub sandbox: Sandbox,
+}
+
+impl Decision {
+    /// The call must not run.
+    #[must_use]
+    pub fn refused(mode: Mode, authority: Authority, reason: String) -> Self {
+        Self { allowed: false, mode, authority, reason, sandbox: Sandbox::None }
+    }
 }
 
 #[cfg(test)]

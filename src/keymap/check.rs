@@ -1,9 +1,9 @@
 //! What cannot work in a table: chords with two meanings, chords that another chord hides, places one cannot leave.
 
-use super::parse::Problem;
+use super::action::{Action, AppAction, Context};
+use super::key::{Code, Key, Mods, chord_name};
 use super::table::{Binding, Table};
-use crate::app::action::{Action, AppAction, Context};
-use crate::app::key::{Code, Key, Mods, chord_name};
+use crate::domain::problem::Problem;
 
 /// What cannot work.
 #[must_use]
@@ -40,18 +40,14 @@ pub fn check(table: &Table) -> Vec<Problem> {
     }
     let back = Action::App(AppAction::Back);
     if table.key_in(Context::Global, back).is_empty() {
-        problems.push(Problem {
-            file: super::DEFAULT_NAME.to_owned(),
-            line: 0,
-            text: format!("no key in global does {}", back.name()),
-            fix: "give it one: nothing can be closed otherwise".to_owned(),
-        });
+        let text = format!("no key in global does {}", back.name());
+        problems.push(Problem::whole(super::DEFAULT_NAME, text, "give it one: nothing can be closed otherwise"));
     }
     problems
 }
 
 fn problem(binding: &Binding, text: String, fix: &str) -> Problem {
-    Problem { file: binding.at.0.clone(), line: binding.at.1, text, fix: fix.to_owned() }
+    Problem { path: binding.at.0.clone().into(), line: Some(binding.at.1), text, fix: fix.to_owned() }
 }
 
 /// Places in which a plain character belongs to a text.

@@ -1,16 +1,23 @@
-//! Which key does what: the embedded table, the user's own over it, and what is odd about them.
+//! Keys, verbs, and which key does what: the embedded table, the user's own over it, and what is odd about them.
 //!
-//! `parse` reads the file format, `table` holds the result and follows chords, `check` finds what cannot work.
-//! Nothing here reads files: the text is given.
+//! `key` names the keys, `action` the verbs, `parse` reads the file format, `table` holds the result and follows chords,
+//! `check` finds what cannot work. Nothing here reads files: the text is given. What a verb does is `app`'s.
 
+pub mod action;
 pub mod check;
+pub mod key;
 pub mod parse;
 pub mod table;
 
-pub use parse::Problem;
+use crate::domain::problem::Problem;
+pub use action::{Action, Context};
+pub use key::Key;
 pub use table::{Binding, Fed, Table};
 
-/// The table that lisle comes with.
+/// The name of the keymap that lisle comes with.
+pub const GROUND: &str = "default";
+
+/// The text of the keymap that lisle comes with.
 pub const DEFAULT: &str = include_str!("../../keymaps/default.toml");
 
 /// The name under which problems of [`DEFAULT`] are told.
@@ -28,8 +35,14 @@ pub struct Loaded {
 /// Makes the table from the embedded text and the user's own (its file name, for problems, and its text).
 #[must_use]
 pub fn load(user: Option<(&str, &str)>) -> Loaded {
+    load_over(DEFAULT, user)
+}
+
+/// The same over another text in the place of the embedded one: a newer state of it.
+#[must_use]
+pub fn load_over(ground: &str, user: Option<(&str, &str)>) -> Loaded {
     let mut problems = Vec::new();
-    let defaults = parse::parse(DEFAULT_NAME, DEFAULT, &mut problems);
+    let defaults = parse::parse(DEFAULT_NAME, ground, &mut problems);
     let own = user.map(|(name, text)| parse::parse(name, text, &mut problems));
     let mut table = Table::default();
     match &own {

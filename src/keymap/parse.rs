@@ -3,31 +3,12 @@
 //! `on` is a chord (`"ctrl+x m"`) or a list of them; an empty list takes the verb's keys away. `clear = true` at the top
 //! of a user's file means: without the embedded table.
 
-use crate::app::action::{Action, Context};
-use crate::app::key::Key;
-use crate::app::state::fuzzy;
-use std::fmt;
+use super::action::{Action, Context};
+use super::key::Key;
+use crate::domain::nearest::nearest;
+use crate::domain::problem::Problem;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-
-/// What is odd about a keymap file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
-    pub file: String,
-    /// The line, from 1; 0 for the file as a whole.
-    pub line: usize,
-    /// What is odd.
-    pub text: String,
-    /// What to do.
-    pub fix: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}; {}", self.file, self.line, self.text, self.fix)
-    }
-}
 
 /// Whether a file begins from nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,8 +104,8 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
     parsed.rows.sort_by_key(|row| row.at.1);
     odd.sort_by_key(|one| one.byte);
     problems.extend(odd.into_iter().map(|one| Problem {
-        file: file.to_owned(),
-        line: line_of(one.byte),
+        path: file.into(),
+        line: Some(line_of(one.byte)),
         text: one.text,
         fix: one.fix,
     }));
@@ -133,7 +114,7 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
 
 fn unknown_context(at: usize, word: &str) -> Odd {
     let names = || Context::ALL.iter().map(|context| context.word());
-    let fix = match fuzzy::nearest(word, names()) {
+    let fix = match nearest(word, names()) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("the places are {}", names().collect::<Vec<_>>().join(", ")),
     };
@@ -176,7 +157,7 @@ fn read_chord(at: usize, text: &str) -> Result<Vec<Key>, Odd> {
 
 fn read_action(at: usize, context: Context, name: &str) -> Result<Action, Odd> {
     let Some(action) = Action::parse(name) else {
-        let fix = match fuzzy::nearest(name, Action::ALL.iter().map(|action| action.name())) {
+        let fix = match nearest(name, Action::ALL.iter().map(|action| action.name())) {
             Some(near) => format!("did you mean {near}?"),
             None => "the palette and the manual list the actions".to_owned(),
         };

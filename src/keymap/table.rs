@@ -1,8 +1,8 @@
 //! The resolved table: follows chords, and tells help, hints and palette which keys there are.
 
+use super::action::{Action, Context};
+use super::key::{Key, chord_name};
 use super::parse::Row;
-use crate::app::action::{Action, Context};
-use crate::app::key::{Key, chord_name};
 
 /// A chord that does something in a context.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The table of the permission modes: a row for everything that a call touches, the strictest of them decides.
 
 use super::shell::{self, Judged};
-use super::{Allowed, Grant, Question, Verdict};
+use super::{Allowed, AskEdits, ExploreCommands, Grant, Policy, Question, Verdict};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 /// What one touch comes to.
 enum Row {
     Allow,
+    /// A setting of the user's allows it; which.
+    Setting(&'static str),
     Ask {
         reason: String,
         risks: Vec<String>,
@@ -23,13 +25,14 @@ enum Row {
 ///
 /// `headless`: nobody can be asked, so every ask is a denial.
 #[must_use]
-pub fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
+pub fn decide(policy: Policy, mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
     let mut question = Question { reasons: Vec::new(), risks: Vec::new(), grant: None };
     let mut by_grant: Option<String> = None;
     let mut proposed: Vec<Option<Grant>> = Vec::new();
-    for row in facts.touches.iter().map(|touch| row(mode, facts, touch)).chain(unknown(mode, facts)) {
+    for row in facts.touches.iter().map(|touch| row(policy, mode, facts, touch)).chain(unknown(mode, facts)) {
         match row {
             Row::Allow => {}
+            Row::Setting(which) => drop(by_grant.get_or_insert_with(|| which.to_owned())),
             Row::Deny(why) => return Verdict::Deny(why),
             Row::Ask { reason, risks, grant } => {
                 // Explore never asks, so no answer of earlier counts in it either.
@@ -51,9 +54,13 @@ pub fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -
     }
     if headless {
         let reasons = question.reasons.join(" ");
-        let way = match mode {
-            Mode::Ask => "Run it from the app, or with --mode execute where the table allows it",
-            _ => "Run it from the app, where you are asked",
+        // Execute is only named where it would help.
+        let helps =
+            mode == Mode::Ask && matches!(decide(policy, Mode::Execute, grants, facts, false), Verdict::Allow(_));
+        let way = if helps {
+            "Run it from the app, where you are asked, or with --mode execute"
+        } else {
+            "Run it from the app, where you are asked"
         };
         return Verdict::Deny(format!("Nobody can be asked here, and this has to be asked: {reasons} {way}."));
     }
@@ -84,17 +91,36 @@ fn unknown(mode: Mode, facts: &CallFacts) -> Option<Row> {
     })
 }
 
-fn row(mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
+fn row(policy: Policy, mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
     match touch {
         Touch::Inner => Row::Allow,
         Touch::Read { path, secret } => {
+            let runs = || facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
             if *secret || paths::is_secret(path) {
                 secret_row(mode, &path.display().to_string(), Vec::new())
+            } else if paths::is_device(path) && runs() {
+                // The file tools open no device; a command would.
+                device_row(mode, path)
             } else {
                 Row::Allow
             }
         }
-        Touch::Write { path, place } => write_row(mode, facts, path, *place),
+        Touch::Write { path, place } => match write_row(mode, facts, path, *place) {
+            // Only the row of plain edits can be remembered, and so be set.
+            Row::Ask { grant: Some(Grant::Edits { .. }), .. } if policy.ask_edits == AskEdits::Allowed => {
+                Row::Setting("ask.edits = \"allow\" in config.toml")
+            }
+            row => row,
+        },
+        Touch::Command { command, .. }
+            if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
+        {
+            Row::Deny(format!(
+                "Explore runs no commands at all, by explore.bash = \"block\" in config.toml, so `{}` does not run. Use the \
+                 tools read, list, glob and grep.",
+                shortened(command)
+            ))
+        }
         Touch::Command { command, cwd } => command_row(mode, command, cwd),
     }
 }
@@ -103,6 +129,16 @@ fn secret_row(mode: Mode, what: &str, risks: Vec<String>) -> Row {
     match mode {
         Mode::Explore => Row::Deny(explore(&format!("{what} looks like a secret"))),
         _ => Row::Ask { reason: format!("{what} looks like a secret."), risks, grant: None },
+    }
+}
+
+/// A device that a command reaches through a link: reading it may block, never end or do something.
+fn device_row(mode: Mode, path: &Path) -> Row {
+    let what = format!("{} is a device or a file of the kernel", path.display());
+    match mode {
+        Mode::Explore => Row::Deny(explore(&what)),
+        Mode::Ask => Row::Ask { reason: format!("{what}."), risks: Vec::new(), grant: None },
+        Mode::Execute => Row::Allow,
     }
 }
 

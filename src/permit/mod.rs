@@ -28,6 +28,35 @@ pub enum Grant {
     },
 }
 
+/// What the user's settings change in the table of the modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// What commands may do in Explore.
+    pub explore_commands: ExploreCommands,
+    /// What becomes of edits below the working directory in Ask to Edit.
+    pub ask_edits: AskEdits,
+}
+
+/// What commands may do in Explore.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExploreCommands {
+    /// Those that are proved to read only run.
+    #[default]
+    ReadOnly,
+    /// None runs.
+    Blocked,
+}
+
+/// What becomes of edits below the working directory in Ask to Edit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AskEdits {
+    /// They are asked for.
+    #[default]
+    Prompted,
+    /// They are made; protected paths and what lies outside still ask.
+    Allowed,
+}
+
 /// What may become of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -44,7 +73,7 @@ pub enum Verdict {
 pub enum Allowed {
     /// The mode's table.
     ByMode,
-    /// An answer given for this session, in words.
+    /// An answer given for this session, or a setting, in words.
     ByGrant(String),
 }
 

@@ -7,6 +7,11 @@ use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
+/// The decision as it is when no setting changes it.
+fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
+    super::decide(Policy::default(), mode, grants, facts, headless)
+}
+
 fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
     CallFacts { tool: "x".to_owned(), subject: "x".to_owned(), touches, proposal }
 }
@@ -14,6 +19,13 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
 fn command(line: &str) -> CallFacts {
     let (command, cwd) = (line.to_owned(), PathBuf::from("/w/p"));
     facts(vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }], Proposal::Command { command, cwd })
+}
+
+/// A command that only reads by its letters, and reaches `path` through a link.
+fn through_a_link(path: &str, secret: bool) -> CallFacts {
+    let mut facts = command("cat link");
+    facts.touches.push(Touch::Read { path: PathBuf::from(path), secret });
+    facts
 }
 
 fn write(path: &str, place: Place) -> CallFacts {
@@ -64,6 +76,9 @@ fn the_table() {
         (command("cat ../../proc/self/environ"), "dQQ"),
         (command("cat /dev/zero"), "dqa"),
         (command("cat ../../sys/power/state"), "dqa"),
+        (through_a_link("/home/u/.ssh/id", true), "dQQ"),
+        (through_a_link("/dev/zero", false), "dQa"),
+        (read("/dev/zero", false), "aaa"),
         (command("cargo test"), "dqa"),
         (command("cp .env x"), "dQQ"),
         (command("echo x > .git/hooks/pre-commit"), "dQQ"),
@@ -119,6 +134,10 @@ fn denials_say_why_and_what_would_allow_it() {
     }
     let Verdict::Deny(text) = decide(Mode::Ask, &[], &command("cargo test"), true) else { panic!() };
     assert!(text.starts_with("Nobody can be asked here") && text.contains("--mode execute"), "{text}");
+    for never in [command("rm -rf /"), write("/w/p/.envrc", Place::Protected)] {
+        let Verdict::Deny(text) = decide(Mode::Ask, &[], &never, true) else { panic!() };
+        assert!(!text.contains("--mode execute"), "Execute would ask, too: {text}");
+    }
 }
 
 #[test]
@@ -298,5 +317,49 @@ proptest! {
                 prop_assert_eq!(letter(&decide(mode, &grants, &facts, false)), 'Q');
             }
         }
+    }
+}
+
+#[test]
+fn explore_can_be_told_to_run_no_command() {
+    let policy = Policy { explore_commands: ExploreCommands::Blocked, ..Policy::default() };
+    for line in ["ls", "cat a", "touch a"] {
+        let of = |mode| super::decide(policy, mode, &[], &command(line), false);
+        let Verdict::Deny(text) = of(Mode::Explore) else { panic!("{line}") };
+        assert!(text.contains("explore.bash") && text.contains(line) && text.contains("grep"), "{text}");
+        for mode in [Mode::Ask, Mode::Execute] {
+            assert_eq!(of(mode), decide(mode, &[], &command(line), false), "{line}");
+        }
+    }
+    assert_eq!(letter(&super::decide(policy, Mode::Explore, &[], &read("/w/p/a", false), false)), 'a');
+}
+
+#[test]
+fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
+    let policy = Policy { ask_edits: AskEdits::Allowed, ..Policy::default() };
+    let inside = write("/w/p/a.rs", Place::Inside);
+    for headless in [false, true] {
+        let Verdict::Allow(Allowed::ByGrant(why)) = super::decide(policy, Mode::Ask, &[], &inside, headless) else {
+            panic!()
+        };
+        assert!(why.contains("ask.edits"), "{why}");
+    }
+    for mode in [Mode::Explore, Mode::Execute] {
+        assert_eq!(super::decide(policy, mode, &[], &inside, false), decide(mode, &[], &inside, false));
+    }
+    for facts in [
+        write("/etc/x", Place::Outside),
+        write("/w/p/.git/config", Place::Protected),
+        write("/w/p/../x", Place::Inside),
+        command("touch a"),
+        facts(
+            vec![
+                Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
+                Touch::Read { path: "/w/p/k".into(), secret: true },
+            ],
+            change("a"),
+        ),
+    ] {
+        assert!(matches!(super::decide(policy, Mode::Ask, &[], &facts, false), Verdict::Ask(_)), "{facts:?}");
     }
 }

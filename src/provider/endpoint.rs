@@ -1,43 +1,14 @@
-//! Where a server is and how it is talked to, and the key that shows nowhere. Values only; `http` uses them.
+//! Where a server is and how it is talked to. Values only, that show no secret; `http` uses them.
 
 use super::fault::Peer;
 use super::figures::{Figures, built_in};
+pub use crate::domain::secret::Key;
 use crate::domain::usage::RequestUsage;
 use reqwest::Url;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
-
-/// A secret. It shows in no output.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// A key without the white space around it; `None` when nothing is left.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty()).then(|| Self(text.to_owned()))
-    }
-
-    /// The text, for the header that carries it.
-    pub(super) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(***)")
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
 
 /// Where a server is and how it is talked to.
 #[derive(Clone)]
@@ -108,10 +79,10 @@ impl Endpoint {
             let host = url.host_str()?;
             Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
         });
-        let password = url.as_ref().and_then(Url::password).map(str::to_owned);
-        let proxy = self.proxy.as_deref().and_then(|proxy| Url::parse(proxy).ok()?.password().map(str::to_owned));
-        let secrets = self.key.iter().map(|key| key.0.clone());
-        let secrets = secrets.chain(self.headers.iter().map(|(_, value)| value.clone())).chain(password).chain(proxy);
+        let proxy = self.proxy.as_deref().and_then(|proxy| Url::parse(proxy).ok());
+        let secrets = self.key.iter().map(|key| key.reveal().to_owned());
+        let secrets = secrets.chain(self.headers.iter().map(|(_, value)| value.clone()));
+        let secrets = secrets.chain(url.iter().chain(&proxy).flat_map(secrets_of));
         Peer {
             name: self.name.clone(),
             host: host.unwrap_or_else(|| "the server".to_owned()),
@@ -140,7 +111,16 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// The address is one of this machine.
+/// What may be secret in an address: user, password and the values of its query, as written and as meant.
+fn secrets_of(url: &Url) -> Vec<String> {
+    let written = [url.username(), url.password().unwrap_or("")];
+    let query = url.query().unwrap_or("").split('&').filter_map(|pair| pair.split_once('=').map(|(_, value)| value));
+    let meant = url.query_pairs().map(|(_, value)| value.into_owned());
+    written.into_iter().chain(query).map(str::to_owned).chain(meant).filter(|text| !text.is_empty()).collect()
+}
+
+/// The address is one of this machine: `localhost` or a loopback address. `0.0.0.0` is none: it means wherever the
+/// system takes it to.
 #[must_use]
 pub fn is_loopback(base_url: &str) -> bool {
     let Some(url) = Url::parse(base_url).ok() else { return false };
@@ -148,7 +128,7 @@ pub fn is_loopback(base_url: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     bare == "localhost"
         || bare.ends_with(".localhost")
-        || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
+        || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
 #[cfg(test)]
@@ -156,11 +136,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_shows_nowhere() {
+    fn secrets_show_nowhere() {
         let key = Key::new(" topsecret-1\n").unwrap();
-        assert_eq!(format!("{key} {key:?}"), "*** Key(***)");
-        assert_eq!(Key::new(" \n"), None);
-        let mut endpoint = Endpoint::new("work", "https://user:password1@api.test/v1?key=hidden");
+        let mut endpoint = Endpoint::new("work", "https://username:password1@api.test/v1?key=hidden%2F1&v=2");
         endpoint.key = Some(key);
         endpoint.headers = vec![("x-api-key".into(), "topsecret-2".into())];
         endpoint.proxy = Some("http://me:topsecret-3@proxy.test".into());
@@ -169,7 +147,8 @@ mod tests {
             assert!(!shown.contains(secret), "{shown}");
         }
         let secrets = endpoint.peer().secrets;
-        assert_eq!(secrets, ["topsecret-1", "topsecret-2", "password1", "topsecret-3"]);
+        let expected = ["topsecret-1", "topsecret-2", "username", "password1", "hidden%2F1", "hidden/1", "topsecret-3"];
+        assert_eq!(secrets, expected);
     }
 
     #[test]
@@ -179,12 +158,20 @@ mod tests {
             "http://127.0.0.1/v1",
             "http://[::1]:80",
             "http://127.9.9.9",
-            "http://0.0.0.0:1",
+            "http://[::ffff:127.0.0.1]:8080",
         ] {
             assert!(is_loopback(url), "{url}");
             assert_eq!(Endpoint::new("x", url).first_byte, None);
         }
-        for url in ["https://api.openai.com/v1", "http://192.168.1.5", "http://localhost.evil.test", "nonsense", ""] {
+        for url in [
+            "https://api.openai.com/v1",
+            "http://192.168.1.5",
+            "http://localhost.evil.test",
+            "http://0.0.0.0:1",
+            "http://[::]:1",
+            "nonsense",
+            "",
+        ] {
             assert!(!is_loopback(url), "{url}");
             assert_eq!(Endpoint::new("x", url).first_byte, Some(Duration::from_secs(600)));
         }

@@ -54,6 +54,9 @@ impl Peer {
                 .and_then(|ms| seconds(ms).map(|ms| ms / 1000))
                 .or_else(|| text("retry-after").and_then(|value| seconds(value).or_else(|| until(value, now))))
                 .or_else(|| wait_in_words(&said.message));
+            if let Some(wait) = error.after.filter(|wait| *wait > super::retry::LONGEST) {
+                error.text.push_str(&format!(" It asks to wait {} minutes.", wait.as_secs().div_ceil(60)));
+            }
         }
         error
     }

@@ -20,7 +20,7 @@ pub struct Event {
 
 /// An event is larger than the reader takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("one event of the stream has more than {most} bytes")]
+#[error("an event of more than {} MB", .most / 1024 / 1024)]
 pub struct TooLong {
     /// The most bytes that it may have.
     pub most: usize,

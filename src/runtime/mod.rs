@@ -27,8 +27,8 @@ pub use start::app;
 pub use terminal::Mouse;
 pub use tty::TtyError;
 
-use crate::domain::ids::SessionId;
 use crate::domain::Notice;
+use crate::domain::ids::SessionId;
 use crate::keymap::Table;
 use crate::theme::resolve::ThemeText;
 use crate::ui;

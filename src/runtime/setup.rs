@@ -1,12 +1,14 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
 use crate::agent::{self, Connections};
-use crate::config::{self, Paths, Problem, Settings, probe, settings};
-use crate::domain::contract::ConnectionInfo;
+use crate::config::{self, Paths, Settings, probe, settings};
+use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::permit;
 use crate::provider::Provider;
 use crate::provider::figures::{Figures, Prices};
-use crate::provider::http::{Endpoint, Key};
+use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::rehearsal::Rehearsal;
 use crate::sandbox;
@@ -38,6 +40,20 @@ pub struct Wanted {
     pub cwd: Option<PathBuf>,
     /// The workspace's folder.
     pub workspace: Option<PathBuf>,
+}
+
+impl Wanted {
+    /// What the arguments change in a session that exists. `model` is the one that it has, where that is known: naming a
+    /// connection alone keeps it.
+    #[must_use]
+    pub fn acts(&self, model: Option<&str>) -> Vec<Act> {
+        let mut acts: Vec<Act> = self.mode.map(|mode| Act::Mode { mode, drop_plan: false }).into_iter().collect();
+        if self.connection.is_some() || self.model.is_some() {
+            let model = self.model.as_deref().or(model).unwrap_or_default().to_owned();
+            acts.push(Act::Model { connection: self.connection.clone(), model });
+        }
+        acts
+    }
 }
 
 /// Which session is opened.
@@ -87,13 +103,14 @@ impl Ground {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
             anyhow::ensure!(
                 connections.find(name).is_some(),
-                "there is no connection {name:?}. There are: {}. More can be added to {}",
+                "there is no connection \"{name}\". There are: {}. More can be added to {}",
                 known.join(", "),
                 paths.config_file().display()
             );
             connections.choose(name);
         }
-        let here = std::env::current_dir().context("the current directory is gone. Change to one that exists, or use --cwd")?;
+        let here = std::env::current_dir()
+            .context("the current directory is gone. Change to one that exists, or use --cwd")?;
         let cwd = match &wanted.cwd {
             Some(dir) => here.join(dir),
             None => here.clone(),
@@ -112,7 +129,8 @@ impl Ground {
             settings::Fsync::Off => Fsync::Off,
         };
         let store = Store::open(options)?;
-        let runner = std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
+        let runner =
+            std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
     }
 
@@ -129,7 +147,9 @@ impl Ground {
             } else {
                 format!("but found: {}. Use one with --connection NAME", found.join(", "))
             };
-            return Err(format!("no connection was chosen, {found}, or try the built-in one with --connection rehearsal."));
+            return Err(format!(
+                "no connection was chosen, {found}, or try the built-in one with --connection rehearsal."
+            ));
         };
         match self.connections.find(name).and_then(|one| one.missing.as_ref()) {
             Some(why) => Err(format!("the connection {name} cannot be used: {why}")),
@@ -164,6 +184,7 @@ impl Ground {
                 cycle: self.settings.permissions.cycle.clone(),
                 cwd: self.cwd.clone(),
                 requests_per_turn: self.settings.limits.requests_per_turn,
+                policy: policy(&self.settings),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.paths.own_dirs(),
@@ -181,7 +202,9 @@ impl Ground {
     fn open_connections(&self) -> Connections {
         let mut out = Connections::new();
         for mut info in self.connections.infos() {
-            if let Some(model) = self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name)) {
+            if let Some(model) =
+                self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name))
+            {
                 info.default_model.clone_from(model);
             }
             let one = self.connections.find(&info.name);
@@ -201,7 +224,7 @@ impl Ground {
             Kind::Openai | Kind::OpenaiCompatible => match OpenAiChat::new(self.endpoint(one)) {
                 Ok(provider) => Some(Arc::new(provider)),
                 Err(error) => {
-                    info.missing = Some(error.text);
+                    info.missing = Some(error.text.trim_end_matches('.').to_owned());
                     None
                 }
             },
@@ -214,7 +237,7 @@ impl Ground {
         let connection = &one.connection;
         let base_url = connection.base_url.clone().unwrap_or_default();
         let mut endpoint = Endpoint::new(one.name.as_str(), base_url);
-        endpoint.key = one.key.as_ref().and_then(|key| Key::new(key.reveal()));
+        endpoint.key.clone_from(&one.key);
         endpoint.headers = connection.headers.clone().into_iter().collect();
         endpoint.proxy.clone_from(&connection.proxy);
         endpoint.extra_body = Some(connection.extra_body.clone()).filter(|body| !body.is_empty()).map(Into::into);
@@ -225,6 +248,19 @@ impl Ground {
         let figures = connection.figures.iter().map(|(model, said)| (model.clone(), figures(said)));
         endpoint.figures = figures.collect();
         endpoint
+    }
+}
+
+fn policy(settings: &Settings) -> permit::Policy {
+    permit::Policy {
+        explore_commands: match settings.explore_bash {
+            settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
+            settings::ExploreBash::Block => permit::ExploreCommands::Blocked,
+        },
+        ask_edits: match settings.ask_edits {
+            settings::AskEdits::Prompt => permit::AskEdits::Prompted,
+            settings::AskEdits::Allow => permit::AskEdits::Allowed,
+        },
     }
 }
 

@@ -3,14 +3,15 @@
 use super::setup::{Ground, Which};
 use super::{Link, Mouse, Options};
 use crate::agent;
-use crate::config::builtin::{self, Kind};
-use crate::config::{Problem, settings};
+use crate::config::own::{self, Kind};
+use crate::config::settings;
 use crate::domain::contract::Act;
+use crate::domain::problem::Problem;
 use crate::domain::{Command, Level, Notice, SessionId};
 use crate::keymap;
-use crate::theme::resolve::ThemeText;
+use crate::theme::{self, ThemeText};
 use crate::ui::chat::Glyphs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs the app until the user leaves it; `prompt` is sent as its first message.
@@ -30,7 +31,11 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
         Which::New => None,
         Which::This(id) => {
             // Asked before the screen opens, so that a wrong id is told where it was typed.
-            anyhow::ensure!(ground.store.session_dir(&id).is_dir(), "there is no session {id} in {}", ground.store.workspace_name());
+            anyhow::ensure!(
+                ground.store.session_dir(&id).is_dir(),
+                "there is no session {id} in {}",
+                ground.store.workspace_name()
+            );
             Some(id)
         }
         Which::Latest => ground.latest(),
@@ -68,12 +73,7 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
 
 /// What the command line wants of a session that exists.
 async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
-    let wanted = &ground.wanted;
-    let mut acts = Vec::new();
-    acts.extend(wanted.mode.map(|mode| Act::Mode { mode, drop_plan: false }));
-    if let Some(model) = &wanted.model {
-        acts.push(Act::Model { connection: wanted.connection.clone(), model: model.clone() });
-    }
+    let mut acts = ground.wanted.acts(None);
     acts.extend(prompt.map(|text| Act::Send { text }));
     for act in acts {
         // The engine was opened just now: it listens.
@@ -83,14 +83,19 @@ async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Opt
 
 fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
     let name = &ground.settings.ui.keymap;
-    let own = ground.paths.config.join(Kind::Keymap.folder()).join(format!("{name}.toml"));
-    let text = match builtin::find(&ground.paths, Kind::Keymap, name) {
+    let own = Kind::Keymap.file(&ground.paths, name);
+    let text = match own::find(&ground.paths, Kind::Keymap, name) {
+        Ok(Some(text)) => Some(text),
         // The one that comes along is the ground in any case.
-        Ok(Some(source)) if source.path == own => Some(source.text),
-        Ok(Some(_)) => None,
+        Ok(None) if name == keymap::GROUND => None,
         Ok(None) => {
             let text = format!("There is no keymap {name:?}.");
-            problems.push(Problem { path: own.clone(), line: None, text, fix: "Make this file, or take ui.keymap out of config.toml.".to_owned() });
+            problems.push(Problem {
+                path: own.clone(),
+                line: None,
+                text,
+                fix: "Make this file, or take ui.keymap out of config.toml.".to_owned(),
+            });
             None
         }
         Err(problem) => {
@@ -99,25 +104,29 @@ fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
         }
     };
     let shown = own.display().to_string();
-    let loaded = keymap::load(text.as_deref().map(|text| (shown.as_str(), text)));
-    problems.extend(loaded.problems.into_iter().map(|odd| Problem {
-        path: PathBuf::from(odd.file),
-        line: Some(odd.line).filter(|line| *line > 0),
-        text: odd.text,
-        fix: odd.fix,
-    }));
+    let fresh = own::fresh(Kind::Keymap, keymap::GROUND);
+    let user = text.as_deref().map(|text| (shown.as_str(), text));
+    let loaded = keymap::load_over(fresh.as_deref().unwrap_or(keymap::DEFAULT), user);
+    problems.extend(loaded.problems);
     loaded.table
 }
 
+/// The user's themes. In debug builds also those of the source folder, which go before the embedded ones in this way.
 fn themes(ground: &Ground, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
     let mut texts = Vec::new();
-    for name in builtin::all_names(&ground.paths, Kind::Theme) {
-        match builtin::find(&ground.paths, Kind::Theme, &name) {
-            Ok(Some(source)) if source.path.starts_with(&ground.paths.config) => {
-                texts.push(ThemeText { name: source.name, file: source.path.display().to_string(), text: source.text });
+    for name in own::names(&ground.paths, Kind::Theme) {
+        match own::find(&ground.paths, Kind::Theme, &name) {
+            Ok(Some(text)) => {
+                let file = Kind::Theme.file(&ground.paths, &name).display().to_string();
+                texts.push(ThemeText { name, file, text });
             }
-            Ok(_) => {}
+            Ok(None) => {}
             Err(problem) => problems.push(problem),
+        }
+    }
+    for name in theme::builtin_names() {
+        if let Some(text) = own::fresh(Kind::Theme, name) {
+            texts.push(ThemeText { name: name.to_owned(), file: format!("themes/{name}.toml"), text });
         }
     }
     texts
@@ -143,5 +152,6 @@ fn remember(file: &Path, name: &str) -> Result<(), String> {
         }
         std::fs::write(file, name)
     };
-    write().map_err(|error| format!("The theme is used but not kept: {} could not be written: {error}.", file.display()))
+    write()
+        .map_err(|error| format!("The theme is used but not kept: {} could not be written: {error}.", file.display()))
 }

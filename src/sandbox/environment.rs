@@ -1,9 +1,13 @@
-//! The environment of a command: lisle's own without keys, without what makes a shell run other code first, and with
-//! what keeps programs from paging or prompting.
+//! The environment of a command: lisle's own without keys, without what makes a shell or a program run other code first,
+//! and with what keeps programs from paging or prompting.
 //!
+//! `PATH` and the search path of libraries lose what would let a working directory put its own `cat` or its own library
+//! in place of the system's: a command that only reads runs without a question, and must be what it is called.
 //! It is cleaned before the parent of the command starts, so that `/proc/PARENT/environ` holds no keys either.
 
+use crate::domain::permission::READERS;
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 /// Endings of names that stand for keys and passwords.
 const SECRET_ENDINGS: &[&str] = &[
@@ -60,6 +64,25 @@ const STEERING: &[&str] = &[
     "LESSOPEN",
     "LESSCLOSE",
     "RIPGREP_CONFIG_PATH",
+    // Options and tables that a program takes from its environment without being told.
+    "GREP_OPTIONS",
+    "POSIXLY_CORRECT",
+    "MAGIC",
+    "EXECIGNORE",
+    "BASH_LOADABLES_PATH",
+    // The loader and the C library run code from these, and messages can be made formats.
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_PROFILE",
+    "LD_DEBUG_OUTPUT",
+    "LD_ORIGIN_PATH",
+    "GCONV_PATH",
+    "LOCPATH",
+    "NLSPATH",
+    "GETCONF_DIR",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH",
     "OLDPWD",
     "PWD",
     "COLUMNS",
@@ -80,12 +103,48 @@ const SET: &[(&str, &str)] = &[
     ("NO_COLOR", "1"),
 ];
 
-/// The environment for a command, made from `own`.
-pub fn cleaned(own: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+/// The environment for a command that runs in `cwd`, made from `own`. Looks at the folders of `PATH`.
+pub fn cleaned(own: impl IntoIterator<Item = (OsString, OsString)>, cwd: &Path) -> Vec<(OsString, OsString)> {
     let mut out: Vec<(OsString, OsString)> =
         own.into_iter().filter(|(name, _)| is_harmless(name) && !SET.iter().any(|(set, _)| name == set)).collect();
     out.extend(SET.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    let cwd = real(cwd);
+    let inside = |dir: &Path| real(dir).starts_with(&cwd);
+    let has_path = out.iter().any(|(name, _)| name == "PATH");
+    out.retain_mut(|(name, value)| match name.to_str() {
+        Some("PATH") => {
+            *value = kept(value, |dir| !(inside(dir) && replaces_a_reader(dir)));
+            true
+        }
+        Some("LD_LIBRARY_PATH") => {
+            *value = kept(value, |dir| !inside(dir));
+            !value.is_empty()
+        }
+        _ => true,
+    });
+    // Without one, shells search a built-in path that may hold the working directory.
+    if !has_path || out.iter().any(|(name, value)| name == "PATH" && value.is_empty()) {
+        out.retain(|(name, _)| name != "PATH");
+        out.push(("PATH".into(), SYSTEM_PATH.into()));
+    }
     out
+}
+
+/// Used where nothing is left of the own one.
+const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The absolute folders of a search path that `keep` lets through. Relative and empty ones mean the working directory.
+fn kept(value: &OsStr, keep: impl Fn(&Path) -> bool) -> OsString {
+    let dirs: Vec<PathBuf> = std::env::split_paths(value).filter(|dir| dir.is_absolute() && keep(dir)).collect();
+    // Only a separator inside a folder's name is an error, and they were split at those.
+    std::env::join_paths(dirs).unwrap_or_default()
+}
+
+/// Whether a folder has a program of its own for a name that is known to only read. A project's `.venv/bin` or
+/// `node_modules/.bin` has none and stays.
+fn replaces_a_reader(dir: &Path) -> bool {
+    READERS.iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
 fn is_harmless(name: &OsStr) -> bool {
@@ -124,13 +183,43 @@ mod tests {
             ("BASH_ENV", false),
             ("ENV", false),
             ("BASH_FUNC_ls%%", false),
+            ("GREP_OPTIONS", false),
+            ("LD_PRELOAD", false),
+            ("POSIXLY_CORRECT", false),
         ];
-        let env = cleaned(own.iter().map(|(name, _)| (OsString::from(name), OsString::from("x"))));
+        let env = cleaned(own.iter().map(|(name, _)| (OsString::from(name), OsString::from("/x"))), Path::new("/w"));
         for (name, stays) in own {
             assert_eq!(env.iter().any(|(n, _)| n == name), stays, "{name}");
         }
-        let env = cleaned([("PAGER".into(), "less".into())]);
+        let env = cleaned([("PAGER".into(), "less".into())], Path::new("/w"));
         assert_eq!(env.iter().filter(|(name, _)| name == "PAGER").count(), 1);
         assert!(env.contains(&("PAGER".into(), "cat".into())));
+    }
+
+    #[test]
+    fn no_working_directory_puts_its_programs_before_the_systems() {
+        let dir = tempfile::tempdir().unwrap();
+        let cwd = dir.path().join("repo");
+        let (evil, venv, outside) = (cwd.join("bin"), cwd.join(".venv/bin"), dir.path().join("home/bin"));
+        for made in [&evil, &venv, &outside] {
+            std::fs::create_dir_all(made).unwrap();
+        }
+        std::fs::write(evil.join("cat"), "").unwrap();
+        std::fs::write(venv.join("python"), "").unwrap();
+        std::fs::write(outside.join("cat"), "").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&evil, &link).unwrap();
+        let shown = |path: &Path| path.display().to_string();
+        let all = ["", ".", "bin", "./bin", "../repo/bin"].map(str::to_owned).into_iter();
+        let all: Vec<String> = all.chain([&evil, &link, &venv, &outside].map(|path| shown(path))).collect();
+        let of = |name: &str, value: String| {
+            let env = cleaned([(OsString::from(name), OsString::from(value))], &cwd);
+            env.into_iter().find(|(n, _)| n == name).map(|(_, value)| value.into_string().unwrap())
+        };
+        assert_eq!(of("PATH", all.join(":")), Some(format!("{}:{}", shown(&venv), shown(&outside))));
+        assert_eq!(of("PATH", ".:".to_owned()).as_deref(), Some(SYSTEM_PATH));
+        assert_eq!(of("LD_LIBRARY_PATH", all.join(":")), Some(shown(&outside)));
+        assert_eq!(of("LD_LIBRARY_PATH", ":".to_owned()), None);
+        assert!(cleaned([], &cwd).contains(&("PATH".into(), SYSTEM_PATH.into())));
     }
 }

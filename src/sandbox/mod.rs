@@ -27,6 +27,15 @@ pub const WORD: &str = "__run";
 /// Between asking a command's processes to end (SIGTERM) and ending them (SIGKILL).
 pub const GRACE: Duration = Duration::from_secs(2);
 
+/// Closes this process's memory and environment, where keys lie, to other processes of the same user: nothing that a
+/// command starts can read them from `/proc` or attach to it. There is no core file either. Called once at the start of
+/// whatever holds keys; what it starts is not affected.
+pub fn close_to_others() {
+    // Where it cannot be had the program goes on as it would have without.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
 /// What holds commands back beside the permission modes, in words.
 #[must_use]
 pub fn describe() -> String {
@@ -169,6 +178,16 @@ mod tests {
             let args: Vec<OsString> = bad.iter().map(OsString::from).collect();
             assert!(Invocation::parse(&args).is_err(), "{bad:?}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_closed_process_is_not_dumpable() {
+        use rustix::process::{DumpableBehavior, dumpable_behavior, set_dumpable_behavior};
+        let before = dumpable_behavior().unwrap();
+        close_to_others();
+        assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        set_dumpable_behavior(before).unwrap();
     }
 
     #[test]

@@ -57,11 +57,12 @@ fn start(call: &Invocation) -> Result<Parent, String> {
     rustix::io::ioctl_fionbio(&read, true).map_err(|e| format!("no pipe for the output: {e}"))?;
     let second = write.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
     let (program, arguments) = call.command.split_first().ok_or("there is no command")?;
+    let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
     let mut command = Command::new(program);
     command
         .args(arguments)
         .env_clear()
-        .envs(environment::cleaned(std::env::vars_os()))
+        .envs(environment::cleaned(std::env::vars_os(), &cwd))
         .stdin(Stdio::null())
         .stdout(Stdio::from(write))
         .stderr(Stdio::from(second))

@@ -73,19 +73,8 @@ impl Journal {
     /// The journal of a session that is to be made in its claimed, empty directory.
     pub(super) fn new(store: Store, meta: SessionMeta, lock: Lock) -> Self {
         let dir = store.inner.layout.session(&meta.id);
-        let head = Head {
-            fields: Self::fresh_fields(&meta, &dir, &store),
-            own: Value::Null,
-            hash: header::hash(b""),
-            slot: 0,
-            body: 0,
-            long: false,
-            sound: false,
-            displaced: false,
-            counted_to: None,
-            unfinished: false,
-            foreign: false,
-        };
+        let fields = Self::fresh_fields(&meta, &dir, &store);
+        let head = Head { fields, hash: header::hash(b""), ..Head::default() };
         let found = Found { file: None, ino: 0, len: 0, modified: 0, head, odd: Vec::new() };
         let counted = Counted { last_message: meta.last_message, used: meta.used, ..Counted::default() };
         let mut journal = Self::opened(store, meta.id.clone(), lock, found, meta);

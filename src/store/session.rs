@@ -35,7 +35,7 @@ pub struct Found {
 }
 
 /// The header, from line 1 or from `header.json`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Head {
     /// Its keys.
     pub fields: Fields,
@@ -118,19 +118,7 @@ fn look(io: &dyn Io, file: &File, path: &Path) -> Result<(Vec<u8>, First, u64, i
 }
 
 fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String>) -> Head {
-    let mut head = Head {
-        fields: Fields::default(),
-        own: Value::Null,
-        hash: String::new(),
-        slot: 0,
-        body: 0,
-        long: false,
-        sound: false,
-        displaced: false,
-        counted_to: None,
-        unfinished: false,
-        foreign: true,
-    };
+    let mut head = Head { foreign: true, ..Head::default() };
     match first {
         First::Header { fields, start, end, ended, lossy } => {
             head.fields = fields;

@@ -9,7 +9,6 @@ pub mod resolve;
 pub mod role;
 
 pub use colour::Colors;
-pub use parse::Problem;
 use ratatui::style::{Color, Modifier, Style};
 pub use resolve::{Loaded, ThemeText, builtin_names, load};
 pub use role::Role;

@@ -14,39 +14,13 @@
 //! a number up to 255, or `default` for the terminal's own. What cannot be read is left out and reported.
 
 use super::Role;
+use crate::domain::nearest::nearest;
+use crate::domain::problem::Problem;
 use ratatui::style::{Color, Modifier};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-
-/// What is wrong in a theme file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file as the user knows it.
-    pub file: String,
-    /// Line, from 1; 0 when it is about the file as a whole.
-    pub line: usize,
-    /// What is wrong.
-    pub text: String,
-    /// What to write instead; may be empty.
-    pub fix: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if self.line > 0 {
-            write!(f, ":{}", self.line)?;
-        }
-        write!(f, ": {}", self.text)?;
-        if !self.fix.is_empty() {
-            write!(f, "; {}", self.fix)?;
-        }
-        Ok(())
-    }
-}
 
 /// What one file says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -113,8 +87,8 @@ impl Reader<'_> {
     }
 
     fn problem(&mut self, at: &Range<usize>, text: impl Into<String>, fix: String) {
-        let line = self.line(at);
-        self.problems.push(Problem { file: self.file.to_owned(), line, text: text.into(), fix });
+        let line = Some(self.line(at));
+        self.problems.push(Problem { path: self.file.into(), line, text: text.into(), fix });
     }
 
     fn top(&mut self, table: &DeTable<'_>) {
@@ -130,7 +104,7 @@ impl Reader<'_> {
                     self.problem(&value.span(), format!("`{section}` is a table"), format!("write [{section}]"));
                 }
                 (other, _) => {
-                    self.problem(&key.span(), format!("themes have no key `{other}`"), nearest(other, TOP));
+                    self.problem(&key.span(), format!("themes have no key `{other}`"), did_you_mean(other, TOP));
                 }
             }
         }
@@ -155,7 +129,7 @@ impl Reader<'_> {
     fn roles(&mut self, roles: &DeTable<'_>) {
         for (name, value) in roles {
             let Some(&role) = Role::ALL.iter().find(|role| role.word() == name.get_ref().as_ref()) else {
-                let fix = nearest(name.get_ref(), Role::ALL.iter().map(|role| role.word()));
+                let fix = did_you_mean(name.get_ref(), Role::ALL.iter().map(|role| role.word()));
                 self.problem(&name.span(), format!("there is no role `{}`", name.get_ref()), fix);
                 continue;
             };
@@ -199,7 +173,7 @@ impl Reader<'_> {
                 "strike" => Modifier::CROSSED_OUT,
                 other => {
                     let text = format!("`{}` has no part `{other}`", role.word());
-                    self.problem(&key.span(), text, nearest(other, STYLE));
+                    self.problem(&key.span(), text, did_you_mean(other, STYLE));
                     continue;
                 }
             };
@@ -242,30 +216,6 @@ pub(super) fn basic_names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 /// "did you mean …?", or nothing when no name is near.
-pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let near = names.into_iter().map(|name| (edits(word, name), name)).min_by_key(|(edits, _)| *edits);
-    match near {
-        Some((edits, name)) if edits <= word.chars().count().max(3) / 2 => format!("did you mean `{name}`?"),
-        _ => String::new(),
-    }
-}
-
-/// How many characters have to be changed, added or removed (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut before = i;
-        let mut left = i + 1;
-        for (to, cell) in b.iter().zip(row.iter_mut().skip(1)) {
-            let change = before + usize::from(from != *to);
-            before = *cell;
-            left = change.min(left + 1).min(*cell + 1);
-            *cell = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+pub(super) fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, names).map_or_else(String::new, |name| format!("did you mean `{name}`?"))
 }

@@ -1,8 +1,9 @@
 //! Makes a [`Theme`] of theme files: follows `inherits`, looks colours up in the palettes, fills roles that nobody
 //! names. The built-in files are the same format, embedded from `themes/`.
 
-use super::parse::{Problem, RoleText, ThemeFile, basic_names, literal, nearest, parse};
+use super::parse::{RoleText, ThemeFile, basic_names, did_you_mean, literal, parse};
 use super::{Role, Theme, style};
+use crate::domain::problem::Problem;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ const BUILTIN: [(&str, &str); 10] = [
     ("mono", include_str!("../../themes/mono.toml")),
 ];
 
-/// The text of a theme file of the user.
+/// The text of a theme file that goes before the embedded ones: one of the user's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThemeText {
     /// The theme's name: the file's name without `.toml`.
@@ -71,9 +72,9 @@ pub fn load(name: &str, user: &[ThemeText]) -> Loaded {
                     } else {
                         format!("there is no theme `{wanted}`")
                     };
-                    let fix = if circle { "remove one `inherits`".to_owned() } else { nearest(&wanted, known) };
+                    let fix = if circle { "remove one `inherits`".to_owned() } else { did_you_mean(&wanted, known) };
                     let file = asked_by.take().unwrap_or_else(|| "ui.theme".to_owned());
-                    problems.push(Problem { file, line: 0, text, fix });
+                    problems.push(Problem::whole(file, text, fix));
                     if chain.is_empty() {
                         next = Some("lisle-dark".to_owned());
                     }
@@ -107,10 +108,10 @@ fn resolve(name: &str, chain: &[(String, ThemeFile)], problems: &mut Vec<Problem
             let found = palette.get(word).copied().or_else(|| literal(word));
             if found.is_none() {
                 problems.push(Problem {
-                    file: (*file).to_owned(),
-                    line: text.line,
+                    path: (*file).into(),
+                    line: Some(text.line),
                     text: format!("`{}` uses `{word}`, which is no colour of the palette", role.word()),
-                    fix: nearest(word, palette.keys().copied().chain(basic_names())),
+                    fix: did_you_mean(word, palette.keys().copied().chain(basic_names())),
                 });
             }
             found

@@ -1,3 +1,5 @@
+//! The themes that come with lisle, what a terminal of fewer colours makes of them, and what is told of odd files.
+
 use super::resolve::falls_back_to;
 use super::*;
 
@@ -14,6 +16,16 @@ fn the_built_in_themes_are_whole_and_free_of_problems() {
     }
     assert!(Theme::builtin(true).dark);
     assert!(!Theme::builtin(false).dark);
+}
+
+#[test]
+fn every_theme_of_the_folder_is_embedded() {
+    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/themes")).unwrap();
+    let mut files: Vec<_> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut known: Vec<_> = builtin_names().map(|name| format!("{name}.toml")).collect();
+    files.sort();
+    known.sort();
+    assert_eq!(files, known);
 }
 
 /// Roles that are lines, not letters.
@@ -134,7 +146,7 @@ fn problems_name_file_line_and_fix() {
     ];
     for (text, want) in table {
         let loaded = load("t", &[user("t", text)]);
-        let said: Vec<String> = loaded.problems.iter().map(Problem::to_string).collect();
+        let said: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
         assert_eq!(said, [want], "{text}");
     }
     let said = |text| load("t", &[user("t", text)]).problems.into_iter().map(|p| p.to_string()).collect::<String>();

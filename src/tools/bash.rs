@@ -3,7 +3,7 @@
 //! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
 
 use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, seen::Seen, settled};
+use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::{Ended, GRACE, Invocation, Report, environment, process};
 use futures_util::future::BoxFuture;
@@ -66,22 +66,31 @@ impl Tool for Bash {
     }
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        let (command, _) = call(input)?;
-        if !place.cwd.is_dir() {
-            return Err(format!("The working directory {} does not exist any more.", place.cwd.display()));
-        }
-        let (command, cwd) = (command.to_owned(), place.cwd.clone());
-        Ok(CallFacts {
-            tool: "bash".to_owned(),
-            subject: self.subject(input),
-            touches: vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }],
-            proposal: Proposal::Command { command, cwd },
-        })
+        facts(input, place)
     }
 
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { settled(work(&input, with).await) })
     }
+}
+
+fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
+    let (command, _) = call(input)?;
+    if !place.cwd.is_dir() {
+        return Err(format!(
+            "The working directory {} does not exist any more. Start a session in another one.",
+            place.cwd.display()
+        ));
+    }
+    let (command, cwd) = (command.to_owned(), place.cwd.clone());
+    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }];
+    touches.extend(words::hidden(&command, place));
+    Ok(CallFacts {
+        tool: "bash".to_owned(),
+        subject: input::subject(input, "command"),
+        touches,
+        proposal: Proposal::Command { command, cwd },
+    })
 }
 
 fn call(input: &Value) -> Result<(&str, Duration), String> {
@@ -119,7 +128,7 @@ fn spawn(runner: &PathBuf, cwd: &Path, command: &str, timeout: Duration) -> std:
         .args(call.arguments())
         .current_dir(cwd)
         .env_clear()
-        .envs(environment::cleaned(std::env::vars_os()))
+        .envs(environment::cleaned(std::env::vars_os(), cwd))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -129,6 +138,11 @@ fn spawn(runner: &PathBuf, cwd: &Path, command: &str, timeout: Duration) -> std:
 async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     let (command, timeout) = call(input)?;
     let place = &with.place;
+    // A link that leads elsewhere since it was decided on makes it another call.
+    let now = facts(input, place)?;
+    if !same_facts(&now, &with.facts) {
+        return Err(RunError::FactsChanged(Box::new(now)).into());
+    }
     let mut child = spawn(&place.runner, &place.cwd, command, timeout).map_err(|e| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), place.cwd.display())
     })?;
@@ -313,6 +327,21 @@ mod tests {
         assert_eq!(facts.touches, [Touch::Command { command: command.clone(), cwd: cwd.clone() }]);
         assert_eq!(facts.proposal, Proposal::Command { command, cwd });
         assert_eq!(facts.subject, "ls -l");
+    }
+
+    #[test]
+    fn a_link_that_changed_its_target_is_decided_on_anew() {
+        let bench = Bench::new();
+        bench.write("a.txt", "x");
+        bench.write("home/.ssh/id", "x");
+        let (link, input) = (bench.path("link"), json!({"command": "cat link"}));
+        std::os::unix::fs::symlink("a.txt", &link).unwrap();
+        let before = bench.inspect("bash", &input).unwrap();
+        assert_eq!(before.touches.len(), 1);
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink("home/.ssh/id", &link).unwrap();
+        let Err(RunError::FactsChanged(after)) = bench.run_with("bash", input, before) else { panic!() };
+        assert_eq!(after.touches[1], Touch::Read { path: bench.path("home/.ssh/id"), secret: true });
     }
 
     #[test]

@@ -5,9 +5,30 @@ use super::{Place, Run, RunError, seen::Seen};
 use crate::domain::ids::CallId;
 use crate::domain::tool::{CallFacts, Outcome};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// The place of calls in a [`tree`].
+pub(crate) fn place(root: &Path) -> Place {
+    Place {
+        cwd: root.join("work"),
+        session_dir: root.join("state/sessions/s1"),
+        own_dirs: vec![root.join("state"), root.join("config")],
+        runner: PathBuf::from("/bin/false"),
+        window: 200_000,
+    }
+}
+
+/// Folders in and around a working directory, and their real path.
+pub(crate) fn tree() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for sub in ["work/src", "work/.git", "outside", "state/sessions/s1/plans", "config", "home"] {
+        std::fs::create_dir_all(root.join(sub)).unwrap();
+    }
+    (dir, root)
+}
 
 /// Temp directories and what a call needs.
 pub(crate) struct Bench {

@@ -4,7 +4,7 @@ use super::input::{self, Fields};
 use super::list::directory;
 use super::walk::{Cut, Patience};
 use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, walk};
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value, json};
@@ -48,8 +48,7 @@ impl Tool for Glob {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
-        let secret = places::is_secret(&path, place);
-        Ok(plain("glob", self.subject(input), Touch::Read { path, secret }))
+        Ok(plain("glob", self.subject(input), places::reading(path, place)))
     }
 
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {

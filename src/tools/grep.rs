@@ -7,7 +7,7 @@ use super::glob::{matcher, subject};
 use super::input::Fields;
 use super::walk::{Cut, Patience};
 use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, walk};
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -63,8 +63,7 @@ impl Tool for Grep {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let call = Call::of(input, place)?;
-        let secret = places::is_secret(&call.root, place);
-        Ok(plain("grep", self.subject(input), Touch::Read { path: call.root, secret }))
+        Ok(plain("grep", self.subject(input), places::reading(call.root, place)))
     }
 
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
@@ -340,7 +339,7 @@ mod tests {
             assert_eq!(bench.ok("grep", input.clone()).text, text, "{input}");
         }
         let facts = bench.inspect("grep", &json!({"pattern": "x", "path": ".env"})).unwrap();
-        assert_eq!(facts.touches, [Touch::Read { path: bench.path(".env"), secret: true }]);
+        assert_eq!(facts.touches, [crate::domain::tool::Touch::Read { path: bench.path(".env"), secret: true }]);
     }
 
     #[test]

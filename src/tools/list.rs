@@ -3,7 +3,7 @@
 use super::input::{self, Fields};
 use super::walk::{Cut, Patience};
 use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, text, walk};
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,8 +51,7 @@ impl Tool for List {
 
     fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
-        let secret = places::is_secret(&path, place);
-        Ok(plain("list", self.subject(input), Touch::Read { path, secret }))
+        Ok(plain("list", self.subject(input), places::reading(path, place)))
     }
 
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {

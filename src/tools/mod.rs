@@ -153,6 +153,7 @@ pub mod submit_plan;
 pub mod text;
 pub mod todo;
 pub mod walk;
+mod words;
 pub mod write;
 
 #[cfg(test)]

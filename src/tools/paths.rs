@@ -163,27 +163,9 @@ pub(crate) fn likeness(a: &str, b: &str) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bench::{place, tree};
     use super::*;
     use std::os::unix::fs::symlink;
-
-    fn place(root: &Path) -> Place {
-        Place {
-            cwd: root.join("work"),
-            session_dir: root.join("state/sessions/s1"),
-            own_dirs: vec![root.join("state"), root.join("config")],
-            runner: PathBuf::from("/bin/false"),
-            window: 200_000,
-        }
-    }
-
-    fn tree() -> (tempfile::TempDir, PathBuf) {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        for sub in ["work/src", "work/.git", "outside", "state/sessions/s1/plans", "config", "home"] {
-            std::fs::create_dir_all(root.join(sub)).unwrap();
-        }
-        (dir, root)
-    }
 
     #[test]
     fn paths_are_followed_to_where_they_lead() {

@@ -5,7 +5,7 @@
 use super::files::{self, FileError};
 use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, text};
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -54,8 +54,7 @@ impl Tool for Read {
         let call = Call::of(input)?;
         let path = paths::resolve(call.path, place)?;
         check(&path, place)?;
-        let secret = places::is_secret(&path, place);
-        Ok(plain("read", self.subject(input), Touch::Read { path, secret }))
+        Ok(plain("read", self.subject(input), places::reading(path, place)))
     }
 
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
@@ -235,7 +234,7 @@ mod tests {
         bench.write(".env", "K=1");
         std::os::unix::fs::symlink(".env", bench.path("harmless.txt")).unwrap();
         let facts = bench.inspect("read", &json!({"path": "harmless.txt"})).unwrap();
-        assert_eq!(facts.touches, [Touch::Read { path: bench.path(".env"), secret: true }]);
+        assert_eq!(facts.touches, [crate::domain::tool::Touch::Read { path: bench.path(".env"), secret: true }]);
         assert_eq!(facts.subject, "harmless.txt");
     }
 }

@@ -5,7 +5,6 @@ use super::cells::{self, Piece, piece};
 use super::figures::{count, elapsed};
 use super::layout::Layout;
 use super::paint::Paint;
-use crate::app::action::{Action, AppAction, ChatAction, ComposerAction, Context, SlashAction};
 use crate::app::msg::Target;
 use crate::app::slash::Slash;
 use crate::app::state::edit::Editor;
@@ -13,6 +12,8 @@ use crate::app::state::{Current, Focus};
 use crate::domain::Mode;
 use crate::domain::ids::RequestId;
 use crate::domain::sanitise::clean_line;
+use crate::domain::session::Activity;
+use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SlashAction};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,6 +23,9 @@ use ratatui::widgets::Widget;
 const COUNTED: usize = 200;
 /// Commands offered at once at the most.
 const OFFERED: u16 = 10;
+
+/// Cells of a reason at the least: less says nothing.
+const REASON: usize = 8;
 
 /// Which text was laid out last, and for which width: the widget counts its rows by the width of its last drawing.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,13 +119,15 @@ fn edge(paint: &mut Paint<'_>, layout: &Layout) {
         let sign = paint.signs.branch;
         paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, Role::Rule);
     }
-    let turn = turn_pieces(paint);
-    let wide = cells::pieces_width(&turn);
     let room = usize::from(area.width);
+    let turn = turn_pieces(paint, room.saturating_sub(4));
+    let wide = cells::pieces_width(&turn);
     let mut left_room = area.width.saturating_sub(2);
     if wide > 0 && wide + 4 <= room {
         let at = u16::try_from(room - wide - 3).unwrap_or(0);
         let place = Rect { width: u16::try_from(wide + 2).unwrap_or(0), ..cells::after(area, at) };
+        // Without the attributes of the line that it interrupts.
+        paint.fill(place, Role::Text);
         let mut pieces = vec![piece(" ", paint.style(Role::Rule))];
         pieces.extend(turn);
         pieces.push(piece(" ", paint.style(Role::Rule)));
@@ -173,8 +179,8 @@ fn area_at(x: u16, y: u16) -> Rect {
     Rect { x, y, width: 1, height: 1 }
 }
 
-/// `⠹ 12s  ■ esc stops`, or what else the turn does.
-fn turn_pieces(paint: &Paint<'_>) -> Vec<Piece<'static>> {
+/// `⠹ 12s  ■ esc stops`, or what else the turn does, in at most `room` cells; the reason of a retry is cut for that.
+fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
     let state = paint.state;
     let Some(open) = state.current_open() else { return Vec::new() };
     let role = |text: String, role| piece(text, paint.style(role));
@@ -184,25 +190,35 @@ fn turn_pieces(paint: &Paint<'_>) -> Vec<Piece<'static>> {
     if !state.running() {
         return Vec::new();
     }
+    // In a panel or an overlay the key that goes back does only that.
+    let here = state.focus != Focus::Panel && state.overlays.is_empty();
+    let mut stop = vec![role(format!("{} ", paint.signs.stop), Role::Running)];
+    if let Some(key) = paint.key(Action::App(AppAction::Back), Context::Global).filter(|_| here) {
+        stop.push(role(key, Role::Key));
+        stop.push(role(" stops".to_owned(), Role::Dim));
+    } else {
+        stop.push(role("stop".to_owned(), Role::Dim));
+    }
+    let waits = state.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::NeedsYou(_)));
     let mut out = Vec::new();
     if let Some(retry) = &open.turn.retry {
         let wait = elapsed(retry.at.since(state.now).div_ceil(1_000) * 1_000);
-        let text = format!("retry {} of {} in {wait}: {}  ", retry.attempt, retry.of, clean_line(&retry.reason));
-        out.push(role(text, Role::Warning));
+        let mut text = format!("retry {} of {} in {wait}", retry.attempt, retry.of);
+        let left = room.saturating_sub(cells::width(&text) + cells::pieces_width(&stop) + 4);
+        if left >= REASON {
+            let reason = clean_line(&retry.reason);
+            text.push_str(": ");
+            text.push_str(&cells::cut(&reason, left, paint.signs.cut));
+        }
+        out.push(role(format!("{text}  "), Role::Warning));
+    } else if waits {
+        // It stands still: nothing turns and no time is counted while the user thinks.
+        out.push(role("waits for you  ".to_owned(), Role::Dim));
     } else if let Some(since) = open.turn.started {
         let spin = paint.spin();
         out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));
     }
-    out.push(role(format!("{} ", paint.signs.stop), Role::Running));
-    // In a panel or an overlay the key that goes back does only that.
-    let here = state.focus != Focus::Panel && state.overlays.is_empty();
-    let stop = paint.key(Action::App(AppAction::Back), Context::Global);
-    if let Some(key) = stop.filter(|_| here) {
-        out.push(role(key, Role::Key));
-        out.push(role(" stops".to_owned(), Role::Dim));
-    } else {
-        out.push(role("stop".to_owned(), Role::Dim));
-    }
+    out.extend(stop);
     out
 }
 
@@ -272,13 +288,15 @@ fn placeholder(paint: &Paint<'_>) -> String {
     if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {
         return "what is queued waits for you".to_owned();
     }
+    if state.panel().is_some() && state.focus == Focus::Composer {
+        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
+        return send.map_or_else(String::new, |key| format!("write here, or {key} to answer above"));
+    }
     if state.running() {
         return "write ahead: it is queued until the turn ends".to_owned();
     }
-    match state.current {
-        Current::New => "What is to be done?  / for commands".to_owned(),
-        Current::Session(_) => "/ for commands".to_owned(),
-    }
+    let begun = state.current_open().is_some_and(|open| !open.loaded || !open.chat.entries.is_empty());
+    if begun { "Write a message".to_owned() } else { "What is to be done?".to_owned() }
 }
 
 /// The colour of a mode.

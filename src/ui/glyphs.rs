@@ -15,6 +15,8 @@ pub struct Glyphs {
     pub plan: &'static str,
     /// A session that is being stopped.
     pub stopping: &'static str,
+    /// At the edge of the list: the session that is shown.
+    pub current: &'static str,
     /// A session with a mark that the user set.
     pub flag: &'static str,
     /// The frames of something that runs.
@@ -27,6 +29,8 @@ pub struct Glyphs {
     pub rule: &'static str,
     /// The line above the composer.
     pub line: &'static str,
+    /// The corners of a frame, from the top left on, row by row.
+    pub corners: [&'static str; 4],
     /// Where the line leaves the rule.
     pub branch: &'static str,
     /// Before the composer's text.
@@ -47,6 +51,8 @@ pub struct Glyphs {
     pub left: &'static str,
     /// To the right.
     pub right: &'static str,
+    /// Before a number of removed lines.
+    pub minus: &'static str,
     /// A warning.
     pub warning: &'static str,
     /// Explore, Ask to Edit, Execute.
@@ -88,12 +94,14 @@ pub const UNICODE: Glyphs = Glyphs {
     unread: "•",
     plan: "≡",
     stopping: "◌",
+    current: "▎",
     flag: "⚑",
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
     closed: "▸",
     rule: "│",
     line: "─",
+    corners: ["┌", "┐", "└", "┘"],
     branch: "├",
     prompt: "›",
     bar: "▌",
@@ -104,6 +112,7 @@ pub const UNICODE: Glyphs = Glyphs {
     down: "↓",
     left: "←",
     right: "→",
+    minus: "−",
     warning: "▲",
     modes: ["◇", "◆", "»"],
 };
@@ -114,12 +123,14 @@ pub const ASCII: Glyphs = Glyphs {
     unread: "*",
     plan: "=",
     stopping: "x",
+    current: "|",
     flag: "^",
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
     rule: "|",
     line: "-",
+    corners: ["+", "+", "+", "+"],
     branch: "|",
     prompt: ">",
     bar: "|",
@@ -130,6 +141,7 @@ pub const ASCII: Glyphs = Glyphs {
     down: "v",
     left: "<",
     right: ">",
+    minus: "-",
     warning: "!",
     modes: ["o", "+", "!"],
 };

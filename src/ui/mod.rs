@@ -20,6 +20,9 @@ pub mod text;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::panel::Extent;
 use crate::app::state::{Focus, Shown, State};
+use crate::domain::message::FailureAction;
+use crate::domain::request::Ask;
+use crate::keymap::action::{Action, Context, ModelAction, SessionAction, TurnAction};
 use crate::theme::{Role, Theme};
 use layout::{Front, Layout, PanelWant, Wants};
 use paint::Paint;
@@ -117,14 +120,15 @@ fn panes(paint: &mut Paint<'_>, layout: &Layout) {
         paint.text(cells::row(layout.rule, n), sign, Role::Rule);
     }
     status::header(paint, layout.header, layout.details);
-    conversation(paint, layout.chat);
+    conversation(paint, layout);
     if let Some(view) = view(paint.state) {
         panel::draw(paint, view, layout.panel);
     }
     composer::draw(paint, layout);
 }
 
-fn conversation(paint: &mut Paint<'_>, area: Rect) {
+fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
+    let area = layout.chat;
     if area.is_empty() {
         return;
     }
@@ -136,11 +140,29 @@ fn conversation(paint: &mut Paint<'_>, area: Rect) {
     };
     if !open.loaded {
         let row = cells::after(cells::row(area, area.height / 2), 1);
-        paint.text(row, "reading …", Role::Dim);
+        let text = format!("reading {}", paint.signs.cut);
+        paint.text(row, &text, Role::Dim);
+        return;
+    }
+    if open.chat.entries.is_empty() && !state.running() {
+        overlay::welcome(paint, area);
         return;
     }
     let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
     let model = status::short_model(state);
+    let helps: Vec<(FailureAction, String)> = [
+        (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
+        (FailureAction::Model, Action::Model(ModelAction::Pick)),
+        (FailureAction::NewSession, Action::Session(SessionAction::New)),
+    ]
+    .into_iter()
+    .filter_map(|(help, action)| Some((help, paint.key(action, Context::Composer)?)))
+    .collect();
+    // A panel of one row has no room for the plan: then it stays whole in the conversation.
+    let asked = match state.panel().filter(|_| layout.panel.height > 1).map(|(_, request)| &request.ask) {
+        Some(Ask::Plan(plan)) => Some(plan.path.to_string_lossy().into_owned()),
+        _ => None,
+    };
     let opts = chat::ChatOpts {
         session: &session,
         now: state.now,
@@ -148,10 +170,19 @@ fn conversation(paint: &mut Paint<'_>, area: Rect) {
         glyphs: paint.look.glyphs,
         focused: state.focus == Focus::Chat && state.overlays.is_empty(),
         model: &model,
+        asked_plan: asked.as_deref(),
+        helps: &helps,
     };
     // A blank at each side, as everywhere beside the rule.
     let inner = cells::after(area, 1);
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     paint.found.chat = Some(drawn);
+    let seen: Vec<_> = paint.cache.chat.seen().collect();
+    for (y, height, key) in seen {
+        paint.target(Rect { y, height, ..area }, Target::Entry(key));
+    }
+    if let Some(mark) = paint.cache.chat.below() {
+        paint.target(mark, Target::ToEnd);
+    }
 }

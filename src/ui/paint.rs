@@ -3,12 +3,12 @@
 use super::cells::{self, Piece};
 use super::glyphs::{self, Glyphs};
 use super::{Cache, Look};
-use crate::app::action::{Action, Context};
-use crate::app::key::chord_name;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::State;
 use crate::app::state::edit;
 use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{Action, Context};
+use crate::keymap::key::chord_name;
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -149,6 +149,8 @@ impl<'a> Paint<'a> {
             "down" => self.signs.down.to_owned(),
             "left" => self.signs.left.to_owned(),
             "right" => self.signs.right.to_owned(),
+            // As it is printed on the keyboard.
+            f if f.strip_prefix('f').is_some_and(|n| n.parse::<u8>().is_ok()) => f.to_uppercase(),
             other => other.to_owned(),
         };
         name.split(' ')

@@ -8,12 +8,12 @@ use super::chat;
 use super::composer;
 use super::figures::count;
 use super::paint::Paint;
-use crate::app::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::domain::request::{Approval, Ask, Request};
 use crate::domain::sanitise::{clean_line, reveal};
 use crate::domain::tool::Proposal;
+use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -21,6 +21,8 @@ use std::path::Path;
 
 /// Rows that a text being written for an answer takes at the most.
 const WRITING: usize = 5;
+/// Cells of a command's title and its keys, without the place.
+const TITLE: usize = 46;
 
 /// A request with how it is shown.
 #[derive(Clone, Copy)]
@@ -162,7 +164,7 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
 }
 
 fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
-    let mut left = heading(paint, view.request, alone);
+    let mut left = heading(paint, view.request, area.width, alone);
     if view.waiting > 1 {
         left.push(paint.piece(format!("   1 of {}", view.waiting), Role::Dim));
     }
@@ -172,7 +174,14 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
         let back = paint.key(Action::App(AppAction::Back), Context::Global);
         match view.panel.stage {
             Stage::Choosing if area.width < 50 => paint.hints(&[(back, "later")]),
-            Stage::Choosing => paint.hints(&[(confirm, "answer"), (back, "later")]),
+            Stage::Choosing => {
+                let short = [(confirm, "answer"), (back, "later")];
+                let down = paint.key(Action::Answer(AnswerAction::Next), context);
+                let [confirm, back] = short.clone();
+                let long = paint.hints(&[(down, "choose"), confirm, back]);
+                let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(area.width);
+                if view.panel.selected.is_none() && fits { long } else { paint.hints(&short) }
+            }
             Stage::Writing { .. } => Vec::new(),
         }
     } else {
@@ -185,30 +194,36 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
 
 /// What is asked, in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`. Where the row is
 /// `alone`, nothing below says what it is about: then it does.
-fn heading(paint: &Paint<'_>, request: &Request, alone: bool) -> Vec<Piece<'static>> {
+fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec<Piece<'static>> {
     let loud = |text: &str| piece(text.to_owned(), paint.style(Role::NeedsYou));
     let strong = |text: String| piece(text, paint.style(Role::PanelTitle));
     let dim = |text: String| piece(text, paint.style(Role::Dim));
     match &request.ask {
         Ask::Approval(approval) => match &approval.proposal {
             Proposal::Command { command, .. } if alone => {
-                vec![loud("Run? "), strong(reveal(&one_line(command)))]
+                vec![loud("Run? "), strong(reveal(&one_line(command, paint.signs.cut)))]
             }
-            Proposal::Command { cwd, .. } => {
-                vec![loud("Run this command?"), dim(format!("  in {}", reveal(&paint.home_path(cwd))))]
+            Proposal::Command { cwd, .. } if in_title(paint, cwd, width) => {
+                vec![loud("Run this command?"), dim(format!("  {}", place(paint, cwd)))]
             }
+            Proposal::Command { .. } => vec![loud("Run this command?")],
             Proposal::Change { diff, .. } => {
                 let verb = if diff.is_new { "Create" } else { "Change" };
-                vec![
+                let mut said = vec![
                     loud(verb),
                     strong(format!(" {}", reveal(&diff.path))),
                     loud("?"),
                     piece(format!("  +{}", diff.added), paint.style(Role::Good)),
-                    piece(format!(" −{}", diff.removed), paint.style(Role::Error)),
-                ]
+                ];
+                // A new file takes nothing away.
+                if !diff.is_new || diff.removed > 0 {
+                    let removed = format!(" {}{}", paint.signs.minus, diff.removed);
+                    said.push(piece(removed, paint.style(Role::Error)));
+                }
+                said
             }
             Proposal::Plain if alone => {
-                vec![loud("Allow? "), strong(reveal(&one_line(&approval.subject)))]
+                vec![loud("Allow? "), strong(reveal(&one_line(&approval.subject, paint.signs.cut)))]
             }
             Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
@@ -218,10 +233,20 @@ fn heading(paint: &Paint<'_>, request: &Request, alone: bool) -> Vec<Piece<'stat
     }
 }
 
+/// Where a command runs.
+fn place(paint: &Paint<'_>, cwd: &Path) -> String {
+    format!("in {}", reveal(&paint.home_path(cwd)))
+}
+
+/// The title says where a command runs, if that fits there beside the keys; else it stands below the command.
+fn in_title(paint: &Paint<'_>, cwd: &Path, width: u16) -> bool {
+    cells::width(&place(paint, cwd)) + TITLE <= usize::from(width)
+}
+
 /// The first line, marked when there are more.
-fn one_line(text: &str) -> String {
+fn one_line(text: &str, cut: &str) -> String {
     match text.split_once('\n') {
-        Some((first, _)) => format!("{first} …"),
+        Some((first, _)) => format!("{first} {cut}"),
         None => text.to_owned(),
     }
 }
@@ -236,30 +261,29 @@ fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'stati
     {
         return known.lines.clone();
     }
+    let look = chat::Look { theme, glyphs: paint.look.glyphs };
     let lines = match &request.ask {
         Ask::Approval(approval) => match &approval.proposal {
             Proposal::Command { command, cwd } => {
                 let mut lines = command_lines(paint, command, width);
-                // The title says where, unless that does not fit there.
-                let place = format!("in {}", reveal(&paint.home_path(cwd)));
-                if cells::width(&place) + 48 > usize::from(width) {
-                    lines.extend(styled(paint, &place, width, Role::Dim));
+                if !in_title(paint, cwd, width) {
+                    lines.extend(styled(paint, &place(paint, cwd), width, Role::Dim));
                 }
                 lines
             }
-            Proposal::Change { diff, .. } => chat::diff_lines(diff, width, theme),
+            Proposal::Change { diff, .. } => chat::diff_with(diff, width, &look),
             Proposal::Plain => styled(paint, &reveal(&approval.subject), width, Role::ToolSubject),
         },
         Ask::Plan(plan) if plan.markdown.trim().is_empty() => {
             styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning)
         }
         Ask::Plan(plan) => {
-            let mut lines = chat::markdown_lines(&plan.markdown, width, theme);
+            let mut lines = chat::markdown_with(below_title(&plan.markdown, &plan.title), width, &look);
             lines.push(Line::default());
             lines.extend(styled(paint, &format!("saved as {}", file_name(&plan.path)), width, Role::Dim));
             lines
         }
-        Ask::Question(question) => chat::markdown_lines(&question.text, width, theme),
+        Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
     };
     let kept = Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
     paint.cache.asked = Some(kept);
@@ -284,6 +308,14 @@ fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'stat
 fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
     let style = paint.style(role);
     cells::wrap(text, usize::from(width)).into_iter().map(|line| Line::styled(line, style)).collect()
+}
+
+/// A plan without the heading that only says its title again: that stands in the panel's first row.
+fn below_title<'m>(markdown: &'m str, title: &str) -> &'m str {
+    let whole = markdown.trim_start();
+    let (first, rest) = whole.split_once('\n').unwrap_or((whole, ""));
+    let heading = first.starts_with('#').then(|| first.trim_start_matches('#').trim());
+    if heading == Some(title.trim()) && !rest.trim().is_empty() { rest.trim_start() } else { whole }
 }
 
 fn file_name(path: &Path) -> String {
@@ -347,6 +379,8 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         if chosen {
             let role = if view.focused { Role::Selected } else { Role::SelectedDim };
             paint.tint(band, role);
+            let sign = paint.signs.prompt;
+            paint.over(Rect { width: 1, ..band }, sign, Role::Strong);
         }
         let key_role = if view.focused { Role::Key } else { Role::Dim };
         let mut pieces = vec![paint.piece(format!("{}  ", n + 1), Role::Dim)];
@@ -359,7 +393,7 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         let role = if chosen { Role::Strong } else { Role::Text };
         pieces.push(paint.piece(label, role));
         if let (Choice::Session, Some(rule)) = (choice, remembered) {
-            pieces.push(paint.piece(format!("   remembers {}", reveal(&one_line(rule))), Role::Dim));
+            pieces.push(paint.piece(format!("   remembers {}", reveal(&one_line(rule, paint.signs.cut))), Role::Dim));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
         for piece in &mut pieces {

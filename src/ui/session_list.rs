@@ -1,15 +1,15 @@
 //! The list of sessions: groups with their count, and a row a session. Only the rows on the screen are made.
 
 use super::cells::{self, piece};
-use super::figures::age;
+use super::figures::{age, elapsed};
 use super::paint::Paint;
-use crate::app::action::{Action, Context, ListAction, SessionAction};
 use crate::app::msg::Target;
 use crate::app::state::sessions::{Group, Row, Which, needs_you};
 use crate::app::state::{Current, Focus};
 use crate::domain::SessionMeta;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
+use crate::keymap::action::{Action, Context, ListAction, SessionAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -103,12 +103,16 @@ impl Second {
         match &meta.activity {
             Activity::NeedsYou(what) if self.waits && !what.trim().is_empty() => Some(what),
             Activity::Idle if self.waits && meta.plan_pending => Some("plan waiting"),
-            _ if self.previews && !meta.title.trim().is_empty() && !meta.preview.trim().is_empty() => {
-                Some(&meta.preview)
-            }
+            _ if self.previews && !meta.title.trim().is_empty() && says_more(meta) => Some(&meta.preview),
             _ => None,
         }
     }
+}
+
+/// The first message is more than the title that was made of it.
+fn says_more(meta: &SessionMeta) -> bool {
+    let (title, preview) = (meta.title.trim(), meta.preview.trim());
+    !preview.is_empty() && !preview.starts_with(title.trim_end_matches('…').trim_end())
 }
 
 fn title(paint: &mut Paint<'_>, area: Rect) {
@@ -137,7 +141,7 @@ fn empty(paint: &mut Paint<'_>, area: Rect) {
     let sessions = &paint.state.sessions;
     let filtered = sessions.filter.as_ref().is_some_and(|filter| !filter.query.text().trim().is_empty());
     let text = match (sessions.loaded, filtered, sessions.which) {
-        (false, ..) => "reading …",
+        (false, ..) => "reading",
         (true, true, _) => "no title matches",
         (true, false, Which::Current) => "none yet",
         (true, false, Which::Archived) => "none archived",
@@ -175,6 +179,13 @@ fn session(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, list_focused: 
     } else if current {
         paint.tint(area, Role::SelectedDim);
     }
+    if current {
+        // The band alone would not tell it from the selected one where there are few colours or none.
+        let bar = paint.signs.current;
+        for n in 0..area.height {
+            paint.over(Rect { width: 1.min(area.width), ..cells::row(area, n) }, bar, Role::Accent);
+        }
+    }
     let (sign, role) = sign(paint, meta);
     let first = cells::row(area, 0);
     let sign_at = Rect { width: 1.min(area.width), ..cells::after(first, 1) };
@@ -185,7 +196,12 @@ fn session(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, list_focused: 
     let title = clean_line(meta.shown_title());
     let title_role = if selected || current || meta.unread || needs_you(meta) { Role::Strong } else { Role::Text };
     let weight = if meta.archived { Role::Dim } else { title_role };
-    let age = age(meta.last_message, state.now);
+    // What runs says for how long.
+    let age = match meta.activity {
+        Activity::Running(since) if state.now.since(since) < 60_000 => elapsed(state.now.since(since)),
+        Activity::Running(since) => age(since, state.now),
+        _ => age(meta.last_message, state.now),
+    };
     let blanks = AGE.saturating_sub(age.len());
     let mut right = Vec::new();
     if meta.flagged {

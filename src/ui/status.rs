@@ -4,13 +4,13 @@ use super::cells::{self, Piece, piece};
 use super::composer::mode_role;
 use super::figures::{age, count, dollars, tokens};
 use super::paint::Paint;
-use crate::app::action::{Action, AppAction, ComposerAction, Context, ListAction, PaneAction, SessionAction};
-use crate::app::key::chord_name;
 use crate::app::msg::Target;
 use crate::app::state::{Focus, Quit, State};
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::TodoStatus;
 use crate::domain::{Level, Mode};
+use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ListAction, PaneAction, SessionAction};
+use crate::keymap::key::chord_name;
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -187,7 +187,7 @@ pub(super) fn line(paint: &mut Paint<'_>, area: Rect) {
 fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
     match state.quit {
-        Quit::Ending => return Some(vec![paint.piece("saving …", Role::Text)]),
+        Quit::Ending => return Some(vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]),
         Quit::OnceMore(key) => {
             let key = paint.key_name(&chord_name(&[key]));
             return Some(vec![paint.piece(key, Role::Key), paint.piece(" once more quits", Role::Text)]);
@@ -286,8 +286,8 @@ fn hints(paint: &Paint<'_>) -> Vec<Piece<'static>> {
             (key(Action::Composer(ComposerAction::Newline)), "new line"),
         ]),
         Focus::Chat => paint.hints(&[
-            (key(Action::Chat(crate::app::action::ChatAction::Fold)), "unfold"),
-            (key(Action::Chat(crate::app::action::ChatAction::Search)), "search"),
+            (key(Action::Chat(crate::keymap::action::ChatAction::Fold)), "unfold"),
+            (key(Action::Chat(crate::keymap::action::ChatAction::Search)), "search"),
             help,
         ]),
         Focus::Panel => Vec::new(),

@@ -36,10 +36,14 @@ pub struct Rules {
     pub tools: Vec<(ToolSpec, bool)>,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
+    /// What the user's settings change in the table of the modes.
+    pub policy: crate::permit::Policy,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
     pub steer_by_default: bool,
+    /// The loosest mode that this workspace may have.
+    pub loosest: Mode,
     /// Where `plans/` and `data/` of this session lie.
     pub session_dir: PathBuf,
     /// Seed of ids and back-off.
@@ -54,6 +58,20 @@ pub struct Own {
     pub plan: Option<PendingPlan>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
+    /// What a newer version keeps here, unchanged.
+    #[serde(flatten)]
+    pub other: serde_json::Map<String, Value>,
+}
+
+impl Own {
+    /// Reads the stored data; a part that this version cannot read is left out, the rest is kept.
+    #[must_use]
+    pub fn read(stored: Value) -> Self {
+        let Value::Object(mut other) = stored else { return Self::default() };
+        let plan = other.remove("plan").and_then(|plan| serde_json::from_value(plan).ok()).flatten();
+        let todo = other.remove("todo").and_then(|todo| serde_json::from_value(todo).ok()).unwrap_or_default();
+        Self { plan, todo, other }
+    }
 }
 
 /// A plan that waits for its answer.
@@ -85,7 +103,6 @@ pub struct Machine {
     grants: Vec<Grant>,
     mode_since: At,
     mode_told: Mode,
-    viewed: bool,
     shutting_down: bool,
     shown_activity: Activity,
     rng: fastrand::Rng,
@@ -102,13 +119,17 @@ struct Turn {
     last_call: Option<(String, Value)>,
     repeats: u32,
     steers: Vec<Queued>,
+    /// A plan was submitted in this turn: it ends with this batch of calls.
+    planned: bool,
+    /// How often the same call came three times in a row and nobody could be asked.
+    strikes: u32,
     work: Work,
 }
 
 #[derive(Clone, Debug)]
 enum Work {
     /// A response streams in.
-    Responding(Response),
+    Responding(Box<Response>),
     /// Its calls run.
     Calling(Batch),
     /// A failed request waits for its retry.
@@ -134,7 +155,6 @@ impl Machine {
             grants: Vec::new(),
             mode_since: At(0),
             mode_told,
-            viewed: false,
             shutting_down: false,
             shown_activity: Activity::Idle,
             rng,
@@ -150,6 +170,13 @@ impl Machine {
     pub fn set_rows(&mut self, rows: Vec<Message>) {
         self.last_stamp = rows.iter().map(|row| row.at).max().unwrap_or_default().max(self.last_stamp);
         self.rows = rows;
+    }
+
+    /// Takes over what was granted for this session while its machine was another one.
+    #[must_use]
+    pub fn with_grants_of(mut self, earlier: &Machine) -> Self {
+        self.grants.clone_from(&earlier.grants);
+        self
     }
 
     /// The session's directory is another one: its id was taken when it was first written.
@@ -209,7 +236,11 @@ impl Machine {
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
-            Input::Viewed(viewed) => self.viewed = viewed,
+            Input::Hold(text) => {
+                self.enqueue(now, text);
+                self.queue.hold();
+                self.queue_changed(&mut out);
+            }
             Input::Shutdown => {
                 self.shutting_down = true;
                 if self.turn.is_some() {
@@ -319,8 +350,20 @@ impl Machine {
         out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
     }
 
+    fn enqueue(&mut self, now: At, text: String) {
+        let at = self.stamp(now);
+        let id = self.message_id(at);
+        self.queue.items.push(Queued { id, text, at, redelivered: false });
+    }
+
+    /// All that is kept as waiting: what steers and was not delivered, then the queue.
+    fn waiting(&self) -> Vec<Queued> {
+        let steers = self.turn.iter().flat_map(|turn| turn.steers.iter().cloned());
+        steers.chain(self.queue.items.iter().cloned()).collect()
+    }
+
     fn queue_changed(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::KeepQueue(self.queue.items.clone()));
+        out.push(Step::KeepQueue(self.waiting()));
         out.push(Step::Emit(Event::Queue { items: self.queue.items.clone(), held: self.queue.held }));
     }
 
@@ -346,22 +389,28 @@ impl Machine {
     }
 
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
-        self.turn = None;
+        // What was to steer and was not delivered waits in the queue.
+        let steers = self.turn.take().map(|turn| turn.steers).unwrap_or_default();
+        let steered = !steers.is_empty();
+        self.queue.items.splice(0..0, steers);
         self.meta.plan_pending = self.own.plan.is_some();
-        if end != TurnEnd::Done {
+        if end != TurnEnd::Done || steered {
             self.queue.hold();
         }
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.viewed {
+        // A face that shows the end says so at once; headless the answer was printed.
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.rules.headless {
             self.meta.unread = true;
         }
-        out.push(Step::Turn(false));
         self.meta.activity = self.activity();
         self.shown_activity = self.meta.activity.clone();
+        // The properties first: a death in between must not lose what the turn cost.
         self.changed(out);
+        out.push(Step::Turn(false));
         out.push(Step::Emit(Event::TurnEnded { end }));
         if self.queue.held {
             self.queue_changed(out);
-        } else if !self.shutting_down {
+        } else if !self.shutting_down && !self.rules.headless {
+            // A headless run is one turn.
             self.send_next(now, out);
         }
     }

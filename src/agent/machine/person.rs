@@ -4,11 +4,11 @@ use super::batch::Stage;
 use super::{Machine, Work, notice};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
-use crate::domain::contract::{Act, QueueEdit, Queued};
+use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
 use crate::domain::message::InfoKind;
 use crate::domain::notice::Level;
-use crate::domain::permission::{Authority, Mode};
+use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::ToolFigures;
@@ -32,7 +32,7 @@ impl Machine {
             }
             Act::Retry => {
                 if self.turn.is_none() {
-                    self.begin(now, None, out);
+                    self.begin_again(now, out);
                 }
             }
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
@@ -63,9 +63,7 @@ impl Machine {
 
     fn send(&mut self, now: At, text: String, out: &mut Vec<Step>) {
         if self.turn.is_some() {
-            let at = self.stamp(now);
-            let id = self.message_id(at);
-            self.queue.items.push(Queued { id, text, at, redelivered: false });
+            self.enqueue(now, text);
             self.queue_changed(out);
             return;
         }
@@ -74,7 +72,7 @@ impl Machine {
             self.queue.held = false;
             self.queue_changed(out);
         }
-        self.begin(now, Some(text), out);
+        self.begin(now, text, out);
     }
 
     fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
@@ -145,7 +143,7 @@ impl Machine {
             Some(reason) => format!("The user refused this call: {reason}"),
             None => "The user refused this call. Do not try it in another form; ask what they want instead.".to_owned(),
         };
-        self.refuse(now, call, self.meta.mode, Authority::Person, text, out);
+        self.refuse(now, call, Decision::refused(self.meta.mode, Authority::Person, text), out);
     }
 
     fn answer_plan(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
@@ -162,18 +160,19 @@ impl Machine {
                     out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
                     return;
                 }
-                let mode = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
+                let wanted = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
+                let mode = self.capped(wanted, out);
                 self.drop_plan(out);
                 self.meta.mode = mode;
                 // The user chose this mode deliberately: it counts at once.
                 self.mode_since = At(0);
-                self.changed_by_user(out);
-                self.begin(now, Some(goes_on(mode)), out);
+                // The message is on disk before the plan is gone and the mode another.
+                self.begin(now, goes_on(mode), out);
+                out.push(Step::KeepMeta(Safety::Synced));
             }
             Answer::PlanChanges(text) => {
                 self.drop_plan(out);
-                self.changed_by_user(out);
-                self.begin(now, Some(format!("Change the plan: {text}")), out);
+                self.begin(now, format!("Change the plan: {text}"), out);
             }
             Answer::PlanDecline => {
                 self.drop_plan(out);
@@ -191,7 +190,21 @@ impl Machine {
 
     // ---- modes and models ----
 
+    /// The mode, or the loosest one that this workspace may have.
+    fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
+        let mode = wanted.stricter(self.rules.loosest);
+        if mode != wanted {
+            let text = format!(
+                "This workspace was made by another program: its sessions go no further than {}.",
+                mode.shown()
+            );
+            out.push(notice(Level::Warning, text, "Work in a workspace of your own to go further."));
+        }
+        mode
+    }
+
     fn set_mode(&mut self, now: At, mode: Mode, drop_plan: bool, out: &mut Vec<Step>) {
+        let mode = self.capped(mode, out);
         if mode == self.meta.mode && !drop_plan {
             return;
         }
@@ -205,7 +218,8 @@ impl Machine {
             }
         }
         self.meta.mode = mode;
-        self.mode_since = now;
+        // Nobody cycles through modes without a screen.
+        self.mode_since = if self.rules.headless { At(0) } else { now };
         self.changed_by_user(out);
         self.reconsider(now, out);
     }
@@ -213,14 +227,14 @@ impl Machine {
     /// A stricter mode decides on waiting approvals at once; a looser one only offers to run them.
     fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.meta.mode;
-        let headless = self.rules.headless;
+        let (policy, headless) = (self.rules.policy, self.rules.headless);
         let grants = self.grants.clone();
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
         for one in batch.all_open() {
             let id = one.call.id.clone();
             let Stage::Asking(asking) = &mut one.stage else { continue };
-            let verdict = permit::decide(mode, &grants, &asking.facts, headless);
+            let verdict = permit::decide(policy, mode, &grants, &asking.facts, headless);
             if let Verdict::Deny(reason) = verdict {
                 refusals.push((id, reason));
                 continue;
@@ -234,7 +248,7 @@ impl Machine {
             }
         }
         for (id, reason) in refusals {
-            self.refuse(now, &id, mode, Authority::Mode, reason, out);
+            self.refuse(now, &id, Decision::refused(mode, Authority::Mode, reason), out);
         }
     }
 

@@ -32,6 +32,7 @@ impl Response {
 
     /// Adds text; `id` names the row if this opens it.
     pub fn add_text(&mut self, add: String, id: MessageId, at: At, out: &mut Vec<Step>) {
+        self.thinking_paused(at, out);
         let turn = self.turn.clone();
         let open = || Body::Assistant(AssistantText::default());
         let grow = |body: &mut Body, add: &str| {
@@ -54,6 +55,17 @@ impl Response {
         grow_row(&mut self.thinking, add, Opening { id, at, turn, body: open }, grow, out);
     }
 
+    /// Text begins, so the thinking took until now. Its row stays live: a retry may still take it back.
+    fn thinking_paused(&mut self, at: At, out: &mut Vec<Step>) {
+        let Some(row) = &mut self.thinking else { return };
+        let Body::Thinking(thought) = &mut row.body else { return };
+        if thought.millis.is_none() {
+            thought.millis = Some(at.since(row.at));
+            out.push(Step::Live(row.clone(), Safety::Written));
+            out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
+        }
+    }
+
     /// Keeps blocks to replay.
     pub fn add_native(&mut self, native: Native) {
         self.native.push(native);
@@ -63,7 +75,7 @@ impl Response {
     pub fn end_thinking(&mut self, now: At) -> Option<Message> {
         let mut row = self.thinking.take()?;
         if let Body::Thinking(thought) = &mut row.body {
-            thought.millis = Some(now.since(row.at));
+            thought.millis.get_or_insert(now.since(row.at));
         }
         Some(row)
     }

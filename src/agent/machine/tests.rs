@@ -40,8 +40,10 @@ impl Bench {
                 (spec("ask_user"), false),
             ],
             requests_per_turn: 50,
+            policy: crate::permit::Policy::default(),
             headless: false,
             steer_by_default: false,
+            loosest: Mode::Execute,
             session_dir: "/s".into(),
             seed: 7,
         };
@@ -173,7 +175,13 @@ fn enter_while_a_turn_runs_queues_and_the_queue_follows() {
     assert!(steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items.len() == 1)));
     b.text("ok");
     let steps = b.stop_with(Stop::Done);
-    assert!(kept(&steps).iter().any(|row| matches!(&row.body, Body::User(UserText { text, .. }) if text == "two")));
+    let row = position(
+        &steps,
+        |s| matches!(s, Step::Keep(rows, _) if matches!(&rows[0].body, Body::User(UserText { text, .. }) if text == "two")),
+    );
+    let forgotten = position(&steps, |s| matches!(s, Step::KeepQueue(items) if items.is_empty()));
+    let asked = position(&steps, |s| matches!(s, Step::Ask(..)));
+    assert!(row < forgotten && forgotten < asked, "the row is on disk before the queue forgets it");
     assert!(b.machine.queue.items.is_empty());
     assert!(b.machine.is_running());
     b.text("and");
@@ -447,6 +455,78 @@ fn steering_skips_what_was_not_started_and_kills_nothing() {
 }
 
 #[test]
+fn what_steers_is_never_lost() {
+    let mut b = Bench::new(Mode::Execute);
+    b.send("go");
+    let run = b.run();
+    b.feed(Input::Failed(run, broken(true)));
+    let steps = b.act(Act::Steer { text: "rather this".into() });
+    assert!(
+        steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items[0].text == "rather this")),
+        "on disk at once"
+    );
+    b.feed(Input::RetryNow(run));
+    let steps = b.feed(Input::Failed(run, broken(false)));
+    assert_eq!(ended(&steps), Some(TurnEnd::Failed));
+    assert_eq!(b.machine.queue.items[0].text, "rather this");
+    assert!(b.machine.queue.held);
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { items, held: true }) if items.len() == 1)));
+}
+
+#[test]
+fn a_message_beside_a_waiting_plan_runs_its_whole_turn() {
+    let mut b = with_plan();
+    b.send("what is in a?");
+    b.calls(&[("r", "read")]);
+    b.found("r", read("/w/a"));
+    let steps = b.ran("r", "text");
+    assert_eq!(ended(&steps), None);
+    assert!(steps.iter().any(|s| matches!(s, Step::Ask(..))));
+    b.text("This.");
+    assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Done));
+    assert!(b.machine.meta.plan_pending, "the plan still waits");
+}
+
+#[test]
+fn an_approved_plan_is_gone_only_after_its_message_is_on_disk() {
+    let mut b = with_plan();
+    let id = b.asked().id;
+    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanToAsk });
+    let row = position(&steps, |s| matches!(s, Step::Keep(..)));
+    assert!(row < position(&steps, |s| matches!(s, Step::KeepMeta(_))));
+    assert!(steps.iter().any(|s| matches!(s, Step::KeepMeta(Safety::Synced))));
+}
+
+#[test]
+fn a_retry_takes_back_the_thinking_too() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.chunk(Chunk::Thinking("hm".into()));
+    let steps = b.text("Half");
+    assert!(kept(&steps).is_empty());
+    let run = b.run();
+    let steps = b.feed(Input::Failed(run, broken(true)));
+    assert_eq!(steps.iter().filter(|s| matches!(s, Step::Drop(_))).count(), 2);
+    b.feed(Input::RetryNow(run));
+    b.chunk(Chunk::Thinking("hm".into()));
+    b.text("Whole");
+    let rows = kept(&b.stop_with(Stop::Done));
+    assert!(matches!(&rows[0].body, Body::Thinking(t) if t.millis.is_some()));
+    assert!(matches!(&rows[1].body, Body::Assistant(a) if a.text == "Whole"));
+}
+
+#[test]
+fn what_cannot_be_sent_waits_and_foreign_data_stays() {
+    let mut b = Bench::new(Mode::Ask);
+    let steps = b.feed(Input::Hold("later".into()));
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { held: true, .. }))));
+    assert!(!b.machine.is_running());
+    let own = Own::read(json!({"plan": {"strange": 1}, "todo": [], "newer": {"x": 1}}));
+    assert_eq!(own.plan, None);
+    assert_eq!(serde_json::to_value(&own).unwrap()["newer"]["x"], 1);
+}
+
+#[test]
 fn a_turn_has_a_limit_and_the_third_equal_call_asks() {
     let mut b = Bench::with(Mode::Execute, |rules| rules.requests_per_turn = 2);
     b.send("go");
@@ -472,6 +552,21 @@ fn a_turn_has_a_limit_and_the_third_equal_call_asks() {
         }
         assert_eq!(b.machine.requests().len(), usize::from(asks), "{mode:?}");
         assert_eq!(b.call("same2").status == ToolStatus::Error, !asks);
+    }
+}
+
+#[test]
+fn an_agent_that_repeats_itself_is_ended_where_nobody_can_be_asked() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    for round in 1..=6 {
+        let id = format!("same{round}");
+        let input = json!({"path": "missing"});
+        b.chunk(Chunk::Call(Call { id: CallId::new(id.clone()), name: "read".into(), input }));
+        b.stop_with(Stop::Calls);
+        let run = b.run();
+        let steps = b.feed(Input::Inspected(run, CallId::new(id), Err("there is no such file".into())));
+        assert_eq!(ended(&steps), (round == 6).then_some(TurnEnd::Limit), "{round}");
     }
 }
 
@@ -515,6 +610,14 @@ fn empty_answers_and_names() {
     b.send("something else");
     assert_eq!(b.machine.meta.title, "My title");
     assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Failed));
+}
+
+#[test]
+fn a_workspace_of_another_program_goes_no_further_than_ask() {
+    let mut b = Bench::with(Mode::Explore, |rules| rules.loosest = Mode::Ask);
+    let steps = b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    assert_eq!(b.machine.meta.mode, Mode::Ask);
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Notice(_)))));
 }
 
 proptest! {

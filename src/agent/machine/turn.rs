@@ -6,7 +6,7 @@ use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, CallId, RequestId};
+use crate::domain::ids::{At, CallId, MessageId, RequestId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Plan, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode, Sandbox};
@@ -24,22 +24,37 @@ const EXECUTE_SETTLES_MS: u64 = 1000;
 /// So many equal calls in a row ask, whatever the mode.
 const REPEATS_THAT_ASK: u32 = 3;
 
+/// So often the same three calls may come where nobody can be asked; then the turn ends.
+const STRIKES: u32 = 2;
+
 const STOPPED: &str = "interrupted: the user stopped the turn";
 const STEERED: &str = "skipped: the user sent a new message";
 const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
 
 impl Machine {
-    /// Begins a turn with a user message, or without one to try again.
-    pub(super) fn begin(&mut self, now: At, text: Option<String>, out: &mut Vec<Step>) {
+    /// Begins a turn with a user message.
+    pub(super) fn begin(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        let at = self.stamp(now);
+        let id = self.message_id(at);
+        self.begin_with(now, Some((id, text)), out);
+    }
+
+    /// Begins a turn without a message: the failed request again.
+    pub(super) fn begin_again(&mut self, now: At, out: &mut Vec<Step>) {
+        self.begin_with(now, None, out);
+    }
+
+    fn begin_with(&mut self, now: At, message: Option<(MessageId, String)>, out: &mut Vec<Step>) {
         let mut rows: Vec<Message> = self.tell_mode(now).into_iter().collect();
-        if let Some(text) = text {
+        if let Some((id, text)) = message {
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&text, 150);
             }
             if self.meta.title.is_empty() {
                 self.meta.title = shorten(&text, 50);
             }
-            rows.push(self.row(now, Body::User(UserText { text, ..UserText::default() })));
+            let at = self.stamp(now);
+            rows.push(Message::new(id, at, Body::User(UserText { text, ..UserText::default() })));
         }
         self.run = RunNo(self.run.0 + 1);
         self.meta.connection_locked = true;
@@ -50,6 +65,8 @@ impl Machine {
             last_call: None,
             repeats: 0,
             steers: Vec::new(),
+            planned: false,
+            strikes: 0,
             work: Work::BackingOff,
         });
         self.meta.activity = self.activity();
@@ -63,9 +80,16 @@ impl Machine {
 
     /// Sends the next waiting message, if there is one and it may go.
     pub(super) fn send_next(&mut self, now: At, out: &mut Vec<Step>) {
-        if let Some(next) = self.queue.next() {
+        if let Some(next) = self.queue.take() {
+            // The row has the id that it had in the queue, and is on disk before the queue forgets it: a death in between
+            // leaves it in both, and the queue's is known as the same.
+            let mut turn = Vec::new();
+            self.begin_with(now, Some((next.id, next.text)), &mut turn);
+            let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
+            let rest = turn.split_off(kept);
+            out.append(&mut turn);
             self.queue_changed(out);
-            self.begin(now, Some(next.text), out);
+            out.extend(rest);
         }
     }
 
@@ -83,7 +107,7 @@ impl Machine {
             return;
         }
         turn.requests += 1;
-        turn.work = Work::Responding(super::Response::default());
+        turn.work = Work::Responding(Box::default());
         let request = ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
             system: self.system_prompt(now),
@@ -100,20 +124,7 @@ impl Machine {
         let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn else { return };
         match chunk {
             Chunk::Started(turn) => response.turn = turn,
-            Chunk::Text(add) => {
-                let thought = response.end_thinking(now);
-                if thought.is_some() {
-                    // The row of the text must come behind the row of the thinking.
-                    self.keep(thought.into_iter().collect(), Safety::Written, out);
-                    let at = self.stamp(now);
-                    let id = self.message_id(at);
-                    if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn {
-                        response.add_text(add, id, at, out);
-                    }
-                } else {
-                    response.add_text(add, id, at, out);
-                }
-            }
+            Chunk::Text(add) => response.add_text(add, id, at, out),
             Chunk::Thinking(add) => response.add_thinking(add, id, at, out),
             Chunk::Native(native) => response.add_native(native),
             Chunk::Call(call) => response.calls.push(call),
@@ -124,7 +135,7 @@ impl Machine {
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
         self.meta.usage.add(used, cost, window);
-        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+        self.changed(out);
     }
 
     /// Takes the response that streams in; what comes when none does is ignored.
@@ -134,7 +145,7 @@ impl Machine {
             return None;
         }
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
-            Work::Responding(response) => Some(response),
+            Work::Responding(response) => Some(*response),
             Work::Calling(_) | Work::BackingOff => None,
         }
     }
@@ -236,9 +247,17 @@ impl Machine {
         if !done {
             return;
         }
-        if self.own.plan.is_some() {
+        if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
-        } else if !self.deliver_steers(now, out) {
+        } else if self.deliver_steers(now, out) {
+            // The user said something else: that is another matter.
+        } else if self.turn.as_ref().is_some_and(|turn| turn.strikes >= STRIKES) {
+            let text =
+                "The agent made the same call again and again, so the turn was ended. Say what it should do instead.";
+            let row = self.info(now, Level::Warning, InfoKind::Remark, text);
+            self.keep(vec![row], Safety::Synced, out);
+            self.end_turn(now, TurnEnd::Limit, out);
+        } else {
             self.request(now, out);
         }
     }
@@ -252,14 +271,29 @@ impl Machine {
                 let repeated = self.count_repeats(&call);
                 self.judge(now, &call, facts, repeated, out);
             }
-            Err(text) => self.finish(now, id, Outcome::error(text), out),
+            Err(text) => {
+                if self.count_repeats(&call) {
+                    self.strike();
+                }
+                self.finish(now, id, Outcome::error(text), out);
+            }
+        }
+    }
+
+    /// The same call three times in a row, and nobody can be asked about it.
+    fn strike(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.strikes += 1;
         }
     }
 
     /// Decides on a call.
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
         let mode = self.mode_for(call);
-        let verdict = permit::decide(mode, &self.grants, &facts, self.rules.headless);
+        let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
+        if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
+            self.strike();
+        }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
                 Verdict::Deny(
@@ -283,7 +317,7 @@ impl Machine {
             }
             Verdict::Deny(reason) => {
                 let authority = if self.rules.headless { Authority::Nobody } else { Authority::Mode };
-                self.refuse(now, &call.id, mode, authority, reason, out);
+                self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
             Verdict::Ask(question) => self.ask(now, call, facts, question, out),
         }
@@ -373,16 +407,8 @@ impl Machine {
     }
 
     /// Gives a call the result that it must not run.
-    pub(super) fn refuse(
-        &mut self,
-        now: At,
-        id: &CallId,
-        mode: Mode,
-        authority: Authority,
-        reason: String,
-        out: &mut Vec<Step>,
-    ) {
-        let decision = Decision { allowed: false, mode, authority, reason: reason.clone(), sandbox: Sandbox::None };
+    pub(super) fn refuse(&mut self, now: At, id: &CallId, decision: Decision, out: &mut Vec<Step>) {
+        let reason = decision.reason.clone();
         if let Some(one) = self.open_call(id) {
             one.decide(decision);
         }
@@ -405,49 +431,50 @@ impl Machine {
             Err(RunError::FactsChanged(facts)) => {
                 let call = one.call.clone();
                 one.stage = Stage::Inspecting;
+                if let Some(tool) = one.tool() {
+                    tool.status = ToolStatus::Pending;
+                    tool.decision = None;
+                    tool.figures = ToolFigures::default();
+                }
+                let row = one.row.clone();
+                out.push(Step::Live(row.clone(), Safety::Written));
+                out.push(Step::Emit(Event::Row(Box::new(row))));
                 self.judge(now, &call, *facts, false, out);
             }
         }
     }
 
     /// A call has its result.
-    pub(super) fn finish(&mut self, now: At, id: &CallId, outcome: Outcome, out: &mut Vec<Step>) {
-        match outcome.then {
+    pub(super) fn finish(&mut self, now: At, id: &CallId, mut outcome: Outcome, out: &mut Vec<Step>) {
+        match std::mem::take(&mut outcome.then) {
             Then::Ask(question) if !self.rules.headless => {
                 self.put_question(now, id, question, out);
                 return;
             }
             Then::Ask(_) => {
                 let text = "Nobody can answer: this runs without a screen. Decide yourself and say what you assumed.";
-                self.end_call(now, id, true, text.to_owned(), outcome.figures, out);
+                self.end_call(now, id, Outcome { failed: true, text: text.to_owned(), ..outcome }, out);
             }
             Then::Todo(items) => {
                 self.own.todo.clone_from(&items);
-                self.end_call(now, id, outcome.failed, outcome.text, outcome.figures, out);
+                self.end_call(now, id, outcome, out);
                 out.push(Step::Emit(Event::Todo(items)));
                 out.push(Step::KeepMeta(Safety::Written));
             }
             Then::Plan { path, title, markdown } => {
-                self.end_call(now, id, outcome.failed, outcome.text, outcome.figures, out);
+                self.end_call(now, id, outcome, out);
                 self.submit_plan(now, path, title, markdown, out);
             }
-            Then::Nothing => self.end_call(now, id, outcome.failed, outcome.text, outcome.figures, out),
+            Then::Nothing => self.end_call(now, id, outcome, out),
         }
         self.advance(now, out);
     }
 
-    fn end_call(
-        &mut self,
-        now: At,
-        id: &CallId,
-        failed: bool,
-        text: String,
-        figures: ToolFigures,
-        out: &mut Vec<Step>,
-    ) {
+    /// Writes a call's result down. What follows from it was taken out of the outcome before.
+    fn end_call(&mut self, now: At, id: &CallId, outcome: Outcome, out: &mut Vec<Step>) {
         let Some(one) = self.open_call(id) else { return };
         let settled = one.request().map(|request| request.id.clone());
-        one.finish(now, failed, text, figures);
+        one.finish(now, outcome.failed, outcome.text, outcome.figures);
         let row = one.row.clone();
         if let Some(request) = settled {
             out.push(Step::Emit(Event::Settled { request }));
@@ -471,10 +498,13 @@ impl Machine {
         let plan = PendingPlan { request, review };
         self.own.plan = Some(plan.clone());
         self.meta.plan_pending = true;
+        if let Some(turn) = &mut self.turn {
+            turn.planned = true;
+        }
         self.skip_unstarted(now, PLAN_WAITS, out);
         let at = self.stamp(now);
         let body = Body::Plan(Plan { path: path.display().to_string(), markdown });
-        let id = crate::domain::MessageId::new(format!("plan-{}-{}", at.0, self.letters()));
+        let id = MessageId::new(format!("plan-{}-{}", at.0, self.letters()));
         // The plan's row comes behind the rows of its calls.
         if let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn {
             let rows = batch.take_final();
@@ -499,7 +529,7 @@ impl Machine {
         let ids: Vec<CallId> =
             batch.all_open().filter(|one| one.not_started()).map(|one| one.call.id.clone()).collect();
         for id in ids {
-            self.end_call(now, &id, true, why.to_owned(), ToolFigures::default(), out);
+            self.end_call(now, &id, Outcome::error(why), out);
         }
     }
 
@@ -509,6 +539,8 @@ impl Machine {
         let id = self.message_id(at);
         let Some(turn) = &mut self.turn else { return };
         turn.steers.push(crate::domain::contract::Queued { id, text, at, redelivered: false });
+        // Until it is delivered it is kept like a queued message.
+        out.push(Step::KeepQueue(self.waiting()));
         out.push(notice(Level::Info, "The message goes in with the next tool results.", ""));
         self.skip_unstarted(now, STEERED, out);
         self.advance(now, out);
@@ -562,7 +594,6 @@ impl Machine {
         let Some(turn) = &mut self.turn else { return };
         let stopped = self.run;
         self.run = RunNo(self.run.0 + 1);
-        let steers = std::mem::take(&mut turn.steers);
         self.ending = Some(stopped);
         out.push(Step::Cancel(stopped));
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
@@ -589,12 +620,6 @@ impl Machine {
         }
         let row = self.info(now, Level::Info, InfoKind::Interrupted, why);
         self.keep(vec![row], Safety::Synced, out);
-        // A message that was to steer is not lost: it waits in the queue.
-        let steered = !steers.is_empty();
-        self.queue.items.splice(0..0, steers);
-        if steered {
-            out.push(Step::KeepQueue(self.queue.items.clone()));
-        }
         self.end_turn(now, TurnEnd::Stopped, out);
     }
 }

@@ -2,8 +2,8 @@
 //! commands offered while it begins with a slash.
 
 use super::edit::{Done, Editor};
-use crate::app::action::ComposerAction as Verb;
 use crate::app::slash::{self, Slash};
+use crate::keymap::action::ComposerAction as Verb;
 
 /// Pasted texts of more lines become a chip.
 pub const CHIP_LINES: usize = 20;

@@ -1,7 +1,7 @@
 //! Texts being written: [`Line`] for one line, [`Editor`] for several. Both step by what the reader sees as one character,
 //! and both know readline's verbs. The several-line one is `tui_textarea` without any of its own keys.
 
-use crate::app::action::ComposerAction as Verb;
+use crate::keymap::action::ComposerAction as Verb;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -26,59 +26,9 @@ pub fn rank<'a>(query: &str, texts: impl Iterator<Item = &'a str>) -> Vec<(usize
     found.into_iter().map(|(_, place, marks)| (place, marks)).collect()
 }
 
-/// How many single changes turn `a` into `b`: a character more, less or other, or two neighbours swapped.
-#[must_use]
-pub fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let wide = b.len() + 1;
-    let mut cells = vec![0usize; (a.len() + 1) * wide];
-    let at = |cells: &[usize], i: usize, j: usize| cells.get(i * wide + j).copied().unwrap_or(usize::MAX);
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            let cost = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let differ = usize::from(a.get(i - 1) != b.get(j - 1));
-                let mut cost =
-                    (at(&cells, i - 1, j - 1) + differ).min(at(&cells, i - 1, j) + 1).min(at(&cells, i, j - 1) + 1);
-                if i > 1 && j > 1 && a.get(i - 1) == b.get(j - 2) && a.get(i - 2) == b.get(j - 1) {
-                    cost = cost.min(at(&cells, i - 2, j - 2) + 1);
-                }
-                cost
-            };
-            if let Some(cell) = cells.get_mut(i * wide + j) {
-                *cell = cost;
-            }
-        }
-    }
-    cells.last().copied().unwrap_or(0)
-}
-
-/// The one of `names` that is nearest to `word`, or begins with it; `None` when none is near.
-pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let near = names.map(|name| {
-        let far = if name.starts_with(word) { 1 } else { distance(word, name) };
-        (far, name.len().abs_diff(word.len()), name)
-    });
-    let fits = |(far, _, name): &(usize, usize, &str)| *far <= 1 + name.chars().count() / 3;
-    near.filter(fits).min_by_key(|(far, longer, _)| (*far, *longer)).map(|(.., name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances() {
-        for (a, b, far) in
-            [("", "", 0), ("", "abc", 3), ("abc", "", 3), ("rename", "renmae", 1), ("kitten", "sitting", 3)]
-        {
-            assert_eq!(distance(a, b), far, "{a} {b}");
-        }
-        assert_eq!(nearest("modle", ["mode", "model", "new"].into_iter()), Some("model"));
-        assert_eq!(nearest("them", ["theme", "help"].into_iter()), Some("theme"));
-        assert_eq!(nearest("zzzzzz", ["theme", "help"].into_iter()), None);
-    }
 
     #[test]
     fn best_first_and_stable() {

@@ -12,8 +12,6 @@ pub mod picker;
 pub mod search;
 pub mod sessions;
 
-use super::action::Context;
-use super::key::Key;
 use super::msg::Frame;
 use crate::domain::Notice;
 use crate::domain::contract::Configured;
@@ -21,6 +19,8 @@ use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::keymap::Table;
+use crate::keymap::action::Context;
+use crate::keymap::key::Key;
 use chat::Density;
 use composer::{Composer, History};
 use notices::Notices;

@@ -43,9 +43,15 @@ impl Notices {
         self.shown.back().map(|shown| &shown.notice)
     }
 
-    /// Adds one; the same words again only stay longer. At most five stay.
+    /// Adds one; the same words again only stay longer, and of a remark on the same matter (`Tool calls: …`) only the
+    /// newest stays. At most five stay.
     pub fn push(&mut self, now: At, notice: Notice) {
-        self.shown.retain(|shown| shown.notice != notice);
+        let matter = |notice: &Notice| match notice.level {
+            Level::Info => notice.text.split_once(": ").map(|(matter, _)| matter.to_owned()),
+            Level::Warning | Level::Error => None,
+        };
+        let new = matter(&notice);
+        self.shown.retain(|shown| shown.notice != notice && (new.is_none() || matter(&shown.notice) != new));
         let until = now.plus(stays(notice.level));
         self.shown.push_back(Shown { notice, until });
         while self.shown.len() > 5 {
@@ -77,6 +83,22 @@ impl Notices {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_one_matter_the_newest_stays() {
+        let mut notices = Notices::default();
+        for (level, text) in [
+            (Level::Info, "Tool calls: one"),
+            (Level::Info, "other: one"),
+            (Level::Info, "Tool calls: two"),
+            (Level::Error, "x: one"),
+            (Level::Error, "x: two"),
+        ] {
+            notices.push(At(0), Notice::new(level, text));
+        }
+        let texts: Vec<&str> = notices.iter().map(|notice| notice.text.as_str()).collect();
+        assert_eq!(texts, ["other: one", "Tool calls: two", "x: one", "x: two"]);
+    }
 
     #[test]
     fn they_go_when_their_time_is_over() {

@@ -3,8 +3,8 @@
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
-use crate::app::action::Context;
 use crate::domain::ids::{RequestId, SessionId};
+use crate::keymap::action::Context;
 
 /// Something over the panes.
 #[derive(Clone, Debug)]

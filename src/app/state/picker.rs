@@ -2,10 +2,11 @@
 
 use super::edit::Line;
 use super::fuzzy;
-use crate::app::action::Action;
 use crate::domain::Mode;
 use crate::domain::ids::{ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
+use crate::keymap::action::Action;
+use std::collections::HashSet;
 
 /// What is chosen from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,12 +119,23 @@ impl Picker {
         picker
     }
 
-    /// Finds the hits anew, after something was typed.
+    /// Finds the hits anew, after something was typed: first those that hold it as it stands, in what is shown beside
+    /// them too, then those that hold its letters.
     pub fn filter(&mut self) {
         let labels = self.items.iter().map(|item| item.label.as_str());
-        self.hits =
-            fuzzy::rank(self.query.text(), labels).into_iter().map(|(item, marks)| Hit { item, marks }).collect();
+        let query = self.query.text();
+        self.hits = fuzzy::rank(query, labels).into_iter().map(|(item, marks)| Hit { item, marks }).collect();
         self.selected = 0;
+        let query = query.trim().to_lowercase();
+        if query.is_empty() {
+            return;
+        }
+        let holds = |text: &str| text.to_lowercase().contains(&query);
+        let known: HashSet<usize> = self.hits.iter().map(|hit| hit.item).collect();
+        let beside = self.items.iter().enumerate().filter(|(n, item)| !known.contains(n) && holds(&item.detail));
+        self.hits.extend(beside.map(|(item, _)| Hit { item, marks: Vec::new() }));
+        let items = &self.items;
+        self.hits.sort_by_cached_key(|hit| !items.get(hit.item).is_some_and(|i| holds(&i.label) || holds(&i.detail)));
     }
 
     /// Replaces the items and keeps what was typed, and the selected item where it is still there.
@@ -146,5 +158,29 @@ impl Picker {
     pub fn step(&mut self, by: isize) {
         let last = self.hits.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_counts_before_its_letters() {
+        let items = [("search the messages", "history"), ("choose the colours", "app.theme"), ("the menu", "x")];
+        let items = items.map(|(label, detail)| Item {
+            label: label.to_owned(),
+            detail: detail.to_owned(),
+            value: Value::Remark,
+        });
+        let found = |query: &str| {
+            let mut picker = Picker::new(Kind::Palette, items.to_vec(), 0);
+            picker.query.insert(query);
+            picker.filter();
+            picker.hits.iter().map(|hit| hit.item).collect::<Vec<_>>()
+        };
+        assert_eq!(found("theme"), [1, 0, 2]);
+        assert_eq!(found(""), [0, 1, 2]);
+        assert_eq!(found("colours"), [1]);
     }
 }

@@ -2,10 +2,10 @@
 
 use super::edit::Line;
 use super::fuzzy;
-use crate::app::action::Action;
-use crate::app::key::Key;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::session::{Activity, SessionMeta};
+use crate::keymap::action::Action;
+use crate::keymap::key::Key;
 use jiff::civil::Date;
 use std::collections::{HashMap, HashSet};
 

@@ -4,7 +4,6 @@
 //! frame reports makes it exact.
 
 use super::session;
-use crate::app::action::ChatAction;
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{Chat, Density, Entry, View};
@@ -13,6 +12,7 @@ use crate::app::state::{Focus, State};
 use crate::domain::contract::Command;
 use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
+use crate::keymap::action::ChatAction;
 
 /// What the last frame found out.
 pub(super) fn drawn(state: &mut State, frame: Frame, fx: &mut Vec<Effect>) {
@@ -73,9 +73,14 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         ChatAction::Fold => {
             if let Some(chat) = chat(state)
                 && let Some(key) = at_cursor(chat)
-                && !chat.toggled.remove(&key)
             {
-                chat.toggled.insert(key);
+                // What unfolds grows downwards: following the end would take away the line that was just looked at.
+                if let (View::End, Some((top, line))) = (chat.view, chat.drawn.top) {
+                    chat.view = View::At { key: top, line };
+                }
+                if !chat.toggled.remove(&key) {
+                    chat.toggled.insert(key);
+                }
             }
         }
         ChatAction::Copy => copy(state, fx),

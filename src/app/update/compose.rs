@@ -1,7 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
 use super::{chat, overlay, panel, slash, to};
-use crate::app::action::ComposerAction as Verb;
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::chat::View;
@@ -11,6 +10,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command, QueueEdit, Queued};
 use crate::domain::{Level, Notice};
+use crate::keymap::action::ComposerAction as Verb;
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +178,11 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
 pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effect>) {
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.clone()) {
         let text = format!("This session is only read here: {holder}.");
-        let key = state.keys.key_for(crate::app::action::SessionAction::New);
+        let key = state.keys.key_for(crate::keymap::action::SessionAction::New);
+        // The holder may be gone: the engine looks again, and the next Enter sends if so.
+        if let Some(id) = state.current_id().cloned() {
+            fx.push(Effect::Send(Command::Open { session: id, rows: super::session::ROWS }));
+        }
         return state.notify(Notice::new(Level::Warning, text).hint(format!("{key} begins a new one")));
     }
     state.composer_mut().take();

@@ -1,13 +1,13 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
 use super::{act, chat, compose, list, overlay, panel, session};
-use crate::app::action::{Action, AppAction, Context};
 use crate::app::effect::Effect;
-use crate::app::key::{Code, Key};
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, Quit, State};
+use crate::keymap::action::{Action, AppAction, Context};
+use crate::keymap::key::{Code, Key};
 
 /// After so many milliseconds the keys that can follow are shown.
 const STRIP_AFTER: u64 = 400;

@@ -1,15 +1,14 @@
 //! The ways out: Ctrl+C, Ctrl+D, /quit. Drafts are kept, turns are stopped, and the engine has the last word.
 
 use super::{compose, panel, session};
-use crate::app::action::ComposerAction;
 use crate::app::effect::Effect;
-use crate::app::key::Key;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, Quit, State};
 use crate::domain::contract::Command;
 use crate::domain::session::Activity;
-use crate::domain::{Level, Notice};
+use crate::keymap::action::ComposerAction;
+use crate::keymap::key::Key;
 
 /// "Once more quits" holds so many milliseconds.
 const ONCE_MORE: u64 = 2_000;
@@ -41,7 +40,7 @@ pub(super) fn end_of_input(state: &mut State, key: Option<Key>, fx: &mut Vec<Eff
     }
 }
 
-/// Whether the same key came twice; the first time says so.
+/// Whether the same key came twice; until the timer runs out the status line says so from [`State::quit`].
 fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool {
     let Some(key) = key else { return true };
     if state.quit == Quit::OnceMore(key) {
@@ -49,7 +48,6 @@ fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool 
     }
     state.quit = Quit::OnceMore(key);
     fx.push(Effect::Arm { timer: Timer::Quit, ms: ONCE_MORE });
-    state.notify(Notice::new(Level::Info, format!("{key} once more quits.")));
     false
 }
 

@@ -1,12 +1,12 @@
 //! The list of sessions and the panes: moving, opening, filtering, and letters that may be the start of a text.
 
 use super::{act as do_action, input, overlay, session};
-use crate::app::action::{Action, ListAction, PaneAction};
 use crate::app::effect::Effect;
-use crate::app::key::{Code, Key};
 use crate::app::msg::Timer;
 use crate::app::state::sessions::{Filter, HeldLetter, Which};
 use crate::app::state::{Focus, Shown, State};
+use crate::keymap::action::{Action, ListAction, PaneAction};
+use crate::keymap::key::{Code, Key};
 
 /// A letter in the list acts after so many milliseconds, unless a different letter follows.
 pub(super) const LETTER: u64 = 150;

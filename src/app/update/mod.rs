@@ -16,14 +16,14 @@ mod session;
 mod settle;
 mod slash;
 
-use super::action::{Action, AppAction};
 use super::effect::Effect;
-use super::key::Key;
 use super::msg::{Msg, Timer};
 use super::state::State;
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{At, SessionId};
 use crate::keymap::Fed;
+use crate::keymap::action::{Action, AppAction};
+use crate::keymap::key::Key;
 
 /// What a key means now: the runtime asks this for each key and hands the answer to [`update`].
 #[must_use]

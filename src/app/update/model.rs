@@ -2,15 +2,16 @@
 
 use super::overlay::{item, one_line, open_picker};
 use super::to;
-use crate::app::action::ModelAction;
 use crate::app::effect::Effect;
+use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Item, Kind, Value};
-use crate::app::state::{State, fuzzy};
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::ConnectionName;
+use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Notice};
+use crate::keymap::action::ModelAction;
 
 pub(super) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
     match verb {
@@ -106,7 +107,7 @@ pub(super) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
     let value = match found {
         Some(item) => item.value.clone(),
         None if name.contains(char::is_whitespace) => {
-            let near = fuzzy::nearest(name, models().map(|item| item.label.as_str()));
+            let near = nearest(name, models().map(|item| item.label.as_str()));
             return Err(near.map_or_else(
                 || "A model's name has no blanks.".to_owned(),
                 |near| format!("There is no such model. The nearest is {near}."),

@@ -1,11 +1,11 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
 use super::{act, chat, compose, overlay, panel, session, slash};
-use crate::app::action::{ModeAction, TurnAction};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, State};
+use crate::keymap::action::{ChatAction, ModeAction, TurnAction};
 
 /// Lines for a notch of the wheel.
 const NOTCH: i64 = 3;
@@ -41,12 +41,18 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
         }
         Target::Entry(key) => {
             panel::give_back(state);
+            let chosen =
+                state.focus == Focus::Chat && state.current_open().is_some_and(|open| open.chat.cursor == Some(key));
             state.focus = Focus::Chat;
             if let Some(open) = state.current_open_mut() {
                 open.chat.cursor = Some(key);
             }
+            // A second click on it is what Enter is.
+            if chosen {
+                act(state, ChatAction::Fold.into(), None, fx);
+            }
         }
-        Target::ToEnd => act(state, crate::app::action::ChatAction::End.into(), None, fx),
+        Target::ToEnd => act(state, ChatAction::End.into(), None, fx),
         Target::Composer => {
             panel::give_back(state);
             state.focus = Focus::Composer;

@@ -1,9 +1,6 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{act as do_action, chat, compose, inbox, leave, list, model, panel, session, to};
-use crate::app::action::{
-    Action, AppAction, ChatAction, ComposerAction, Context, HelpAction, ListAction, PickerAction, SessionAction,
-};
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Help, Overlay, Rename};
@@ -13,6 +10,9 @@ use crate::app::state::{Focus, State};
 use crate::domain::contract::Act;
 use crate::domain::ids::SessionId;
 use crate::domain::{Level, Mode, Notice};
+use crate::keymap::action::{
+    Action, AppAction, ChatAction, ComposerAction, Context, HelpAction, ListAction, PickerAction, SessionAction,
+};
 
 pub(super) fn open(state: &mut State, overlay: Overlay) {
     panel::give_back(state);

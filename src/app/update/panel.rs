@@ -2,9 +2,7 @@
 //! keys that come within 300 ms are dropped, and no key that was meant for the composer answers.
 
 use super::{inbox, input, to};
-use crate::app::action::AnswerAction;
 use crate::app::effect::Effect;
-use crate::app::key::Key;
 use crate::app::state::edit::Editor;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
@@ -13,6 +11,8 @@ use crate::domain::contract::Act;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::Answer;
 use crate::domain::{Level, Notice};
+use crate::keymap::action::AnswerAction;
+use crate::keymap::key::Key;
 
 /// So long after it got the focus, or its content changed, keys are dropped, in milliseconds.
 pub(super) const QUIET: u64 = 300;

@@ -1,9 +1,7 @@
 //! Which session is shown, and what is done to it as a whole: making, opening, leaving, stopping, its mode and draft.
 
 use super::{overlay, to};
-use crate::app::action::{ModeAction, SessionAction, TurnAction};
 use crate::app::effect::Effect;
-use crate::app::key::Key;
 use crate::app::msg::Timer;
 use crate::app::state::open::Open;
 use crate::app::state::{Current, Focus, State};
@@ -12,6 +10,8 @@ use crate::domain::ids::SessionId;
 use crate::domain::message::{Body, FailureAction};
 use crate::domain::session::{Activity, ThinkingLevel};
 use crate::domain::{Level, Mode, Notice};
+use crate::keymap::action::{ModeAction, SessionAction, TurnAction};
+use crate::keymap::key::Key;
 
 /// Rows asked for when a session is opened, and with each page before.
 pub(super) const ROWS: usize = 200;
@@ -190,7 +190,7 @@ pub(super) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut 
     let plan = state.current_meta().is_some_and(|meta| meta.plan_pending)
         || state.current_open().is_some_and(|open| open.plan().is_some());
     if plan && !drop_plan {
-        let key = state.keys.key_for(crate::app::action::AnswerAction::Plan);
+        let key = state.keys.key_for(crate::keymap::action::AnswerAction::Plan);
         let hint = format!("{key} answers it; /mode {} --drop-plan drops it", mode.word());
         return state.notify(Notice::new(Level::Info, "A plan waits for its answer first.").hint(hint));
     }

@@ -1,15 +1,15 @@
 //! What the commands do that are written as messages.
 
 use super::{act as do_action, chat, compose, list, model, session, to};
-use crate::app::action::{Action, SlashAction};
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
 use crate::app::state::chat::Density;
-use crate::app::state::fuzzy;
 use crate::domain::contract::Act;
+use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice};
+use crate::keymap::action::{Action, SlashAction};
 
 /// The verbs of the offered commands.
 pub(super) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
@@ -79,7 +79,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         Slash::Density => density(state, args),
         Slash::Theme => theme(state, args, fx),
         Slash::Keys | Slash::Help => {
-            do_action(state, Action::from(crate::app::action::AppAction::Help), None, fx);
+            do_action(state, Action::from(crate::keymap::action::AppAction::Help), None, fx);
             Ok(())
         }
         _ => Err(format!("/{} takes nothing after it.", call.slash.word())),
@@ -114,7 +114,7 @@ fn mode(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), Strin
 
 fn theme(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
     if !state.themes.iter().any(|theme| theme == name) {
-        let near = fuzzy::nearest(name, state.themes.iter().map(String::as_str));
+        let near = nearest(name, state.themes.iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
         return Err(format!("There is no theme {name:?}.{near}"));
     }

@@ -5,7 +5,6 @@ mod focus;
 mod keys;
 
 use super::*;
-use crate::app::Context;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::chat::Drawn;
 use crate::app::state::{Current, Size};
@@ -16,6 +15,7 @@ use crate::domain::request::{Answer, Approval, Ask, PlanReview, Question, Reques
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::tool::Proposal;
 use crate::domain::{Message, Mode};
+use crate::keymap::Context;
 use crate::keymap::Table;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};

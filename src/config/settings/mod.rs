@@ -6,9 +6,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use super::Problem;
 use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
+use crate::domain::problem::Problem;
 use read::{Report, Section};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl Default for Permissions {
 }
 
 /// Limits of a turn.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Requests to the model in one turn.
     pub requests_per_turn: u32,
@@ -66,18 +66,11 @@ pub struct Limits {
     pub stall: Duration,
     /// Silence before the first byte after which the user is told.
     pub first_byte: Duration,
-    /// US dollars from which the cost of the next request is shown.
-    pub warn_cost: f64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            requests_per_turn: 200,
-            stall: Duration::from_secs(60),
-            first_byte: Duration::from_secs(600),
-            warn_cost: 0.5,
-        }
+        Self { requests_per_turn: 200, stall: Duration::from_secs(60), first_byte: Duration::from_secs(600) }
     }
 }
 
@@ -284,7 +277,9 @@ fn root(section: &Section<'_>, out: &mut Settings) {
                     true
                 }
             });
-            if !cycle.is_empty() {
+            if cycle.is_empty() {
+                section.wrong_list("cycle", "at least one of explore, ask and execute", "[\"ask\"]");
+            } else {
                 out.permissions.cycle = cycle;
             }
         }
@@ -308,9 +303,6 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         }
         if let Some(n) = section.whole("first_byte_seconds", 1..=86_400) {
             limits.first_byte = Duration::from_secs(n);
-        }
-        if let Some(n) = section.amount("warn_cost") {
-            limits.warn_cost = n;
         }
         section.finish();
     }
@@ -342,9 +334,12 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     }
     if let Some(connections) = section.table("connections") {
         for (name, section) in connections.tables() {
-            if let Some(connection) = connection(&section) {
-                out.connections.insert(ConnectionName::new(name), connection);
+            let Some(connection) = connection(&section) else { continue };
+            if name == "rehearsal" && connection.provider != ProviderKind::Rehearsal {
+                section.name_taken();
+                continue;
             }
+            out.connections.insert(ConnectionName::new(name), connection);
         }
     }
     section.finish();
@@ -357,7 +352,7 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
     let owned = |key| section.text(key).map(|(text, _)| text);
     out.base_url = section.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
     section.choice("api", Api::CHOICES, &mut out.api);
-    out.key_env = owned("key_env");
+    out.key_env = section.variable("key_env");
     out.models = section.list("models", "a name", |text| Some(text.to_owned())).unwrap_or_default();
     out.default_model = owned("default_model").or_else(|| out.models.first().cloned());
     out.small_model = owned("small_model");

@@ -1,6 +1,7 @@
 //! Walks a TOML document and reports what is wrong with it: the line, the sentence and the fix.
 
-use crate::config::Problem;
+use crate::domain::nearest::nearest;
+use crate::domain::problem::Problem;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -83,6 +84,8 @@ impl<'a> Section<'a> {
             return;
         }
         let found = match value.get_ref() {
+            // An address may hold a password, and where the name of a variable belongs a key may stand by mistake.
+            DeValue::String(text) if key == "key_env" || text.contains(['@', '?']) => "something else".to_owned(),
             DeValue::String(text) => format!("{text:?}"),
             DeValue::Integer(number) => number.to_string(),
             DeValue::Float(number) => number.as_str().to_owned(),
@@ -106,6 +109,24 @@ impl<'a> Section<'a> {
             self.line,
             format!("[{}] has no `{key}`, so it cannot be used.", self.name),
             format!("Add `{key} = \"{example}\"`."),
+        );
+    }
+
+    /// Reports a list that is empty or all wrong.
+    pub(super) fn wrong_list(&self, key: &'static str, wanted: &str, example: &str) {
+        if let Some((_, value)) = self.entry(key)
+            && value.get_ref().as_array().is_some_and(|items| items.is_empty())
+        {
+            self.wrong(key, value, wanted, example);
+        }
+    }
+
+    /// Reports a table whose name stands for something that comes with the program.
+    pub(super) fn name_taken(&self) {
+        self.report.add(
+            self.line,
+            format!("[{}] has the name of the built-in agent, so it was not read.", self.name),
+            "Give it another name.".to_owned(),
         );
     }
 
@@ -179,6 +200,19 @@ impl<'a> Section<'a> {
             return Some(text);
         }
         self.wrong(key, value, "an address that begins with http:// or https://", "\"https://host/v1\"");
+        None
+    }
+
+    /// The name of a variable of the environment.
+    pub(super) fn variable(&self, key: &'static str) -> Option<String> {
+        let (text, _) = self.text(key)?;
+        let is_name = !text.starts_with(|c: char| c.is_ascii_digit())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if is_name {
+            return Some(text);
+        }
+        let (_, value) = self.entry(key)?;
+        self.wrong(key, value, "the name of a variable that holds the key", "\"MY_API_KEY\"");
         None
     }
 
@@ -343,31 +377,4 @@ fn or(words: &[String]) -> String {
         Some((last, _)) => last.clone(),
         None => String::new(),
     }
-}
-
-/// The word that differs least, if it differs by no more than a third of its letters (at least two).
-fn nearest<'w>(text: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    words
-        .map(|word| (distance(text, word), word))
-        .filter(|(distance, word)| *distance <= (word.chars().count() / 3).max(2))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, word)| word)
-}
-
-/// How many letters have to be changed, added or taken out.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = i;
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        for (j, right) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(left != *right)).min(above + 1).min(row[j] + 1);
-            diagonal = above;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

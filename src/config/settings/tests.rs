@@ -35,7 +35,6 @@ edits = "allow"
 requests_per_turn = 50
 stallSeconds = 5
 first-byte-seconds = 7
-warn_cost = 2
 [input]
 whileRunning = "steer"
 [ui]
@@ -70,12 +69,7 @@ provider = "openai"
     assert_eq!(settings.permissions.cycle, [Mode::Ask, Mode::Execute]);
     assert_eq!(settings.explore_bash, ExploreBash::Block);
     assert_eq!(settings.ask_edits, AskEdits::Allow);
-    let limits = Limits {
-        requests_per_turn: 50,
-        stall: Duration::from_secs(5),
-        first_byte: Duration::from_secs(7),
-        warn_cost: 2.0,
-    };
+    let limits = Limits { requests_per_turn: 50, stall: Duration::from_secs(5), first_byte: Duration::from_secs(7) };
     assert_eq!(settings.limits, limits);
     assert_eq!(settings.while_running, WhileRunning::Steer);
     assert_eq!((settings.ui.fps, settings.ui.glyphs, settings.ui.mouse), (30, Glyphs::Ascii, Mouse::Off));
@@ -104,7 +98,7 @@ cycle = ["ask", 3]
 [limits]
 requests_per_trun = 3
 requests_per_turn = 0
-warn_cost = "much"
+stall_seconds = "much"
 [ui]
 fps = 30
 glyphs = "unicoed"
@@ -136,7 +130,7 @@ x = 1
             (3, "`permissions.cycle` is 3, but it has to be a list of texts, each explore, ask or execute."),
             (5, "There is no setting `limits.requests_per_trun`."),
             (6, "`limits.requests_per_turn` is 0, but it has to be a whole number from 1 to 100000."),
-            (7, "`limits.warn_cost` is \"much\", but it has to be a number of 0 or more."),
+            (7, "`limits.stall_seconds` is \"much\", but it has to be a whole number from 1 to 86400."),
             (10, "`ui.glyphs` is \"unicoed\", but it has to be \"auto\", \"unicode\" or \"ascii\"."),
             (11, "`ui.theme` is \"\", but it has to be a text."),
             (12, "There is no setting `ui.shiny`."),
@@ -169,6 +163,31 @@ x = 1
 }
 
 #[test]
+fn an_empty_cycle_and_a_taken_name_are_told() {
+    let (settings, problems) = parse("[permissions]\ncycle = []\n[connections.rehearsal]\nprovider = \"openai\"\n");
+    let shown: Vec<_> = problems.iter().map(|p| (p.line.unwrap(), p.text.as_str())).collect();
+    assert!(
+        matches!(shown[..], [(2, first), (3, second)] if first.contains("at least one") && second.contains("built-in")),
+        "{shown:?}"
+    );
+    assert_eq!((settings.permissions.cycle.len(), settings.connections.len()), (3, 0));
+    let (settings, problems) = parse("[connections.rehearsal]\nprovider = \"rehearsal\"\n");
+    assert_eq!((settings.connections.len(), problems), (1, vec![]));
+}
+
+#[test]
+fn what_may_be_secret_is_not_repeated() {
+    let (_, problems) = parse(
+        "[connections.a]\nprovider = \"openai\"\nbase_url = \"me:sk-secret-1@host\"\nproxy = \"me:sk-secret-2@proxy:1\"\n\
+         key_env = \"sk-secret-3\"\nheaders = { authorization = 5, x = [\"sk-secret-4\"] }\n",
+    );
+    let lines: Vec<_> = problems.iter().map(|p| p.line.unwrap()).collect();
+    assert_eq!(lines, [3, 4, 5, 6, 6]);
+    assert!(problems.iter().all(|p| !p.to_string().contains("secret")), "{problems:?}");
+    assert!(problems[2].text.contains("name of a variable"), "{problems:?}");
+}
+
+#[test]
 fn a_syntax_error_has_its_line_and_spares_what_stands_before() {
     let (settings, problems) = parse("[ui]\nfps = 30\nglyphs = = \"ascii\"\n[store]\nfsync = \"off\"\n");
     assert!(!problems.is_empty() && problems.iter().all(|p| p.line == Some(3)), "{problems:?}");
@@ -178,7 +197,7 @@ fn a_syntax_error_has_its_line_and_spares_what_stands_before() {
 
 #[test]
 fn tables_and_values_in_each_others_place_are_told() {
-    let (_, problems) = parse("ui = 3\nconnections = []\n[limits.warn_cost]\nx = 1\n");
+    let (_, problems) = parse("ui = 3\nconnections = []\n[limits.stall_seconds]\nx = 1\n");
     let lines: Vec<_> = problems.iter().map(|p| p.line.unwrap()).collect();
     assert_eq!(lines, [1, 2, 3]);
 }

@@ -231,6 +231,15 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
+/// The builtins of the shell among the programs that only read.
+const BUILTINS: &[&str] = &["echo", "true", "false", "printf", "test"];
+
+/// The names of all programs that only read.
+#[cfg(test)]
+pub(super) fn names() -> Vec<&'static str> {
+    PROGRAMS.iter().map(|program| program.name).chain(BUILTINS.iter().copied()).collect()
+}
+
 /// Checks one simple command. `Ok` when it only reads, with the words that may be paths.
 ///
 /// # Errors
@@ -244,10 +253,10 @@ pub(super) fn read_only(words: &[Word]) -> Result<Vec<String>, String> {
     }
     let arguments: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     match name {
-        // Shell builtins that print or say nothing, whatever they are given.
-        "echo" | "true" | "false" => Ok(Vec::new()),
         "printf" => printf(&arguments),
         "test" => test(&arguments),
+        // The others print or say nothing, whatever they are given.
+        _ if BUILTINS.contains(&name) => Ok(Vec::new()),
         _ => {
             let program = PROGRAMS.iter().find(|program| program.name == name).ok_or_else(unknown)?;
             checked(program, &arguments)
@@ -283,7 +292,7 @@ fn checked(program: &Program, arguments: &[&str]) -> Result<Vec<String>, String>
             }
             let Some(value) = value.or_else(|| rest.next().copied()) else { return unknown(&bare) };
             pattern_given |= option == "regexp";
-            if option == "reference" {
+            if option == "reference" || !operands.is_empty() {
                 paths.push(value.to_owned());
             }
         } else if word.len() > 1 && word.starts_with('-') {
@@ -306,7 +315,8 @@ fn checked(program: &Program, arguments: &[&str]) -> Result<Vec<String>, String>
                 let value = if joined.is_empty() { rest.next().copied() } else { Some(joined) };
                 let Some(value) = value else { return unknown(&format!("-{letter}")) };
                 pattern_given |= name == "grep" && letter == 'e';
-                if name == "date" && letter == 'r' {
+                // Some systems read no options behind the first operand: there it is a file.
+                if (name == "date" && letter == 'r') || !operands.is_empty() {
                     paths.push(value.to_owned());
                 }
                 break;

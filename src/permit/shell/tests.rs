@@ -45,10 +45,22 @@ fn everyday_looks_only_read() {
         ("\n  ls\n\n  pwd\n", vec![]),
         ("ls --help", vec![]),
         ("ls -1 | grep -v target |\nwc -l", vec![]),
+        // Where options end at the first operand, their values are files.
+        ("head a -n .env", vec![".env", "a"]),
+        ("grep x a --regexp .env", vec![".env", "x", "a"]),
     ] {
         let paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
         assert_eq!(judge(command), Judged::ReadOnly(paths), "{command}");
     }
+}
+
+#[test]
+fn the_executor_guards_the_names_of_all_that_only_read() {
+    let mut known = super::programs::names();
+    known.sort_unstable();
+    let mut guarded = crate::domain::permission::READERS.to_vec();
+    guarded.sort_unstable();
+    assert_eq!(known, guarded);
 }
 
 #[test]

@@ -210,6 +210,14 @@ fn the_time_to_wait() {
         let error = peer().status(429, &headers, "", 100);
         assert_eq!(error.after, ms.map(Duration::from_millis), "{name}: {value}");
     }
+    let asks = |value| {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", HeaderValue::from_static(value));
+        peer().status(429, &headers, "", 100).text
+    };
+    // Longer than is waited by itself: the user has to know.
+    assert!(asks("7200").ends_with("It asks to wait 120 minutes."), "{}", asks("7200"));
+    assert!(!asks("60").contains("minutes"));
     let words = [
         ("Please try again in 20s. Visit", Some(20_000)),
         ("Please try again in 6m1.5s.", Some(361_500)),

@@ -229,7 +229,12 @@ fn step(verb: Verb, rest: &str) -> Result<Step, String> {
         Verb::Replace => replace(rest)?,
         Verb::Ask => ask(needs("`ask` needs a question: `ask Which one? | the first | the second`.")?),
         Verb::Plan => Step::Plan { text: unquoted(needs("`plan` needs a topic: `plan a tidy-up`.")?).to_owned() },
-        Verb::Think => Step::Think { text: unquoted(rest).to_owned() },
+        Verb::Think => {
+            // "think about it" is thinking about "it".
+            let (word, topic) = first_word(rest);
+            let topic = if word.eq_ignore_ascii_case("about") { topic } else { rest };
+            Step::Think { text: unquoted(topic).to_owned() }
+        }
         Verb::Stream => stream(rest)?,
         Verb::Fail => fail(rest)?,
     })
@@ -384,6 +389,15 @@ mod tests {
     }
 
     #[test]
+    fn thinking_has_a_topic() {
+        for (text, topic) in
+            [("think about it", "it"), ("think hard", "hard"), ("think", ""), ("think 'about x'", "about x")]
+        {
+            assert_eq!(parse(text), Script::Steps(vec![Step::Think { text: topic.into() }]), "{text}");
+        }
+    }
+
+    #[test]
     fn one_verb() {
         let table = [
             ("list", list(".")),
@@ -414,7 +428,7 @@ mod tests {
             ("ask Which one? | red | blue", ask("Which one?", &["red", "blue"])),
             ("ask Why don't you", ask("Why don't you", &[])),
             ("plan a tidy-up", Step::Plan { text: "a tidy-up".into() }),
-            ("think about it", Step::Think { text: "about it".into() }),
+            ("think about it", Step::Think { text: "it".into() }),
             ("stream 50", Step::Stream { words: 50 }),
             ("stream 5,000 words", Step::Stream { words: 5000 }),
             ("stream 999999999", Step::Stream { words: MOST_WORDS }),

@@ -39,9 +39,18 @@ pub(super) fn last_line(text: &str) -> Option<&str> {
 /// The result speaks of a person or a mode that did not let it happen.
 pub(super) fn refused(text: &str) -> bool {
     let text = text.to_lowercase();
-    ["refused", "declined", "denied", "not allowed", "permission mode", "skipped", "explore mode"]
-        .iter()
-        .any(|w| text.contains(w))
+    [
+        "refused",
+        "declined",
+        "denied",
+        "not allowed",
+        "permission mode",
+        "skipped",
+        "explore is read-only",
+        "nobody can be asked",
+    ]
+    .iter()
+    .any(|w| text.contains(w))
 }
 
 /// The start of a text on one line, with "…" when it was cut.

@@ -1,3 +1,5 @@
+//! The bytes of a frame: few, and a terminal that reads them shows the frame.
+
 use super::*;
 use proptest::prelude::*;
 use ratatui::layout::Rect;

@@ -1,3 +1,5 @@
+//! The writer of frames over terminals that are slow, stuck, or gone.
+
 use super::super::tty::Tty;
 use super::*;
 use std::io::Read as _;

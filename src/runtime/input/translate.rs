@@ -1,7 +1,7 @@
 //! From what the terminal sends to what the screen understands: one normal form for every spelling of a key.
 
-use crate::app::key::{Code, Key, Mods};
 use crate::app::msg::{Mouse, MouseKind};
+use crate::keymap::key::{Code, Key, Mods};
 use termina::event::{KeyCode, KeyEvent, Modifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// The key as the screen knows it; `None` for keys that it has no name for (lone modifiers, media keys).

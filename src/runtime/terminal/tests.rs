@@ -1,3 +1,5 @@
+//! On a pseudo-terminal: what is switched on goes off again, whichever way the program ends.
+
 use super::*;
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 use rustix::fs::{Mode as FileMode, OFlags};

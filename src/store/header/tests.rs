@@ -1,3 +1,5 @@
+//! Headers that are written, read, foreign or broken.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Rows that are written, read, odd or broken.
+
 use super::*;
 
 const DIR: &str = "/w/sessions/a";

@@ -8,6 +8,7 @@ use crate::app::state::chat::{Entry, View};
 use crate::domain::Body;
 use crate::domain::tool::ToolStatus;
 use crate::theme::Theme;
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::collections::HashMap;
 
@@ -22,6 +23,10 @@ pub struct Cache {
     glyphs: Glyphs,
     frame: u64,
     laid: HashMap<i64, Laid>,
+    /// Rows of the screen that the last frame drew, with the key of the entry on each.
+    pub(super) seen: Vec<(u16, i64)>,
+    /// Where the last frame told of lines below the pane.
+    pub(super) below: Option<Rect>,
     /// What the last frame stood on.
     pub(super) anchor: Option<Anchor>,
     /// The last row when its end was last seen: (key, height, width of the pane).
@@ -77,9 +82,25 @@ impl Laid {
 }
 
 impl Cache {
+    /// The entries that the last frame drew, from above: the first row of each, how many rows it has, and its key.
+    pub fn seen(&self) -> impl Iterator<Item = (u16, u16, i64)> + '_ {
+        self.seen.chunk_by(|a, b| a.1 == b.1).filter_map(|rows| {
+            let (first, key) = *rows.first()?;
+            Some((first, u16::try_from(rows.len()).ok()?, key))
+        })
+    }
+
+    /// Where the last frame told of lines below the pane.
+    #[must_use]
+    pub fn below(&self) -> Option<Rect> {
+        self.below
+    }
+
     /// Begins a frame: what was laid out for another conversation or with another look goes.
     pub(super) fn begin(&mut self, session: &str, theme: &Theme, glyphs: Glyphs) {
         self.frame += 1;
+        self.seen.clear();
+        self.below = None;
         if self.session != session || self.theme.as_ref() != Some(theme) || self.glyphs != glyphs {
             let same = self.session == session;
             *self = Self {
@@ -89,6 +110,8 @@ impl Cache {
                 frame: self.frame,
                 anchor: self.anchor.filter(|_| same),
                 end_seen: self.end_seen.filter(|_| same),
+                seen: Vec::new(),
+                below: None,
                 laid: HashMap::new(),
             };
         }

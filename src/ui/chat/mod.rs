@@ -20,6 +20,7 @@ pub use look::{Glyphs, Look};
 
 use crate::app::state::chat::{Chat, Drawn, Entry};
 use crate::domain::diff::FileDiff;
+use crate::domain::message::FailureAction;
 use crate::domain::sanitise::clean;
 use crate::domain::{At, Body};
 use crate::theme::Theme;
@@ -42,6 +43,10 @@ pub struct ChatOpts<'a> {
     pub focused: bool,
     /// The short name of the model in the head lines of answers; empty when there is none.
     pub model: &'a str,
+    /// The path of a plan that is shown whole elsewhere on the screen, for the user to judge: here its title is enough.
+    pub asked_plan: Option<&'a str>,
+    /// The keys for what helps after a failure; what has none here is not offered.
+    pub helps: &'a [(FailureAction, String)],
 }
 
 /// Draws the conversation into `area` and reports which part of it is seen.

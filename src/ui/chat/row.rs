@@ -2,6 +2,7 @@
 
 use super::look::Look;
 use crate::app::state::chat::{Chat, Density, Entry};
+use crate::domain::message::FailureAction;
 use crate::domain::{At, Body};
 use crate::theme::Role;
 use crate::ui::text::{Fold, cut_with, line, wrap};
@@ -28,6 +29,8 @@ pub(super) struct Row<'a> {
     pub(super) now: At,
     /// No row stands below it.
     pub(super) last: bool,
+    /// Keys for what helps after a failure.
+    pub(super) helps: &'a [(FailureAction, String)],
 }
 
 impl Row<'_> {
@@ -64,14 +67,14 @@ impl Row<'_> {
     }
 }
 
-/// How much of an entry the conversation wants to show.
-pub(super) fn level(chat: &Chat, entry: &Entry) -> Level {
+/// How much of an entry the conversation wants to show. `asked_plan` as in [`super::ChatOpts`].
+pub(super) fn level(chat: &Chat, entry: &Entry, asked_plan: Option<&str>) -> Level {
     let toggled = chat.toggled.contains(&entry.key);
     match (&entry.message.body, chat.density, toggled) {
         (Body::Thinking(_), _, _) if chat.thinking != toggled => Level::Full,
         (Body::Thinking(_), _, _) => Level::Line,
-        (Body::Plan(_), _, toggled) => {
-            if toggled {
+        (Body::Plan(plan), _, toggled) => {
+            if toggled != (asked_plan == Some(plan.path.as_str())) {
                 Level::Line
             } else {
                 Level::Full
@@ -90,9 +93,16 @@ pub(super) fn level(chat: &Chat, entry: &Entry) -> Level {
     }
 }
 
-/// A time that passed, for a figure: `0.4s`, `6.2s`, `42s`, `3m 20s`, `1h 05m`.
+/// A time that passed, for a figure: `30ms`, `0.4s`, `6.2s`, `42s`, `3m 20s`, `1h 05m`.
 pub(super) fn lasted(ms: u64) -> String {
-    if ms < 9_950 { format!("{:.1}s", ms as f64 / 1000.0) } else { seconds(ms.saturating_add(500)) }
+    if ms < 100 {
+        // Not "0.0s".
+        format!("{ms}ms")
+    } else if ms < 9_950 {
+        format!("{:.1}s", ms as f64 / 1000.0)
+    } else {
+        seconds(ms.saturating_add(500))
+    }
 }
 
 /// The same in whole seconds.

@@ -43,19 +43,22 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
     // What helped an older failure is no help any more.
     if row.last && !failure.actions.is_empty() {
         let mut spans = Vec::new();
-        for action in &failure.actions {
+        for (action, key) in row.helps.iter().filter(|(action, _)| failure.actions.contains(action)) {
             if !spans.is_empty() {
-                spans.push(Span::raw("  "));
+                spans.push(Span::raw("   "));
             }
             let word = match action {
-                FailureAction::Retry => "[retry]",
-                FailureAction::Model => "[another model]",
-                FailureAction::Settings => "[settings]",
-                FailureAction::NewSession => "[new session]",
+                FailureAction::Retry => "try again",
+                FailureAction::Model => "another model",
+                FailureAction::Settings => "settings",
+                FailureAction::NewSession => "new session",
             };
-            spans.push(Span::styled(word, row.look.style(Role::Key)));
+            spans.push(Span::styled(key.clone(), row.look.style(Role::Key)));
+            spans.push(Span::styled(format!(" {word}"), row.look.style(Role::Dim)));
         }
-        out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words));
+        if !spans.is_empty() {
+            out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words));
+        }
     }
     out
 }
@@ -109,18 +112,20 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
     let bar = lead_within(&bar, row.width);
     let name = clean_line(plan.path.rsplit('/').next().unwrap_or_default()).into_owned();
     let title = [Span::styled("plan", style), Span::styled(format!("  {name}"), look.style(Role::Dim))];
-    let mut out = wrap(&title, row.width, bar, bar, Fold::Words);
     let mut stream = Stream::default();
     let inner = row.width - text::spans_width(bar);
     stream.update(plan.markdown.trim(), inner, look);
     let lines = stream.into_lines();
-    let shown = if row.level == Level::Line { 0 } else { lines.len() };
-    let count = lines.len();
-    let with_bar = |line: Line<'static>| Line::from(bar.iter().cloned().chain(line.spans).collect::<Vec<_>>());
-    out.extend(lines.into_iter().take(shown).map(with_bar));
-    if count > shown {
-        out.push(with_bar(Row { width: inner, ..*row }.more(count, "Enter")));
+    if row.level == Level::Line {
+        let used = text::spans_width(&title) + 2;
+        let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), "Enter");
+        let gap = [Span::raw("  ")];
+        let spans: Vec<_> = title.into_iter().chain(gap).chain(more.spans).collect();
+        return wrap(&spans, row.width, bar, bar, Fold::Words);
     }
+    let mut out = wrap(&title, row.width, bar, bar, Fold::Words);
+    let with_bar = |line: Line<'static>| Line::from(bar.iter().cloned().chain(line.spans).collect::<Vec<_>>());
+    out.extend(lines.into_iter().map(with_bar));
     out
 }
 

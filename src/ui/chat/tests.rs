@@ -53,6 +53,8 @@ fn chat(bodies: Vec<Body>) -> Chat {
 
 fn opts() -> ChatOpts<'static> {
     ChatOpts {
+        asked_plan: None,
+        helps: &[],
         session: "261121-calm-river",
         now: At(START + 100_000),
         utc_offset_s: 3600,
@@ -124,6 +126,46 @@ fn looks_like_its_drawing() {
     insta::assert_snapshot!("drawing_narrow", Screen::new().draw(&drawing(), &opts(), 36, 20).0);
 }
 
+#[test]
+fn verbs_stand_in_one_column() {
+    let names = ["bash", "write", "submit_plan", "ask_user", "todo"];
+    let chat = chat(names.map(|name| tool(call(name, "SUBJECT"))).to_vec());
+    let (text, _) = Screen::new().draw(&chat, &opts(), 60, 8);
+    let columns: Vec<_> = text.lines().filter_map(|line| Some(text::width(line.split_once("SUBJECT")?.0))).collect();
+    assert_eq!(columns, [11; 5], "{text}");
+    assert!(text.contains("▸ plan   SUBJECT") && text.contains("▸ ask    SUBJECT"), "{text}");
+}
+
+#[test]
+fn a_refusal_says_who_refused() {
+    let line = |authority: Authority, reason: &str| {
+        let mut call = call("bash", "make");
+        call.status = ToolStatus::Error;
+        let reason = reason.to_owned();
+        call.decision = Some(Decision { allowed: false, mode: Mode::Ask, authority, reason, sandbox: Sandbox::None });
+        Screen::new().draw(&chat(vec![tool(call)]), &opts(), 70, 4).0
+    };
+    assert!(line(Authority::Mode, "Explore only reads").contains("  refused: Explore only reads"));
+    // The words for the agent are not repeated to the user, those of the user are.
+    let silent = line(Authority::Person, "The user refused this call. Do not try it in another form.");
+    assert!(silent.contains("  you refused\n"), "{silent}");
+    assert!(line(Authority::Person, "The user refused this call: too slow").contains("  you refused: too slow"));
+}
+
+#[test]
+fn after_a_failure_the_user_has_a_head_again() {
+    let failure = Body::Error(Failure {
+        code: "key".into(),
+        title: "The key was refused".into(),
+        text: String::new(),
+        detail: String::new(),
+        actions: Vec::new(),
+    });
+    let chat = chat(vec![user("one"), failure, user("two")]);
+    let (text, _) = Screen::new().draw(&chat, &opts(), 60, 12);
+    assert_eq!(text.matches("you · ").count(), 2, "{text}");
+}
+
 fn everything() -> Chat {
     let mut refused = call("bash", "rm -rf /tmp/x");
     refused.status = ToolStatus::Error;
@@ -182,6 +224,8 @@ fn everything() -> Chat {
 #[test]
 fn every_row_in_every_density() {
     let mut chat = everything();
+    let helps = [(FailureAction::Retry, "ctrl+x i".to_owned()), (FailureAction::Settings, "F9".to_owned())];
+    let opts = || ChatOpts { helps: &helps, ..opts() };
     insta::assert_snapshot!("rows_lines", Screen::new().draw(&chat, &opts(), 70, 46).0);
     chat.density = Density::Full;
     chat.thinking = true;

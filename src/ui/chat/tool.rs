@@ -38,10 +38,20 @@ fn refusal(call: &ToolCall) -> Option<&str> {
     call.decision.as_ref().filter(|decision| !decision.allowed).map(|decision| decision.reason.as_str())
 }
 
+/// The refusal in the fewest words. What the user said is told to the user; the rest of that text is for the agent.
+fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
+    let reason = refusal(call)?;
+    let person = call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Person);
+    let said = if person { reason.split_once(": ").map_or("", |(_, said)| said) } else { reason };
+    let said = clean_line(said.trim());
+    let word = if person { "you refused" } else { "refused" };
+    Some(if said.is_empty() { word.to_owned() } else { format!("{word}: {}", text::cut_with(&said, REASON, ellipsis)) })
+}
+
 fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
-    let verb = clean_line(&call.name);
+    let verb = verb(&call.name);
     let pad = VERB.saturating_sub(text::width(&verb));
     let verb = text::cut_with(&verb, row.width.saturating_sub(2), look.ellipsis()).into_owned();
     let mut spans = vec![
@@ -90,6 +100,15 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
     Line::from(spans)
 }
 
+/// A tool's name as a verb that fits the column of verbs.
+fn verb(name: &str) -> std::borrow::Cow<'_, str> {
+    match name {
+        "submit_plan" => "plan".into(),
+        "ask_user" => "ask".into(),
+        other => clean_line(other),
+    }
+}
+
 /// What identifies the call, on one line.
 fn subject(call: &ToolCall, ellipsis: &str) -> String {
     let source = if call.subject.trim().is_empty() {
@@ -116,13 +135,7 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     let bad = look.style(Role::Error);
     let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     let mut add = |text: String, style: Style| parts.push(vec![Span::styled(text, style)]);
-    if let Some(reason) = refusal(call) {
-        let reason = clean_line(reason.trim());
-        let text = if reason.is_empty() {
-            "refused".to_owned()
-        } else {
-            format!("refused: {}", text::cut_with(&reason, REASON, look.ellipsis()))
-        };
+    if let Some(text) = refused(call, look.ellipsis()) {
         add(text, look.style(Role::Warning));
     } else {
         match call.status {

@@ -71,7 +71,7 @@ impl Above {
     }
 }
 
-impl Transcript<'_> {
+impl<'a> Transcript<'a> {
     /// Draws the frame.
     pub(super) fn draw(mut self, buf: &mut Buffer) -> Drawn {
         self.area = self.area.intersection(buf.area);
@@ -123,13 +123,14 @@ impl Transcript<'_> {
         depth
     }
 
-    fn row<'r>(&self, index: usize, entry: &Entry, look: Look<'r>) -> Row<'r> {
+    fn row(&self, index: usize, entry: &Entry, look: Look<'a>) -> Row<'a> {
         Row {
             look,
             width: usize::from(self.area.width).saturating_sub(self.indent(index)).max(1),
-            level: level(self.chat, entry),
+            level: level(self.chat, entry, self.opts.asked_plan),
             now: self.opts.now,
             last: index + 1 == self.chat.entries.len(),
+            helps: self.opts.helps,
         }
     }
 
@@ -151,9 +152,14 @@ impl Transcript<'_> {
         };
         let talk = |e: &Entry| matches!(e.message.body, Body::Assistant(_) | Body::Plan(_));
         match speaker(entry) {
-            Speaker::Nobody => Above { blank: speaker(before) != Speaker::Nobody, head: false },
+            Speaker::Nobody => {
+                let failed = |e: &Entry| matches!(e.message.body, Body::Error(_));
+                let blank = speaker(before) != Speaker::Nobody || failed(before) || failed(entry);
+                Above { blank, head: false }
+            }
             Speaker::User => {
-                let head = self.last_speaker(index) != Some(Speaker::User);
+                // After a failure too: without its head it would read as a part of that.
+                let head = speaker(before) != Speaker::User;
                 Above { blank: true, head }
             }
             Speaker::Assistant => {
@@ -279,6 +285,7 @@ impl Transcript<'_> {
             }
             return;
         };
+        self.cache.seen.push((y, entry.key));
         let indent = u16::try_from(self.indent(index)).unwrap_or(0);
         if indent > 0 && self.opts.focused && chat.cursor == Some(entry.key) {
             let mark = text::line(self.look().glyph("▎", "|"), self.theme.style(Role::Accent));
@@ -374,7 +381,8 @@ impl Transcript<'_> {
         let look = self.look();
         let arrow = look.glyph("↓", "v");
         let (words, role) = match new {
-            0 => (format!(" {arrow} {} ", thousands(below as u64)), Role::Dim),
+            0 if below == 1 => (format!(" {arrow} 1 line "), Role::Dim),
+            0 => (format!(" {arrow} {} lines ", thousands(below as u64)), Role::Dim),
             1 => (format!(" {arrow} 1 new line "), Role::Accent),
             new => (format!(" {arrow} {} new lines ", thousands(new as u64)), Role::Accent),
         };
@@ -394,6 +402,7 @@ impl Transcript<'_> {
                 }
             }
             buf.set_line(x, self.area.bottom() - 1, &mark, wide);
+            self.cache.below = Some(Rect { x, y: self.area.bottom() - 1, width: wide, height: 1 });
         }
     }
 

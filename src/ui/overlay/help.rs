@@ -2,9 +2,9 @@
 
 use super::super::cells::{self, Piece};
 use super::super::paint::Paint;
-use crate::app::action::{Action, Context, HelpAction};
-use crate::app::key::chord_name;
 use crate::app::state::overlay::Help;
+use crate::keymap::action::{Action, Context, HelpAction};
+use crate::keymap::key::chord_name;
 use crate::theme::Role;
 use ratatui::layout::Rect;
 

@@ -4,10 +4,10 @@ use super::super::cells;
 use super::super::figures::count;
 use super::super::paint::Paint;
 use super::super::panel::{self, View};
-use crate::app::action::{Action, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Inbox;
 use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 

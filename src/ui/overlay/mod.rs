@@ -7,11 +7,11 @@ mod picker;
 use super::cells::{self, Piece};
 use super::layout::Layout;
 use super::paint::Paint;
-use crate::app::action::{Action, AppAction, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
+use crate::keymap::action::{Action, AppAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -90,10 +90,22 @@ fn sheet(
 
 /// A thin line around, for themes whose sheets have no ground of their own.
 fn frame(paint: &mut Paint<'_>, area: Rect) {
-    let across = paint.signs.line.repeat(usize::from(area.width));
-    let bottom = Rect { y: area.bottom().saturating_sub(1), height: 1.min(area.height), ..area };
-    paint.text(cells::row(area, 0), &across, Role::Rule);
-    paint.text(bottom, &across, Role::Rule);
+    let [top_left, top_right, bottom_left, bottom_right] = paint.signs.corners;
+    let (line, side) = (paint.signs.line.repeat(usize::from(area.width.saturating_sub(2))), paint.signs.rule);
+    let right = area.width.saturating_sub(1);
+    for n in 0..area.height {
+        let row = cells::row(area, n);
+        let (left, end) = match n {
+            0 => (top_left, top_right),
+            n if n + 1 == area.height => (bottom_left, bottom_right),
+            _ => (side, side),
+        };
+        paint.text(row, left, Role::Rule);
+        if n == 0 || n + 1 == area.height {
+            paint.text(cells::after(row, 1), &line, Role::Rule);
+        }
+        paint.text(cells::after(row, right), end, Role::Rule);
+    }
 }
 
 /// The strip of what can follow an unfinished chord, above the status line.
@@ -155,30 +167,24 @@ pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
     }
 }
 
-/// A new session: what can be done here, in a few quiet lines.
+/// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.
 pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
-    let state = paint.state;
-    let mut lines: Vec<Vec<Piece<'static>>> = Vec::new();
-    let usable = state.config.connections.iter().find(|known| !known.offered && known.missing.is_none());
-    match (usable, state.config.connections.first()) {
-        (Some(_), _) | (None, None) => {}
-        (None, Some(first)) => {
-            let text = match &first.missing {
-                Some(missing) => format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing)),
-                None => format!("{} was found and waits to be chosen", clean_line(first.name.as_str())),
-            };
-            lines.push(vec![paint.piece(format!("{} {text}", paint.signs.warning), Role::Warning)]);
-            lines.push(Vec::new());
-        }
+    use crate::keymap::action::{ModeAction, ModelAction, SessionAction};
+    let mut lines: Vec<Vec<Piece<'static>>> = vec![
+        vec![paint.piece("lisle", Role::PanelTitle), paint.piece("  a home for agent conversations", Role::Dim)],
+        Vec::new(),
+    ];
+    let width = usize::from(area.width.saturating_sub(4)).max(1);
+    if let Some((text, role)) = who_answers(paint) {
+        lines.extend(cells::wrap(&text, width).into_iter().map(|line| vec![paint.piece(line, role)]));
+        lines.push(Vec::new());
     }
-    use crate::app::action::{AnswerAction, ModeAction, ModelAction, SessionAction};
     let rows = [
-        (Action::Mode(ModeAction::Next), "permission mode"),
-        (Action::Model(ModelAction::Pick), "model"),
-        (Action::Session(SessionAction::Switch), "find a session"),
-        (Action::Answer(AnswerAction::Inbox), "all that waits for you"),
         (Action::App(AppAction::Palette), "all commands"),
-        (Action::App(AppAction::Help), "keys"),
+        (Action::Mode(ModeAction::Next), "what the agent may do"),
+        (Action::Model(ModelAction::Pick), "choose the model"),
+        (Action::Session(SessionAction::Switch), "find a session"),
+        (Action::App(AppAction::Help), "all keys"),
     ];
     let keyed: Vec<(String, &str)> =
         rows.iter().filter_map(|(action, word)| Some((paint.key(*action, Context::Composer)?, *word))).collect();
@@ -190,16 +196,47 @@ pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
             paint.piece((*word).to_owned(), Role::Dim),
         ]);
     }
-    // What matters most stands first: on a low screen the rest is left out.
-    lines.truncate(usize::from(area.height.saturating_sub(2)));
-    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-    if lines.is_empty() {
-        return;
+    // What matters most stands first: on a low screen the gaps go, then the rest.
+    let room = usize::from(area.height);
+    if lines.len() > room {
+        lines.retain(|line| !line.is_empty());
     }
-    // At the bottom, where the eye is: right above the composer.
-    let top = area.bottom() - height - 1;
+    lines.truncate(room);
+    let free = room - lines.len();
     for (n, line) in lines.iter().enumerate() {
-        let row = Rect { y: top + u16::try_from(n).unwrap_or(0), height: 1, ..cells::after(area, 3) };
-        paint.pieces(row, line);
+        let y = area.y + u16::try_from(free / 3 + n).unwrap_or(u16::MAX);
+        let row = Rect { y, height: 1, ..cells::after(area, 3) };
+        paint.pieces(Rect { width: row.width.saturating_sub(1), ..row }, line);
+    }
+}
+
+/// What the user must know of the connection that will answer: that it is a rehearsal, or that there is none to use.
+fn who_answers(paint: &Paint<'_>) -> Option<(String, Role)> {
+    use crate::keymap::action::ModelAction;
+    let state = paint.state;
+    let connections = &state.config.connections;
+    let warn = |text: String| Some((format!("{} {text}", paint.signs.warning), Role::Warning));
+    let named = state.current_meta().and_then(|meta| meta.connection.as_ref());
+    let usable = connections.iter().find(|known| !known.offered && known.missing.is_none());
+    let answers = match named {
+        Some(name) => connections.iter().find(|known| known.name == *name),
+        None => usable,
+    };
+    match (answers, connections.first()) {
+        (Some(known), _) if known.provider == "rehearsal" => {
+            let key = paint.key(Action::Model(ModelAction::Pick), Context::Composer);
+            let how = key.map(|key| format!(" {key} chooses a model.")).unwrap_or_default();
+            let text = "The rehearsal answers here: it follows rules and is no language model.";
+            Some((format!("{text}{how}"), Role::Warning))
+        }
+        (Some(known), _) => match &known.missing {
+            Some(missing) => warn(format!("{}: {}", clean_line(known.name.as_str()), clean_line(missing))),
+            None => None,
+        },
+        (None, Some(first)) => warn(match &first.missing {
+            Some(missing) => format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing)),
+            None => format!("{} was found and waits to be chosen", clean_line(first.name.as_str())),
+        }),
+        (None, None) => None,
     }
 }

@@ -2,10 +2,10 @@
 
 use super::super::cells::{self, piece};
 use super::super::paint::Paint;
-use crate::app::action::{Action, Context, PickerAction};
 use crate::app::msg::Target;
 use crate::app::state::picker::{Picker, Value};
 use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -25,7 +25,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let sign = paint.signs.prompt;
     paint.text(field, sign, Role::Accent);
     paint.one_line(cells::after(field, 2), &picker.query, true);
-    let gap = if inner.height > 6 { 2 } else { 1 }.min(inner.height);
+    let gap = if inner.height > rows.min(6) + 1 { 2 } else { 1 }.min(inner.height);
     let list = Rect { y: inner.y + gap, height: inner.height - gap, ..inner };
     paint.found.overlay_rows = list.height;
     if picker.hits.is_empty() {

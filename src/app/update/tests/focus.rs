@@ -319,7 +319,7 @@ fn play(screen: &mut Screen, step: Step) {
     };
 }
 
-use crate::app::key::Code;
+use crate::keymap::key::Code;
 
 proptest! {
     /// Whatever is typed into the composer, with a panel appearing, changing and going at any point: nothing is answered,

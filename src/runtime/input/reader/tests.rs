@@ -1,3 +1,5 @@
+//! Bytes of a terminal, split anywhere, become the same inputs, and none of them leaks into a text.
+
 use super::super::answer::{Answer, Rgb};
 use super::*;
 use proptest::prelude::*;

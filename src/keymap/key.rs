@@ -1,6 +1,6 @@
 //! Keys as values of our own, and their names: `ctrl+x`, `alt+1`, `shift+tab`, `f6`, `space`, `?`.
 //!
-//! The terminal's key events are turned into these by the runtime; which key does what is the keymap's business.
+//! The terminal's key events are turned into these by the runtime; which key does what is in `table`.
 
 use std::fmt;
 

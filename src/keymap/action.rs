@@ -1,6 +1,6 @@
 //! Every verb that can be bound to a key: one table for the keymap, help, the palette and the manual.
 //!
-//! What a verb does is in `update`; which key does it is in the keymap.
+//! What a verb does is in `app::update`; which key does it is in `table`.
 
 /// A place in which keys have a meaning of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

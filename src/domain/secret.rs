@@ -1,0 +1,48 @@
+//! A key that shows itself to nobody but who asks for it. Where it comes from is the configuration's business, where it
+//! goes the provider's.
+
+use std::fmt;
+
+/// A key of a provider: something that can stand in a header.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Wraps a key, without the blanks and line ends that copying leaves around it. `None` for nothing, and for what
+    /// cannot stand in a header.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())).then(|| Self(text.to_owned()))
+    }
+
+    /// The key itself, for the header of a request.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_does_not_show_itself() {
+        assert_eq!(format!("{:?}", Key::new(" sk-secret\n")), "Some(Key(…))");
+        assert_eq!(Key::new(" sk-secret\n").unwrap().reveal(), "sk-secret");
+    }
+
+    #[test]
+    fn what_cannot_stand_in_a_header_is_no_key() {
+        for text in ["", " \n", "a\nb", "two words", "schlüssel"] {
+            assert_eq!(Key::new(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The program in Explore against a model that tries to write, to read secrets and to run what a repository brings along;
+//! and keys that a server repeats.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where its program cannot go on")]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use support::model_server::{ModelServer, Script};
+
+const KEY: &str = "topsecretkey-1234567890";
+
+struct Room {
+    _dir: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Room {
+    /// A repository with secrets behind links and programs that take the names of the system's.
+    fn new(server: &ModelServer) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for folder in ["home/config", "repo/sub", "repo/bin", "other/.ssh"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let config =
+            format!("[connections.x]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n", server.base_url());
+        std::fs::write(root.join("home/config/config.toml"), config + "models = [\"m\"]\n").unwrap();
+        std::fs::write(root.join("home/config/credentials"), format!("x = \"{KEY}\"\n")).unwrap();
+        std::fs::set_permissions(root.join("home/config/credentials"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::fs::write(root.join("other/.ssh/id_rsa"), "HIDDEN one").unwrap();
+        std::fs::write(root.join("repo/.env"), "X=HIDDEN two").unwrap();
+        std::fs::write(root.join("repo/a.txt"), "hello\n").unwrap();
+        symlink(root.join("other/.ssh/id_rsa"), root.join("repo/link")).unwrap();
+        symlink(root.join("other/.ssh"), root.join("repo/dirlink")).unwrap();
+        symlink(".env", root.join("repo/envlink")).unwrap();
+        symlink("/dev/zero", root.join("repo/zero")).unwrap();
+        for folder in ["repo", "repo/bin"] {
+            for name in lisle::domain::permission::READERS {
+                let program = root.join(folder).join(name);
+                std::fs::write(&program, format!("#!/bin/sh\n: > '{}/repo/ran-{name}'\n", root.display())).unwrap();
+                std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+            }
+        }
+        std::fs::write(root.join("repo/start"), format!(": > '{}/repo/ran-start'\n", root.display())).unwrap();
+        Self { _dir: dir, root }
+    }
+
+    fn run(&self, mode: &str, prompt: &str) -> Output {
+        let repo = self.root.join("repo");
+        let path = std::env::var("PATH").unwrap();
+        Command::new(env!("CARGO_BIN_EXE_lisle"))
+            .args(["run", "--output", "json", "--connection", "x", "--mode", mode, prompt])
+            .current_dir(&repo)
+            .env("LISLE_HOME", self.root.join("home"))
+            .env("LISLE_LOG", "trace")
+            .env("PATH", format!(".:{}:bin::{path}", repo.join("bin").display()))
+            .env("BASH_ENV", repo.join("start"))
+            .env("ENV", repo.join("start"))
+            .env("BASH_FUNC_cat%%", "() { : > ran-function; }")
+            .env("GREP_OPTIONS", "-r")
+            .env("X_API_KEY", KEY)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    /// Every file of the repository with its content.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut out = BTreeMap::new();
+        for folder in ["repo", "repo/sub", "repo/bin", "other/.ssh"] {
+            for entry in std::fs::read_dir(self.root.join(folder)).unwrap().flatten() {
+                let content =
+                    if entry.file_type().unwrap().is_file() { std::fs::read(entry.path()).unwrap() } else { vec![] };
+                out.insert(entry.path(), content);
+            }
+        }
+        out
+    }
+}
+
+/// What the model was told of its calls, in their order.
+fn results(asked: &Value) -> Vec<String> {
+    let messages = asked["messages"].as_array().unwrap();
+    let tool = messages.iter().filter(|message| message["role"] == "tool");
+    tool.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn nothing_is_written_no_secret_read_and_no_program_of_the_repository_run() {
+    let refused: Vec<&str> = include_str!("explore/refused.txt").lines().filter(|line| !line.is_empty()).collect();
+    let allowed: Vec<&str> = include_str!("explore/allowed.txt").lines().filter(|line| !line.is_empty()).collect();
+    assert!(refused.len() > 150 && allowed.len() > 20);
+    let mut calls: Vec<(&str, Value)> = Vec::new();
+    calls.extend(refused.iter().chain(&allowed).map(|line| ("bash", json!({"command": line}))));
+    let files = [
+        ("write", json!({"path": "new.txt", "content": "x"})),
+        ("write", json!({"path": "../other/x", "content": "x"})),
+        ("write", json!({"path": "/proc/self/cwd/x", "content": "x"})),
+        ("read", json!({"path": "link"})),
+        ("read", json!({"path": "envlink"})),
+        ("read", json!({"path": "dirlink/id_rsa"})),
+        ("read", json!({"path": ".ENV"})),
+        ("grep", json!({"pattern": "HIDDEN", "path": "link"})),
+        ("list", json!({"path": "dirlink"})),
+    ];
+    calls.extend(files.clone());
+    let server = ModelServer::start([Script::calls(&calls), Script::says("done")]);
+    let room = Room::new(&server);
+    let before = room.files();
+    let out = room.run("explore", "go");
+    assert_eq!(room.files(), before);
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    assert!(!said.contains("HIDDEN one") && !said.contains("HIDDEN two"), "{said}");
+    assert_eq!(out.status.code(), Some(3), "{said}");
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2, "{said}");
+    let results = results(&asked[1].json());
+    assert_eq!(results.len(), calls.len());
+    for (command, result) in refused.iter().zip(&results) {
+        assert!(result.starts_with("Explore is read-only"), "{command}: {result}");
+    }
+    for (command, result) in allowed.iter().zip(&results[refused.len()..]) {
+        assert!(result.contains("exit "), "{command}: {result}");
+    }
+    for ((tool, input), result) in files.iter().zip(&results[refused.len() + allowed.len()..]) {
+        let missing = result.contains("does not exist");
+        assert!(result.starts_with("Explore is read-only") || missing, "{tool} {input}: {result}");
+    }
+}
+
+/// Whatever stands in files below a folder, the file of the keys excepted.
+fn all_text(folder: &Path, out: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            all_text(&path, out);
+        } else if path.file_name().is_some_and(|name| name != "credentials") {
+            out.push_str(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn a_key_that_a_server_repeats_stands_nowhere() {
+    let says = format!("Incorrect API key provided: {KEY}. Bearer {KEY} was sent.");
+    for (script, exit) in [
+        (Script::json(401, &json!({"error": {"message": says, "code": "invalid_api_key"}})), 4),
+        (Script::new(401, "text/html", format!("<html>{says}</html>")), 4),
+        (Script::new(404, "text/html", format!("<!doctype html><h1>{says}</h1>")), 1),
+        (Script::json(200, &json!({"error": {"message": says, "type": "invalid_request_error"}})), 1),
+        (Script::sse(format!("data: {}\n\n", json!({"error": {"message": says, "code": 400}}))), 1),
+        (Script::new(307, "text/plain", &says).header("location", &format!("https://x.test/?k={KEY}")), 1),
+    ] {
+        let server = ModelServer::start([script]);
+        let room = Room::new(&server);
+        let out = room.run("ask", "hello");
+        let mut seen = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+        let sentence = seen.clone();
+        all_text(&room.root.join("home"), &mut seen);
+        assert!(!seen.contains(KEY), "{sentence}");
+        assert_eq!(out.status.code(), Some(exit), "{sentence}");
+        assert!(server.asked()[0].header("authorization").is_some_and(|value| value.ends_with(KEY)));
+    }
+}
