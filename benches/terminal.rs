@@ -51,7 +51,7 @@ fn start(home: &Path) -> Pty {
 }
 
 /// Nothing runs in the session that is shown.
-const IDLE_DRAFT: &str = "/ for commands";
+const IDLE_DRAFT: &str = "Write a message";
 
 /// A connection to `server` for the app in `home`.
 fn connect(home: &Path, server: &ModelServer) {
