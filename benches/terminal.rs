@@ -153,6 +153,8 @@ fn turns() -> Vec<Row> {
     let pty = start_on(home.path(), &server);
     let (mut asked, mut shown) = (Vec::new(), Vec::new());
     for n in 0..=TURNS {
+        // As a person would: not in the same instant in which the last answer came.
+        silence(&pty, Duration::from_millis(150));
         let pressed = send(&pty, &format!("question {n}"));
         waiting.block_on(server.asked_times(n + 1));
         asked.push(pressed.elapsed());
@@ -395,7 +397,6 @@ fn echo_idle() -> Row {
 fn streaming() -> Vec<Row> {
     let home = tempfile::tempdir().unwrap();
     let pty = start(home.path());
-    let caret = caret(&pty);
     pty.keys("stream 3000\r");
     let begun = sent(&pty);
     pty.wait_for("it streams", |seen| seen.raw.len() > begun + 2000);

@@ -103,6 +103,8 @@ fn the_cursor_stands_after_wide_characters() {
 fn shift_tab_goes_through_the_modes() {
     let home = tempfile::tempdir().unwrap();
     let pty = ready(lisle(home.path()));
+    // The engine has made the session: its thinking level stands beside the model.
+    pty.until("medium");
     pty.keys("\x1b[Z");
     pty.until("Execute");
     pty.keys("\x1b[9;2u");

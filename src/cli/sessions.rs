@@ -40,21 +40,21 @@ pub(super) fn list(ground: &Ground, list: &List) -> Exit {
 }
 
 pub(super) fn show(ground: &Ground, show: &Show) -> Exit {
-    let loaded = match ground.store.load(&show.id, usize::MAX) {
-        Ok(loaded) => loaded,
+    let seen = match ground.store.read(&show.id, usize::MAX) {
+        Ok(seen) => seen,
         Err(error) => {
             complain(&format!("lisle: {error}"));
             return Exit::Failed;
         }
     };
-    for odd in &loaded.meta.odd {
+    for odd in &seen.meta.odd {
         complain(&format!("lisle: {odd}"));
     }
     if show.json {
-        return print_json(&serde_json::json!({"meta": loaded.meta, "messages": loaded.rows}));
+        return print_json(&serde_json::json!({"meta": seen.meta, "messages": seen.rows}));
     }
-    let mut out = format!("# {}\n", sanitise::clean_line(loaded.meta.shown_title()));
-    for row in &loaded.rows {
+    let mut out = format!("# {}\n", sanitise::clean_line(seen.meta.shown_title()));
+    for row in &seen.rows {
         out.push('\n');
         out.push_str(&as_text(row));
     }

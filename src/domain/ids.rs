@@ -96,6 +96,12 @@ impl SessionId {
         if fits { Ok(Self(text)) } else { Err(BadSessionId(text)) }
     }
 
+    /// The id `session-` and the number in eight hex digits, for where no better one can be had.
+    #[must_use]
+    pub fn numbered(number: u32) -> Self {
+        Self(format!("session-{number:08x}"))
+    }
+
     /// The text of the id.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -133,6 +139,10 @@ mod tests {
         }
         for bad in ["", ".", "..", "a/b", "a\\b", "a b", "ä", "a\0", "a.jsonl", &"x".repeat(201)] {
             assert!(SessionId::parse(bad).is_err(), "{bad}");
+        }
+        for number in [0, 7, u32::MAX] {
+            let id = SessionId::numbered(number);
+            assert_eq!(SessionId::parse(id.as_str()), Ok(id));
         }
     }
 }

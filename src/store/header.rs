@@ -167,7 +167,7 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
         None => TitleFrom::Provisional,
     };
     let ends_with_plan = fields.text("lastMessageRole").as_deref() == Some("plan");
-    meta.plan_pending = own.flag("planPending").unwrap_or(ends_with_plan) && ends_with_plan;
+    meta.plan_pending = own.flag("planPending").unwrap_or(ends_with_plan);
     if let Some(theirs) = read.text("id").filter(|theirs| theirs != id.as_str()) {
         read.odd.push(format!("The header says that this is session {theirs:?}; the directory's name counts."));
     }

@@ -8,6 +8,7 @@ use super::io::How;
 use super::json::Fields;
 use super::live::{self, Live};
 use super::lock::Lock;
+use super::merge::merge;
 use super::open::Fsync;
 use super::session::{self, Found, Head, Reader};
 use super::{Store, StoreError, layout, row, tail};
@@ -18,6 +19,7 @@ use crate::domain::{MessageId, SessionId};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What an append waits for.
@@ -53,7 +55,10 @@ pub struct Journal {
     pub(super) touched: bool,
     /// What the header's fields hold.
     base: SessionMeta,
+    /// What they are to hold.
     meta: SessionMeta,
+    /// What we were given last: what differs from it in what comes next is a change of ours.
+    given: SessionMeta,
     own: Value,
     pub(super) counted: Counted,
     pending: VecDeque<String>,
@@ -61,6 +66,8 @@ pub struct Journal {
     pub(super) unsynced: bool,
     want_sync: bool,
     header_due: bool,
+    /// The header was so many bytes too long; not tried again before it changes.
+    refused: Option<usize>,
     live: Live,
     live_file: Option<File>,
     live_len: u64,
@@ -99,11 +106,13 @@ impl Journal {
             mended: false,
             touched: false,
             meta: base.clone(),
+            given: base.clone(),
             base,
             counted: Counted::default(),
             pending: VecDeque::new(),
             unsynced: false,
             want_sync: false,
+            refused: None,
             live: Live::default(),
             live_file: None,
             live_len: 0,
@@ -138,14 +147,14 @@ impl Journal {
         &self.counted
     }
 
-    /// The header differs from what is on disk.
+    /// The header differs from what is on disk, and saving it may help.
     pub fn header_due(&self) -> bool {
-        self.header_due
+        self.header_due && self.refused.is_none()
     }
 
     /// Something waits in memory because a write failed.
     pub fn unsaved(&self) -> bool {
-        !self.pending.is_empty() || (self.touched && self.live_stale) || self.want_sync
+        self.refused.is_some() || !self.pending.is_empty() || (self.touched && self.live_stale) || self.want_sync
     }
 
     fn fsyncs(&self) -> bool {
@@ -213,8 +222,10 @@ impl Journal {
             return Ok(());
         }
         self.mend()?;
-        while let Some(line) = self.pending.pop_front() {
-            if let Err(error) = self.write_row(&line) {
+        while !self.pending.is_empty() {
+            let len = self.there()?;
+            let Some(line) = self.pending.pop_front() else { break };
+            if let Err(error) = self.write_row(&line, len) {
                 self.pending.push_front(line);
                 return Err(error);
             }
@@ -223,6 +234,15 @@ impl Journal {
         if self.want_sync {
             self.sync()?;
             self.want_sync = false;
+        }
+        if self.header_due() && self.meta.mode != self.base.mode {
+            // Before the mark of a running turn leaves the live file; see `prime`.
+            match self.write_header(false) {
+                Ok(()) => self.header_due = false,
+                // For its labels. They are refused to whoever asked for them, and hold back no row.
+                Err(StoreError::HeaderTooLong { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         if self.live_stale {
             self.rewrite_live()?;
@@ -240,14 +260,20 @@ impl Journal {
         Ok(())
     }
 
-    /// One row, with one write. Whatever an earlier attempt left of it is taken away first.
-    fn write_row(&mut self, line: &str) -> Result<(), StoreError> {
+    /// How long the file is, which is looked at before each row: another program may have replaced it.
+    fn there(&mut self) -> Result<u64, StoreError> {
+        let stat = self.store.io().stat(&self.path()).map_err(|e| self.error("write", e))?;
+        if stat.ino == self.ino {
+            return Ok(stat.len);
+        }
+        self.adopt()?;
+        Ok(self.len)
+    }
+
+    /// One row, with one write, to a file that has `len` bytes. Whatever an earlier attempt left of it is taken away first.
+    fn write_row(&mut self, line: &str, len: u64) -> Result<(), StoreError> {
         let path = self.path();
         let io = self.store.inner.io.clone();
-        let stat = io.stat(&path).map_err(|e| self.error("write", e))?;
-        if stat.ino != self.ino {
-            self.adopt()?;
-        }
         let mut suspect = false;
         let file = match self.file.take() {
             Some(file) => file,
@@ -258,18 +284,18 @@ impl Journal {
         };
         let file = self.file.insert(file);
         let error = |doing, source| StoreError::io(doing, &path, source);
-        if stat.len > self.len {
-            let end = stat.len.min(self.len + line.len() as u64 + 1);
+        if len > self.len {
+            let end = len.min(self.len + line.len() as u64 + 1);
             let added = tail::range(&*io, file, self.len, end).map_err(|e| error("read", e))?;
             if line.as_bytes().starts_with(&added) {
                 io.truncate(file, self.len).map_err(|e| error("write", e))?;
             } else {
                 suspect = true;
-                self.len = stat.len;
+                self.len = len;
             }
-        } else if stat.len < self.len {
+        } else if len < self.len {
             suspect = true;
-            self.len = stat.len;
+            self.len = len;
         }
         let mut prefix = "";
         if suspect && self.len > 0 {
@@ -289,12 +315,21 @@ impl Journal {
         Ok(())
     }
 
-    /// Another program replaced the file or its line 1: what is there now is the base of what we write.
+    /// Another program replaced the file or its line 1: what is there now is the base of what we write, but for what
+    /// we changed and did not write yet.
     fn adopt(&mut self) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
         let found = session::find(&*io, &self.dir)?;
         let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
-        self.base = reader.meta(&found);
+        let theirs = reader.meta(&found);
+        let mut counted = reader.recount(&found, &theirs)?;
+        for line in &self.pending {
+            row::read(line.as_bytes(), 0, 0, &self.dir).rows.iter().for_each(|row| session::count(&mut counted, row));
+        }
+        self.counted = counted;
+        self.meta = merge(&self.base, &self.meta, &theirs);
+        self.base = theirs;
+        self.refused = None;
         self.ino = found.ino;
         self.len = found.len;
         self.file = None;
@@ -434,7 +469,12 @@ impl Journal {
         let text = self.live.render(&self.dir);
         self.live_file = None;
         if text.is_empty() {
-            if io.stat(&path).is_ok_and(|stat| stat.len > 0) {
+            let len = match io.stat(&path) {
+                Ok(stat) => stat.len,
+                Err(error) if error.kind() == ErrorKind::NotFound => 0,
+                Err(error) => return Err(StoreError::io("write", &path, error)),
+            };
+            if len > 0 {
                 let empty = || io.open(&path, How::Change).and_then(|file| io.truncate(&file, 0));
                 empty().map_err(|e| StoreError::io("write", &path, e))?;
             }
@@ -456,9 +496,26 @@ impl Journal {
         }
         self.touched = true;
         self.counted.used = self.counted.used.max(meta.used);
+        self.give(meta, own);
+    }
+
+    /// Sets what the next write of the header says, without being a reason to write: a session that is only looked at
+    /// stays as it is. With the first write of anything else it is written, and a changed mode before the mark of a
+    /// running turn leaves the live file, so that a death in between cannot give back a mode that was lowered.
+    pub fn prime(&mut self, meta: SessionMeta, own: Value) {
+        if self.closed {
+            return;
+        }
+        self.give(meta, own);
+    }
+
+    fn give(&mut self, meta: SessionMeta, own: Value) {
         self.header_due = true;
-        self.meta = meta;
+        // What another program changed meanwhile is in ours already, and not known to whoever gives this.
+        self.meta = merge(&self.given, &meta, &self.meta);
+        self.given = meta;
         self.own = own;
+        self.refused = None;
     }
 
     /// Brings the header on disk up to date: `header.json`, then line 1 in place.
@@ -471,22 +528,21 @@ impl Journal {
         }
         // The header counts rows: they come first.
         self.retry()?;
-        self.write_header(false)?;
-        self.header_due = false;
+        if let Some(excess) = self.refused {
+            return Err(StoreError::HeaderTooLong { path: self.path(), excess });
+        }
+        if self.header_due {
+            self.write_header(false)?;
+            self.header_due = false;
+        }
         Ok(())
     }
 
     /// Writes the header. `anew`: also by writing a large file anew, where line 1 has no room.
     pub(super) fn write_header(&mut self, anew: bool) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
-        let mut meta = self.meta.clone();
-        meta.id = self.id.clone();
-        meta.messages = self.counted.messages;
-        meta.last_message = self.counted.last_message;
-        meta.used = self.counted.used;
-        meta.preview.clone_from(&self.counted.preview);
         let there = io.stat(&self.path());
-        let new = there.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        let new = there.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound);
         match there {
             Ok(stat) if stat.ino != self.ino => self.adopt()?,
             Ok(_) if self.head.slot > 0 && !self.head.long => self.reread_line()?,
@@ -494,6 +550,12 @@ impl Journal {
             _ => {}
         }
         let place = Home { dir: &self.dir, home: &self.store.inner.home };
+        let mut meta = self.meta.clone();
+        meta.id = self.id.clone();
+        meta.messages = self.counted.messages;
+        meta.last_message = self.counted.last_message;
+        meta.used = self.counted.used;
+        meta.preview.clone_from(&self.counted.preview);
         let mut fields = self.head.fields.clone();
         if !self.head.sound && !fields.has("createdAt") {
             fields = Self::fresh_fields(&meta, &self.dir, &self.store);
@@ -512,8 +574,13 @@ impl Journal {
         if self.head.long {
             session::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
         } else {
-            let (line, slot) = header::line(&mut fields, self.head.slot)
-                .map_err(|excess| StoreError::HeaderTooLong { path: self.path(), excess })?;
+            let (line, slot) = match header::line(&mut fields, self.head.slot) {
+                Ok(fits) => fits,
+                Err(excess) => {
+                    self.refused = Some(excess);
+                    return Err(StoreError::HeaderTooLong { path: self.path(), excess });
+                }
+            };
             let after = header::hash(line.as_bytes());
             if self.head.slot == slot {
                 let record = Second { after: after.clone(), ..in_second_only(&fields) };

@@ -8,6 +8,7 @@
 //! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
 //! | `header` `row` `live` `lock` | the formats, one each |
+//! | `merge` | properties that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
 //! | `drafts` | unsent texts and the input history |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
@@ -24,6 +25,7 @@ mod list;
 mod live;
 mod lock;
 mod mend;
+mod merge;
 mod names;
 mod open;
 mod portable;
@@ -38,7 +40,7 @@ mod tests;
 pub use header::Counted;
 pub use journal::{Durability, Journal};
 pub use list::Listing;
-pub use open::{Access, Fsync, Loaded, Options, Store};
+pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
 pub use session::Page;
 pub use writer::{Health, Urgency, Writer};
 

@@ -21,6 +21,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// So many rows are read at a time where all are wanted.
+const CONTEXT_PAGE: usize = 2000;
+
 /// When writes are forced to the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fsync {
@@ -106,6 +109,35 @@ pub struct Loaded {
     pub access: Access,
 }
 
+/// A session as it was read by somebody who will not write it. The fields are those of [`Loaded`].
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    /// Its properties.
+    pub meta: SessionMeta,
+    /// The engine's own data of it; `null` when there is none.
+    pub own: Value,
+    /// The last rows, oldest first, and what is live or what a death left unfinished.
+    pub rows: Vec<Message>,
+    /// Where the page before ends.
+    pub earlier: Option<u64>,
+    /// What waits.
+    pub queue: Vec<Queued>,
+    /// A turn was running when the process died.
+    pub died_in_turn: bool,
+    /// Another program wrote it last.
+    pub foreign_last_write: bool,
+}
+
+/// What was read, and what a writer needs of it besides.
+struct Look {
+    found: Found,
+    seen: Transcript,
+    base: SessionMeta,
+    counted: Counted,
+    folded: Vec<Message>,
+    live_there: bool,
+}
+
 impl Store {
     /// Opens the workspace; one that does not exist is made with its first session.
     ///
@@ -157,7 +189,9 @@ impl Store {
         let taken = |id: &SessionId| self.io().stat(&self.inner.layout.session(id)).is_ok();
         let zone = jiff::tz::TimeZone::system();
         // None free: whatever stands there is found out when it is claimed.
-        names::fresh(at, &zone, taken).or_else(|| names::fresh(at, &zone, |_| false)).unwrap_or_else(fallback_id)
+        names::fresh(at, &zone, taken)
+            .or_else(|| names::fresh(at, &zone, |_| false))
+            .unwrap_or_else(|| SessionId::numbered(fastrand::u32(..)))
     }
 
     fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
@@ -184,8 +218,7 @@ impl Store {
     /// # Errors
     /// When there is no such session, or it cannot be read at all.
     pub fn load(&self, id: &SessionId, rows: usize) -> Result<Loaded, StoreError> {
-        let reader = self.reader(id);
-        let dir = reader.dir.clone();
+        let dir = self.inner.layout.session(id);
         // Looked for first: asking for the lock of a session that does not exist would make a file.
         session::find(self.io(), &dir)?;
         let lock_path = dir.join(layout::LOCK);
@@ -194,40 +227,62 @@ impl Store {
             Ok(asked) => (asked, true),
             Err(error) => (Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))), false),
         };
-        let found = session::find(self.io(), &dir)?;
-        let mut meta = reader.meta(&found);
-        let mut counted = counted_of(&meta, &found);
-        meta.odd.extend(reader.scan(&found, &mut counted)?);
-        let page = reader.page(&found, found.len, rows, meta.created)?;
-        let (live, live_there) = self.live(&dir)?;
-        let open = self.open_rows(&reader, &found, &live)?;
         // What another process has open goes on there; otherwise its process died.
         let alive = another && matches!(asked, Asked::Held(_));
-        let died_in_turn = !alive && (live.turn || !open.is_empty());
-        let folded = if alive { open } else { live::folded(open) };
-        let queue: Vec<Queued> =
-            live.queue.iter().cloned().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
-        let base = meta.clone();
-        let mut shown = counted.clone();
-        folded.iter().for_each(|row| session::count(&mut shown, row));
-        (meta.messages, meta.last_message, meta.preview) = (shown.messages, shown.last_message, shown.preview);
-        let own = found.head.own.clone();
-        let foreign_last_write = found.head.foreign;
-        let mut rows = page.rows;
-        rows.extend(folded.iter().cloned());
+        let Look { found, mut seen, base, counted, folded, live_there } = self.look(id, rows, alive)?;
         let access = match asked {
             Asked::Held(held_by) => {
-                meta.held_by = Some(held_by.clone());
+                seen.meta.held_by = Some(held_by.clone());
                 Access::Reader { held_by }
             }
             Asked::Granted(lock) => {
-                let live = Live { rows: Vec::new(), queue: queue.clone(), turn: false };
+                let live = Live { rows: Vec::new(), queue: seen.queue.clone(), turn: false };
                 let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
                 journal.carry(folded, live, live_there, counted);
                 Access::Writer(Box::new(journal))
             }
         };
-        Ok(Loaded { meta, own, rows, earlier: page.earlier, queue, died_in_turn, foreign_last_write, access })
+        let Transcript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write } = seen;
+        Ok(Loaded { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write, access })
+    }
+
+    /// Reads a session with its last `rows` rows. Asks for no lock and writes nothing; whether its writer still lives
+    /// is taken from what the lock's file says.
+    ///
+    /// # Errors
+    /// When there is no such session, or it cannot be read at all.
+    pub fn read(&self, id: &SessionId, rows: usize) -> Result<Transcript, StoreError> {
+        let lock = self.inner.layout.session(id).join(layout::LOCK);
+        let holder = lock::last_holder(self.io(), &lock).filter(lock::Holder::lives);
+        let mut seen = self.look(id, rows, holder.is_some())?.seen;
+        seen.meta.held_by = holder.map(|holder| holder.words());
+        Ok(seen)
+    }
+
+    /// Reads a session. `alive`: what it has open goes on in another process.
+    fn look(&self, id: &SessionId, rows: usize, alive: bool) -> Result<Look, StoreError> {
+        let reader = self.reader(id);
+        let found = session::find(self.io(), &reader.dir)?;
+        let mut meta = reader.meta(&found);
+        let mut counted = session::counted_of(&meta, &found);
+        meta.odd.extend(reader.scan(&found, &mut counted)?);
+        let page = reader.page(&found, found.len, rows, meta.created)?;
+        let (live, live_there) = self.live(&reader.dir)?;
+        let open = self.open_rows(&reader, &found, &live)?;
+        let died_in_turn = !alive && (live.turn || !open.is_empty());
+        let folded = if alive { open } else { live::folded(open) };
+        let queue = live.queue.into_iter().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
+        let base = meta.clone();
+        let mut shown = counted.clone();
+        folded.iter().for_each(|row| session::count(&mut shown, row));
+        (meta.messages, meta.last_message, meta.preview) = (shown.messages, shown.last_message, shown.preview);
+        let mut rows = page.rows;
+        rows.extend(folded.iter().cloned());
+        let own = found.head.own.clone();
+        let foreign_last_write = found.head.foreign;
+        let earlier = page.earlier;
+        let seen = Transcript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write };
+        Ok(Look { found, seen, base, counted, folded, live_there })
     }
 
     /// Rows before `cursor`, at most `rows` of them.
@@ -251,19 +306,19 @@ impl Store {
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
         let (live, _) = self.live(&reader.dir)?;
-        let mut rows = live::folded(self.open_rows(&reader, &found, &live)?);
+        let mut pages = vec![live::folded(self.open_rows(&reader, &found, &live)?)];
         let mut end = Some(found.len);
         while let Some(to) = end {
-            let mut page = reader.page(&found, to, 200, created)?;
+            let mut page = reader.page(&found, to, CONTEXT_PAGE, created)?;
             let compacted = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
             end = page.earlier;
             if let Some(at) = page.rows.iter().rposition(compacted) {
                 page.rows.drain(..at);
                 end = None;
             }
-            rows.splice(0..0, page.rows);
+            pages.push(page.rows);
         }
-        Ok(rows)
+        Ok(pages.into_iter().rev().flatten().collect())
     }
 
     /// Makes a session on disk: claims `meta.id`, or the next free one like it, which comes back.
@@ -342,29 +397,6 @@ impl Store {
             }
         }
         Err(StoreError::NoName { path: self.inner.layout.sessions() })
-    }
-}
-
-/// What the header counted; missing figures are those of the properties.
-fn counted_of(meta: &SessionMeta, found: &Found) -> Counted {
-    let fields = &found.head.fields;
-    let roles = ["user", "assistant", "plan", "tool", "error"];
-    let role = fields.text("lastMessageRole");
-    Counted {
-        messages: meta.messages,
-        last_message: meta.last_message,
-        used: meta.used,
-        preview: meta.preview.clone(),
-        last_role: roles.into_iter().find(|known| role.as_deref() == Some(known)),
-        last_final: fields.text("lastFinalMessageId"),
-    }
-}
-
-/// Only reached when no date and no word can be had.
-fn fallback_id() -> SessionId {
-    match SessionId::parse(format!("session-{:08x}", fastrand::u32(..))) {
-        Ok(id) => id,
-        Err(_) => unreachable!("letters, digits and hyphens are an id"),
     }
 }
 

@@ -164,6 +164,12 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
     let Some(second) = second else { return head };
     head.own = second.own;
     let known = head.hash == second.before || head.hash == second.after;
+    if !known && head.sound && head.fields.raw("name") != second.header.raw("name") {
+        // Renamed by another program, so by a person: no title that a model makes replaces it.
+        let mut own = head.fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
+        own.set("titleFrom", "\"user\"".to_owned());
+        head.fields.set("lisle", own.render());
+    }
     if known || !head.sound {
         head.counted_to = Some(second.length);
         head.fields = second.header;
@@ -239,6 +245,23 @@ impl Reader<'_> {
         rows.iter_mut().for_each(row::settle);
         fill_times(&mut rows, created);
         Ok(Page { rows, earlier: lines.earlier })
+    }
+
+    /// What the header should count, whatever it counted: all rows of a file that is not large. `meta` is its own.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn recount(&self, found: &Found, meta: &SessionMeta) -> Result<Counted, StoreError> {
+        let mut counted = counted_of(meta, found);
+        if let Some(file) = found.file.as_ref().filter(|_| found.len <= SCANNED) {
+            counted = Counted { messages: 0, last_role: None, last_final: None, ..counted };
+            let bytes = tail::range(self.io, file, found.head.body, found.len)
+                .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
+            for line in bytes.split(|b| *b == b'\n').filter(|line| !blank(line)) {
+                row::read(line, 0, 0, &self.dir).rows.iter().for_each(|row| count(&mut counted, row));
+            }
+        }
+        Ok(counted)
     }
 
     /// Where each line up to `end` begins.
@@ -349,6 +372,21 @@ fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
         Oddity::UnknownType(kind) => {
             format!("{list} {} of the type {kind:?}, which this version does not know; kept.", pick("is", "are"))
         }
+    }
+}
+
+/// What the header counted; missing figures are those of the properties.
+pub fn counted_of(meta: &SessionMeta, found: &Found) -> Counted {
+    let fields = &found.head.fields;
+    let roles = ["user", "assistant", "plan", "tool", "error"];
+    let role = fields.text("lastMessageRole");
+    Counted {
+        messages: meta.messages,
+        last_message: meta.last_message,
+        used: meta.used,
+        preview: meta.preview.clone(),
+        last_role: roles.into_iter().find(|known| role.as_deref() == Some(known)),
+        last_final: fields.text("lastFinalMessageId"),
     }
 }
 

@@ -278,7 +278,10 @@ impl Desk {
             Ok(()) if !self.journal.unsaved() => Health::Saved,
             Ok(()) => self.health.borrow().clone(),
             Err(error) => {
-                self.retry.get_or_insert_with(|| Instant::now() + RETRY);
+                // One that is too long stays so until it changes.
+                if !matches!(error, StoreError::HeaderTooLong { .. }) {
+                    self.retry.get_or_insert_with(|| Instant::now() + RETRY);
+                }
                 Health::Unsaved(error.to_string())
             }
         };

@@ -31,6 +31,7 @@ fn any_meta() -> impl Strategy<Value = SessionMeta> {
         [meta.flagged, meta.archived, meta.hidden, meta.unread, meta.connection_locked, _, _] = flags;
         meta.cwd = if flags[5] { "/home/ada".into() } else { format!("{DIR}/data").into() };
         meta.messages = n;
+        meta.plan_pending = n % 2 == 1;
         meta.thinking = ThinkingLevel::ALL[thinking];
         meta.usage.output_tokens = tokens;
         meta.usage.cost_usd = if flags[6] { 2.0 } else { 0.125 };
@@ -82,6 +83,20 @@ fn the_preview_is_cut_first_and_then_the_header_is_refused() {
     assert!(fields.text("preview").unwrap().len() < 150);
     fields.set("big", json!("x".repeat(8300)).to_string());
     assert!(super::line(&mut fields, 0).unwrap_err() > 100);
+}
+
+#[test]
+fn whether_a_plan_waits_is_what_lisle_says_and_else_the_last_role() {
+    for (own, role, pending) in [
+        (r#"{"planPending":true}"#, "assistant", true),
+        (r#"{"planPending":false}"#, "plan", false),
+        (r#"{"titleFrom":"user"}"#, "plan", true),
+        ("{}", "user", false),
+    ] {
+        let fields = Fields::parse(&format!(r#"{{"lastMessageRole":"{role}","lisle":{own}}}"#)).unwrap();
+        let meta = decode(&fields, &SessionId::parse("a").unwrap(), place(), At(0));
+        assert_eq!(meta.plan_pending, pending, "{own} {role}");
+    }
 }
 
 #[test]

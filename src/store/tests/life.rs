@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::contract::Queued;
+use crate::store::io::{Fault, Watched};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
@@ -158,6 +159,57 @@ fn a_header_that_outgrows_its_line_gets_a_longer_one_and_then_is_refused() {
     assert_eq!((loaded.meta.labels, loaded.rows.len()), (good.labels, 2));
 }
 
+/// A session in Execute whose process died in a turn.
+fn died_in_execute() -> (tempfile::TempDir, SessionId) {
+    let root = tempfile::tempdir().unwrap();
+    let given = SessionMeta { mode: Mode::Execute, ..meta("a") };
+    let (id, mut journal) = store(root.path()).create(&given).unwrap();
+    journal.append(&[user(1)], Durability::Synced).unwrap();
+    journal.turn(true).unwrap();
+    (root, id)
+}
+
+/// It is opened, and its mode lowered.
+fn lowered(root: &Path, id: &SessionId, io: Arc<dyn Io>) -> Journal {
+    let loaded = store_with(root, io).load(id, 9).unwrap();
+    assert!(loaded.died_in_turn && loaded.meta.mode == Mode::Execute);
+    let meta = SessionMeta { mode: Mode::Ask, ..loaded.meta.clone() };
+    let mut journal = writer_of(loaded);
+    journal.prime(meta, serde_json::json!({"redo": 1}));
+    journal
+}
+
+#[test]
+fn a_primed_header_alone_writes_nothing() {
+    let (root, id) = died_in_execute();
+    let file = session_file(root.path(), "a");
+    let before = std::fs::read(&file).unwrap();
+    lowered(root.path(), &id, Arc::new(Disk)).close().unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_lowered_mode_is_on_disk_before_it_is_forgotten_that_a_turn_ran() {
+    let mut at = 0;
+    loop {
+        let (root, id) = died_in_execute();
+        let count = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
+        drop(lowered(root.path(), &id, count.clone()));
+        at = at.max(count.calls()) + 1;
+        let io = Arc::new(Watched::new(Arc::new(Disk), Fault::DieBefore(at)));
+        let mut journal = lowered(root.path(), &id, io);
+        let whole = journal.queue(vec![]).is_ok();
+        drop(journal);
+        let loaded = store(root.path()).load(&id, 9).unwrap();
+        assert!(loaded.died_in_turn || loaded.meta.mode == Mode::Ask, "call {at}");
+        if whole {
+            assert!(!loaded.died_in_turn);
+            assert_eq!((loaded.meta.mode, loaded.own), (Mode::Ask, serde_json::json!({"redo": 1})));
+            break;
+        }
+    }
+}
+
 #[test]
 fn a_large_file_is_paged_from_its_end() {
     let root = tempfile::tempdir().unwrap();
@@ -167,7 +219,7 @@ fn a_large_file_is_paged_from_its_end() {
     journal.append(&rows, Durability::Written).unwrap();
     journal.close().unwrap();
     drop(journal);
-    let watched = Arc::new(crate::store::io::Watched::new(Arc::new(Disk), crate::store::io::Fault::None));
+    let watched = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
     let store = store_with(root.path(), watched);
     let loaded = store.load(&id, 50).unwrap();
     assert_eq!(loaded.rows, rows[2950..]);
@@ -226,14 +278,14 @@ async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
     let calm = store(root.path());
     let (id, journal) = calm.create(&meta("a")).unwrap();
     drop(journal);
-    let io = Arc::new(crate::store::io::Watched::new(Arc::new(Disk), crate::store::io::Fault::None));
+    let io = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
     let before = {
         let store = store_with(root.path(), io.clone());
         drop(store.load(&id, 10).unwrap());
         io.calls()
     };
-    let fault = crate::store::io::Fault::Fail { at: before + 1, times: 1, errno: 28 };
-    let store = store_with(root.path(), Arc::new(crate::store::io::Watched::new(Arc::new(Disk), fault)));
+    let fault = Fault::Fail { at: before + 1, times: 1, errno: 28 };
+    let store = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
     let writer = Writer::spawn(writer_of(store.load(&id, 10).unwrap()));
     let error = writer.append(vec![user(1)], Durability::Synced).await.unwrap_err().to_string();
     assert!(error.contains("No space left"), "{error}");
@@ -244,11 +296,62 @@ async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
     assert_eq!(ids(&calm.load(&id, 10).unwrap().rows), ["msg-u1", "msg-u2"]);
 }
 
+#[tokio::test]
+async fn a_writer_that_cannot_close_keeps_everything_and_goes_on() {
+    let root = tempfile::tempdir().unwrap();
+    let calm = store(root.path());
+    let (id, journal) = calm.create(&meta("a")).unwrap();
+    drop(journal);
+    let io = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
+    drop(store_with(root.path(), io.clone()).load(&id, 10).unwrap());
+    let fault = Fault::Fail { at: io.calls() + 1, times: 2, errno: 28 };
+    let full = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
+    let writer = Writer::spawn(writer_of(full.load(&id, 10).unwrap()));
+    assert!(writer.append(vec![user(1)], Durability::Synced).await.is_err());
+    assert!(writer.close().await.unwrap_err().to_string().contains("No space left"));
+    assert!(matches!(*writer.health().borrow(), Health::Unsaved(_)));
+    assert!(matches!(calm.load(&id, 10).unwrap().access, Access::Reader { .. }));
+    writer.append(vec![user(2)], Durability::Synced).await.unwrap();
+    writer.close().await.unwrap();
+    let loaded = calm.load(&id, 10).unwrap();
+    assert_eq!((ids(&loaded.rows), loaded.meta.messages), (vec!["msg-u1", "msg-u2"], 2));
+}
+
+#[test]
+fn a_header_that_is_too_long_is_not_tried_again_before_it_changes() {
+    let root = tempfile::tempdir().unwrap();
+    let io = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
+    let store = store_with(root.path(), io.clone());
+    let mut now = meta("a");
+    let (id, mut journal) = store.create(&now).unwrap();
+    now.labels = (0..4000).map(|n| format!("label-{n:04}")).collect();
+    journal.set_meta(now.clone(), serde_json::Value::Null);
+    assert!(matches!(journal.save_header(), Err(StoreError::HeaderTooLong { .. })));
+    assert!(!journal.header_due() && journal.unsaved());
+    let calls = io.calls();
+    assert!(matches!(journal.save_header(), Err(StoreError::HeaderTooLong { .. })));
+    assert_eq!(io.calls(), calls);
+    // Rows do not wait for it, not even with a mode that wants to be written.
+    now.mode = Mode::Explore;
+    journal.set_meta(now.clone(), serde_json::Value::Null);
+    assert!(journal.save_header().is_err());
+    journal.append(&[user(1)], Durability::Synced).unwrap();
+    assert!(journal.unsaved());
+    now.labels.truncate(3);
+    journal.set_meta(now, serde_json::Value::Null);
+    assert!(journal.header_due());
+    journal.close().unwrap();
+    assert!(!journal.unsaved());
+    drop(journal);
+    let loaded = store.load(&id, 9).unwrap();
+    assert_eq!((loaded.meta.labels.len(), loaded.meta.mode, loaded.meta.messages), (3, Mode::Explore, 1));
+}
+
 #[test]
 fn a_home_that_cannot_be_written_still_gives_a_store() {
     let root = tempfile::tempdir().unwrap();
-    let fault = crate::store::io::Fault::Fail { at: 1, times: u64::MAX, errno: 30 };
-    let store = store_with(root.path(), Arc::new(crate::store::io::Watched::new(Arc::new(Disk), fault)));
+    let fault = Fault::Fail { at: 1, times: u64::MAX, errno: 30 };
+    let store = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
     let error = store.create(&meta("a")).unwrap_err().to_string();
     assert!(error.contains("read-only") && error.contains("work"), "{error}");
     assert!(store.save_draft(&id("a"), "x").is_err());

@@ -1,0 +1,56 @@
+//! A session's properties merged three ways, so that two who change different ones both get theirs.
+
+use crate::domain::session::{SessionMeta, TitleFrom};
+
+/// `theirs` with what `ours` changed since `base`. Figures that the rows decide are not merged: they come from `theirs`
+/// and are counted by the journal.
+pub fn merge(base: &SessionMeta, ours: &SessionMeta, theirs: &SessionMeta) -> SessionMeta {
+    let mut out = theirs.clone();
+    macro_rules! take {
+        ($($field:ident)*) => {
+            $(if ours.$field != base.$field {
+                out.$field.clone_from(&ours.$field);
+            })*
+        };
+    }
+    take!(status labels flagged archived hidden unread mode connection connection_locked model thinking cwd);
+    take!(created plan_pending usage);
+    // Whoever made it, a title that a person gave there stays when one of ours was made by a model.
+    let theirs_by_hand = theirs.title != base.title && theirs.title_from == TitleFrom::User;
+    if !(theirs_by_hand && ours.title_from != TitleFrom::User) {
+        take!(title title_from);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{At, Mode, SessionId};
+
+    fn meta() -> SessionMeta {
+        SessionMeta::new(SessionId::parse("a").unwrap(), At(5), Mode::Ask, "/".into())
+    }
+
+    #[test]
+    fn each_side_keeps_what_it_changed_and_ours_wins_where_both_did() {
+        let base = meta();
+        let ours = SessionMeta { mode: Mode::Execute, status: "done".into(), ..meta() };
+        let theirs = SessionMeta { flagged: true, status: "cancelled".into(), labels: vec!["x".into()], ..meta() };
+        let merged = merge(&base, &ours, &theirs);
+        let expected = SessionMeta { mode: Mode::Execute, status: "done".into(), ..theirs.clone() };
+        assert_eq!(merged, expected);
+        // Back to the default is a change too.
+        assert!(!merge(&theirs, &base, &theirs).flagged);
+    }
+
+    #[test]
+    fn a_title_given_by_hand_there_is_not_overwritten_by_a_generated_one() {
+        let base = meta();
+        let theirs = SessionMeta { title: "Theirs".into(), title_from: TitleFrom::User, ..meta() };
+        for (from, title) in [(TitleFrom::Generated, "Theirs"), (TitleFrom::User, "Ours")] {
+            let ours = SessionMeta { title: "Ours".into(), title_from: from, ..meta() };
+            assert_eq!(merge(&base, &ours, &theirs).title, title);
+        }
+    }
+}
