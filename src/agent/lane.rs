@@ -420,14 +420,19 @@ impl Lane {
                 "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
             );
         }
-        let own = Own::read(own);
+        let own_data = own;
+        let own = Own::read(own_data.clone());
         // A death between the row and the queue leaves a message in both.
         let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
         let queue = Queue { items: queue, held };
         self.files = match access {
-            Access::Writer(journal) => {
+            Access::Writer(mut journal) => {
                 meta.held_by = None;
+                if !remarks.is_empty() {
+                    // Whatever is written first, the stricter mode goes with it.
+                    journal.prime(meta.clone(), own_data.clone());
+                }
                 let writer = Writer::spawn(*journal);
                 self.watch(&writer);
                 Files::Ours(writer)

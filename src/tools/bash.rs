@@ -224,6 +224,7 @@ async fn collect(
 }
 
 fn outcome(mut text: String, report: Option<Report>, said: &[u8], timeout: Duration) -> Outcome {
+    let lines = u64::try_from(text.lines().count()).ok().filter(|lines| *lines > 0);
     if text.is_empty() {
         text.push_str("(no output)");
     }
@@ -260,7 +261,7 @@ fn outcome(mut text: String, report: Option<Report>, said: &[u8], timeout: Durat
     }
     Outcome {
         failed: code != Some(0) || report.ended != Ended::Itself,
-        figures: ToolFigures { exit: code, ..ToolFigures::default() },
+        figures: ToolFigures { exit: code, lines, ..ToolFigures::default() },
         ..Outcome::ok(text)
     }
 }

@@ -40,6 +40,11 @@ pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) 
 fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
     match event {
         Event::Listed { sessions } => {
+            // A session that is not on disk yet is in no list; what is open here stays.
+            let mut sessions = sessions;
+            let listed: std::collections::HashSet<SessionId> = sessions.iter().map(|meta| meta.id.clone()).collect();
+            let ours = state.open.keys().filter(|id| !listed.contains(*id)).filter_map(|id| state.sessions.meta(id));
+            sessions.extend(ours.cloned());
             state.sessions.replace(sessions, state.now, state.utc_offset);
             if let Some(id) = state.current_id().cloned() {
                 state.sessions.select(&id);

@@ -233,3 +233,12 @@ pub(super) fn answered(acts: &[Act]) -> Vec<Answer> {
         })
         .collect()
 }
+
+#[test]
+fn a_list_that_comes_late_does_not_take_a_session_that_is_nowhere_but_here() {
+    let mut screen = Screen::new();
+    assert!(screen.state.current_meta().is_some());
+    screen.whole(Event::Listed { sessions: vec![meta("a")] });
+    assert!(screen.state.current_meta().is_some(), "the new session stays");
+    assert!(screen.state.sessions.meta(&SessionId::parse("b").unwrap()).is_none(), "one that is gone goes");
+}
