@@ -141,12 +141,11 @@ impl Lane {
                 None => break,
             }
         }
-        if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded) {
-            if let Err(error) = writer.close().await {
-                self.out
-                    .send(Event::Notice(trouble(&error).hint("What was not saved is lost with this process.")))
-                    .await;
-            }
+        if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded)
+            && let Err(error) = writer.close().await
+        {
+            let notice = trouble(&error).hint("What was not saved is lost with this process.");
+            self.out.send(Event::Notice(notice)).await;
         }
         self.out.flush().await;
     }
