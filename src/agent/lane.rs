@@ -315,6 +315,7 @@ impl Lane {
         self.input(Input::Act(act)).await;
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
+            self.shared.setup.connections.choose(&name);
             let shared = self.shared.clone();
             blocking(move || (shared.setup.chosen)(&name)).await;
         }

@@ -59,7 +59,7 @@ pub fn main() -> ExitCode {
 }
 
 async fn start(args: Args) -> Exit {
-    let ground = match runtime::setup::Ground::prepare(args.common.into()).await {
+    let mut ground = match runtime::setup::Ground::prepare(args.common.into()) {
         Ok(ground) => ground,
         Err(error) => {
             output::complain(&format!("lisle: {error:#}"));
@@ -69,6 +69,7 @@ async fn start(args: Args) -> Exit {
     match args.command {
         Some(Command::Run(run)) => {
             complain_of(&ground);
+            ground.find_servers().await;
             headless::run(ground, run).await
         }
         Some(Command::Sessions(SessionsCommand::List(list))) => {
@@ -79,17 +80,20 @@ async fn start(args: Args) -> Exit {
             complain_of(&ground);
             sessions::show(&ground, &show)
         }
-        None => match runtime::app(ground, args.prompt).await {
-            Ok(Some(resume)) => {
-                output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
-                Exit::Done
+        None => {
+            ground.find_servers().await;
+            match runtime::app(ground, args.prompt).await {
+                Ok(Some(resume)) => {
+                    output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
+                    Exit::Done
+                }
+                Ok(None) => Exit::Done,
+                Err(error) => {
+                    output::complain(&format!("lisle: {error:#}"));
+                    Exit::Failed
+                }
             }
-            Ok(None) => Exit::Done,
-            Err(error) => {
-                output::complain(&format!("lisle: {error:#}"));
-                Exit::Failed
-            }
-        },
+        }
     }
 }
 

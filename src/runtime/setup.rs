@@ -90,15 +90,11 @@ impl Ground {
     ///
     /// # Errors
     /// Where nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
-    pub async fn prepare(wanted: Wanted) -> anyhow::Result<Self> {
+    pub fn prepare(wanted: Wanted) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref())?;
         let config::Loaded { settings, mut connections, mut problems } = config::load(&paths, &env);
         problems.extend(config::log::begin(&paths, env("LISLE_LOG").as_deref()).err());
-        let named = if wanted.connection.is_some() { probe::Named::Yes } else { probe::Named::No };
-        if probe::allowed(&paths, &connections, named) {
-            connections.add_found(probe::probe(probe::USUAL, PROBE_PATIENCE).await);
-        }
         if let Some(name) = &wanted.connection {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
             anyhow::ensure!(
@@ -132,6 +128,15 @@ impl Ground {
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
+    }
+
+    /// Looks for model servers on the usual ports of this machine, where that may be done at all. Only for those who are about
+    /// to talk to a model: it can take as long as the slowest of them.
+    pub async fn find_servers(&mut self) {
+        let named = if self.wanted.connection.is_some() { probe::Named::Yes } else { probe::Named::No };
+        if probe::allowed(&self.paths, &self.connections, named) {
+            self.connections.add_found(probe::probe(probe::USUAL, PROBE_PATIENCE).await);
+        }
     }
 
     /// Whether a connection can be used without anybody to choose one.
