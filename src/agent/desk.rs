@@ -96,6 +96,18 @@ impl Desk {
                 Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Remember { text } => self.remember(text),
+                Command::OpenAt { .. }
+                | Command::Later { .. }
+                | Command::Change { .. }
+                | Command::Branch { .. }
+                | Command::Rewind { .. }
+                | Command::Clear { .. }
+                | Command::Delete { .. }
+                | Command::Trash
+                | Command::Restore { .. }
+                | Command::Search { .. }
+                | Command::Verify { .. }
+                | Command::Define(_) => {}
                 Command::Shutdown => break,
             }
         }

@@ -601,6 +601,8 @@ impl Lane {
             meta: self.machine.meta.clone(),
             rows,
             earlier,
+            later: None,
+            redelivery: None,
             queue: self.machine.queue.items.clone(),
             queue_held: self.machine.queue.held,
             requests: self.machine.requests(),
@@ -668,6 +670,8 @@ fn leads_to_a_request(act: &Act) -> bool {
         | Act::Thinking(_)
         | Act::Rename { .. }
         | Act::Read
+        | Act::Cwd(_)
+        | Act::TakeOver
         | Act::Draft { .. } => false,
     }
 }

@@ -5,9 +5,11 @@
 //! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
 
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
+use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
 use super::message::Message;
 use super::notice::Notice;
 use super::permission::Mode;
+use super::property::{Definition, Properties};
 use super::request::{Answer, Request};
 use super::session::{SessionMeta, ThinkingLevel};
 use super::tool::TodoItem;
@@ -41,6 +43,24 @@ pub enum Command {
         /// How many rows at the most.
         rows: usize,
     },
+    /// Send a snapshot around a place far from the end: [`Event::Opened`] with [`Opened::later`].
+    OpenAt {
+        /// Which session.
+        session: SessionId,
+        /// [`super::inbox::Hit::at`] of the row to show.
+        at: u64,
+        /// How many rows at the most, on both sides together.
+        rows: usize,
+    },
+    /// Send rows after the ones already sent: [`Event::LaterPage`].
+    Later {
+        /// Which session.
+        session: SessionId,
+        /// [`Opened::later`] or [`Event::LaterPage`]'s of the page before.
+        cursor: u64,
+        /// How many rows at the most.
+        rows: usize,
+    },
     /// The session is no longer looked at (its engine goes on).
     Leave {
         /// Which session.
@@ -53,6 +73,63 @@ pub enum Command {
         /// What to do.
         act: Act,
     },
+    /// Change properties of sessions: [`Event::Changed`] for each, or a notice that names those that could not be.
+    Change {
+        /// Which ones.
+        sessions: Vec<SessionId>,
+        /// What to change.
+        change: Change,
+    },
+    /// Make a new session with the history up to and including a message: [`Event::Branched`].
+    Branch {
+        /// Of which session.
+        session: SessionId,
+        /// The last message that comes along; `None` for all of them.
+        at: Option<MessageId>,
+    },
+    /// Go back to a message: a branch with what is kept takes the session's place on the screen ([`Event::Branched`]);
+    /// the old session stays.
+    Rewind {
+        /// Which session.
+        session: SessionId,
+        /// The last message that is kept.
+        at: MessageId,
+    },
+    /// Take all messages out of a session; they go to the trash. Answered by [`Event::Opened`].
+    Clear {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Move sessions to the trash: [`Event::Deleted`] for each.
+    Delete {
+        /// Which ones.
+        sessions: Vec<SessionId>,
+        /// Not to the trash: gone for good.
+        now: bool,
+    },
+    /// Send what is in the trash: [`Event::Trash`].
+    Trash,
+    /// Take sessions out of the trash: [`Event::Changed`] for each.
+    Restore {
+        /// Which ones.
+        trash: Vec<TrashId>,
+    },
+    /// Search all sessions: [`Event::Found`] as results come in. A search that runs is stopped.
+    Search {
+        /// The face's number of this search.
+        search: u64,
+        /// What to search for, in the query language. Empty: only stop the one that runs.
+        query: String,
+    },
+    /// Look at a session's files: [`Event::Health`].
+    Verify {
+        /// Which session.
+        session: SessionId,
+        /// Also repair what can be; a copy of what is changed is kept.
+        repair: bool,
+    },
+    /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
+    Define(Definition),
     /// Ask the server of a connection for its models: [`Event::Models`].
     Models {
         /// Which connection.
@@ -78,6 +155,9 @@ pub struct NewSession {
     pub model: Option<String>,
     /// Its permission mode.
     pub mode: Option<Mode>,
+    /// Work in a git worktree of its own, on a branch of its own.
+    #[serde(default)]
+    pub worktree: bool,
 }
 
 /// What is done to one session.
@@ -130,6 +210,10 @@ pub enum Act {
     },
     /// The user saw the end of it.
     Read,
+    /// Change the directory where tools work.
+    Cwd(PathBuf),
+    /// Write this session though another process holds it: that one stopped, or runs on another machine.
+    TakeOver,
     /// Keep the unsent text of the composer.
     Draft {
         /// The text; empty removes it.
@@ -211,6 +295,13 @@ pub enum Event {
         /// Ask with this for the page before; `None` at the beginning.
         earlier: Option<u64>,
     },
+    /// Later rows, oldest first, for a face that was sent a snapshot with [`Opened::later`].
+    LaterPage {
+        /// The rows.
+        rows: Vec<Message>,
+        /// Ask with this for the page after; `None` when the end is reached: live rows follow from here on.
+        later: Option<u64>,
+    },
     /// A new row at the end, or a live row that changed: replace the row of that id among the live ones, else append.
     Row(Box<Message>),
     /// Text was added to a live row.
@@ -231,6 +322,11 @@ pub enum Event {
         items: Vec<Queued>,
         /// It waits for the user to let it go.
         held: bool,
+    },
+    /// What a death left in the queue is sent at this time; `None` when it no longer is, because it was held or sent.
+    Redelivering {
+        /// When.
+        at: Option<At>,
     },
     /// Something waits for the user.
     Asked(Box<Request>),
@@ -262,6 +358,37 @@ pub enum Event {
         /// How.
         end: TurnEnd,
     },
+    /// A branch was made of a session; the face may open it.
+    Branched {
+        /// The session that it came from.
+        from: SessionId,
+        /// The new one.
+        to: SessionId,
+        /// It takes the place of the first: the user went back to an earlier message.
+        rewound: bool,
+    },
+    /// The session is gone from the list.
+    Deleted {
+        /// Which one.
+        session: SessionId,
+        /// Where it is now; `None` when it is gone for good, also when another program deleted it.
+        trash: Option<TrashId>,
+    },
+    /// What is in the trash, the latest first.
+    Trash(Vec<Trashed>),
+    /// Results of a search.
+    Found {
+        /// The face's number of the search.
+        search: u64,
+        /// Sessions with their hits that were not sent before.
+        results: Vec<SessionHits>,
+        /// The search is over, and how it went.
+        end: Option<Searched>,
+    },
+    /// How a session's files are.
+    Health(Box<HealthReport>),
+    /// What the workspace defines: at the start, and when it changed.
+    Properties(Box<Properties>),
     /// Models of a connection, or why they could not be had.
     Models {
         /// Which connection.
@@ -302,6 +429,13 @@ pub struct Opened {
     pub rows: Vec<Message>,
     /// Ask with this for the page before; `None` at the beginning.
     pub earlier: Option<u64>,
+    /// Ask with this for the page after; `None` when `rows` reaches the end. While there is more, live rows do not
+    /// follow the ones that were sent.
+    #[serde(default)]
+    pub later: Option<u64>,
+    /// What a death left in the queue is sent at this time.
+    #[serde(default)]
+    pub redelivery: Option<At>,
     /// The queue.
     pub queue: Vec<Queued>,
     /// The queue waits for the user to let it go.
@@ -385,6 +519,8 @@ mod tests {
             Act::Thinking(ThinkingLevel::Max),
             Act::Rename { title: "t".into() },
             Act::Read,
+            Act::Cwd("/w".into()),
+            Act::TakeOver,
             Act::Draft { text: String::new() },
         ];
         let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
@@ -393,7 +529,20 @@ mod tests {
             Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() }),
             Command::Open { session: session(), rows: 3 },
             Command::Earlier { session: session(), cursor: u64::MAX, rows: 3 },
+            Command::OpenAt { session: session(), at: 4_096, rows: 3 },
+            Command::Later { session: session(), cursor: 4_096, rows: 3 },
             Command::Leave { session: session() },
+            Command::Change { sessions: vec![session()], change: Change::Status("done".into()) },
+            Command::Change { sessions: vec![], change: Change::Labels(vec!["a::b".into()]) },
+            Command::Branch { session: session(), at: Some(MessageId::new("m")) },
+            Command::Rewind { session: session(), at: MessageId::new("m") },
+            Command::Clear { session: session() },
+            Command::Delete { sessions: vec![session()], now: false },
+            Command::Trash,
+            Command::Restore { trash: vec![TrashId("t".into())] },
+            Command::Search { search: 1, query: "q".into() },
+            Command::Verify { session: session(), repair: true },
+            Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
             Command::Models { connection: ConnectionName::new("c") },
             Command::Remember { text: "t".into() },
             Command::Shutdown,
@@ -464,6 +613,8 @@ mod tests {
                 meta,
                 rows: vec![],
                 earlier: Some(1),
+                later: Some(2),
+                redelivery: Some(At(1)),
                 queue: vec![Queued { id: MessageId::new("q"), text: "t".into(), at: At(1), redelivered: true }],
                 queue_held: true,
                 requests: vec![],
@@ -472,6 +623,14 @@ mod tests {
             })),
             Event::Reidentified { to: session() },
             Event::Page { rows: vec![], earlier: None },
+            Event::LaterPage { rows: vec![], later: None },
+            Event::Redelivering { at: Some(At(1)) },
+            Event::Branched { from: session(), to: session(), rewound: true },
+            Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
+            Event::Trash(vec![]),
+            Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
+            Event::Health(Box::default()),
+            Event::Properties(Box::default()),
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
             Event::Queue { items: vec![], held: false },

@@ -7,12 +7,14 @@
 pub mod contract;
 pub mod diff;
 pub mod ids;
+pub mod inbox;
 pub mod message;
 pub mod nearest;
 pub mod notice;
 pub mod paths;
 pub mod permission;
 pub mod problem;
+pub mod property;
 pub mod request;
 pub mod sanitise;
 pub mod secret;

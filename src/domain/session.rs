@@ -1,6 +1,6 @@
 //! A session as the list shows it.
 
-use super::ids::{At, ConnectionName, SessionId};
+use super::ids::{At, ConnectionName, MessageId, SessionId};
 use super::permission::Mode;
 use super::usage::Usage;
 use serde::{Deserialize, Serialize};
@@ -84,10 +84,16 @@ pub struct SessionMeta {
     pub flagged: bool,
     /// Out of the list unless asked for.
     pub archived: bool,
+    /// Since when.
+    #[serde(default)]
+    pub archived_at: Option<At>,
     /// Never listed unless asked for.
     pub hidden: bool,
     /// Something new since it was last looked at.
     pub unread: bool,
+    /// The last message that the user saw.
+    #[serde(default)]
+    pub last_read: Option<MessageId>,
     /// Permission mode.
     pub mode: Mode,
     /// The connection; locked once the first message was sent.
@@ -100,6 +106,15 @@ pub struct SessionMeta {
     pub thinking: ThinkingLevel,
     /// Where tools work.
     pub cwd: PathBuf,
+    /// Where they worked when the first message was sent; fixed from then on.
+    #[serde(default)]
+    pub first_cwd: Option<PathBuf>,
+    /// The git worktree made for it.
+    #[serde(default)]
+    pub worktree: Option<Worktree>,
+    /// Of which session it is a branch.
+    #[serde(default)]
+    pub branched_from: Option<BranchedFrom>,
     /// When it was made.
     pub created: At,
     /// When it was last written.
@@ -108,6 +123,9 @@ pub struct SessionMeta {
     pub last_message: At,
     /// Rows in the file, so far as the header says.
     pub messages: u64,
+    /// The sort of the last row, in Craft's words: `user`, `assistant`, `plan`, `tool`, `error`.
+    #[serde(default)]
+    pub last_role: Option<String>,
     /// A plan waits for its answer.
     pub plan_pending: bool,
     /// Tokens and cost.
@@ -121,6 +139,26 @@ pub struct SessionMeta {
     /// Who else holds it, in words; we only read then.
     #[serde(default)]
     pub held_by: Option<String>,
+}
+
+/// A git worktree that was made for a session. It is the session's directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worktree {
+    /// The repository that it belongs to.
+    pub repository: PathBuf,
+    /// The worktree's own directory.
+    pub path: PathBuf,
+    /// Its branch.
+    pub branch: String,
+}
+
+/// The session and the message that a branch began with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchedFrom {
+    /// The session.
+    pub session: SessionId,
+    /// The last message that came along.
+    pub message: MessageId,
 }
 
 /// What a session is doing.
@@ -151,18 +189,24 @@ impl SessionMeta {
             labels: Vec::new(),
             flagged: false,
             archived: false,
+            archived_at: None,
             hidden: false,
             unread: false,
+            last_read: None,
             mode,
             connection: None,
             connection_locked: false,
             model: None,
             thinking: ThinkingLevel::default(),
             cwd,
+            first_cwd: None,
+            worktree: None,
+            branched_from: None,
             created: at,
             used: at,
             last_message: at,
             messages: 0,
+            last_role: None,
             plan_pending: false,
             usage: Usage::default(),
             odd: Vec::new(),

@@ -6,9 +6,9 @@
 
 use super::json::Fields;
 use super::portable;
-use crate::domain::session::{Activity, SessionMeta, ThinkingLevel, TitleFrom};
+use crate::domain::session::{Activity, BranchedFrom, SessionMeta, ThinkingLevel, TitleFrom};
 use crate::domain::usage::Usage;
-use crate::domain::{At, ConnectionName, Mode, SessionId};
+use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -115,6 +115,8 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
     meta.preview = read.text("preview").unwrap_or_default();
     meta.flagged = read.flag("isFlagged");
     meta.archived = read.flag("isArchived");
+    meta.archived_at = read.time("archivedAt").filter(|_| meta.archived);
+    meta.last_read = read.text("lastReadMessageId").map(MessageId::new);
     meta.hidden = read.flag("hidden");
     meta.unread = read.flag("hasUnread");
     meta.connection_locked = read.flag("connectionLocked");
@@ -142,8 +144,16 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
             None => read.unknown("thinkingLevel", &word, "medium is used"),
         }
     }
-    if let Some(cwd) = read.text("workingDirectory").or_else(|| read.text("sdkCwd")) {
-        meta.cwd = portable::absolute(&cwd, place.home);
+    let fixed = read.text("sdkCwd");
+    if let Some(cwd) = read.text("workingDirectory").as_ref().or(fixed.as_ref()) {
+        meta.cwd = portable::absolute(cwd, place.home);
+    }
+    meta.first_cwd = fixed.map(|cwd| portable::absolute(&cwd, place.home));
+    // Craft stores the parent's directory; its last part is the id.
+    if let (Some(path), Some(message)) = (read.text("branchFromSessionPath"), read.text("branchFromMessageId"))
+        && let Some(Ok(session)) = Path::new(&path).file_name().and_then(|n| n.to_str()).map(SessionId::parse)
+    {
+        meta.branched_from = Some(BranchedFrom { session, message: MessageId::new(message) });
     }
     match fields.value("messageCount") {
         None => {}
@@ -166,7 +176,9 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
         None if !meta.title.trim().is_empty() => TitleFrom::User,
         None => TitleFrom::Provisional,
     };
-    let ends_with_plan = fields.text("lastMessageRole").as_deref() == Some("plan");
+    meta.last_role = read.text("lastMessageRole");
+    meta.worktree = own.raw("worktree").and_then(|raw| serde_json::from_str(raw).ok());
+    let ends_with_plan = meta.last_role.as_deref() == Some("plan");
     meta.plan_pending = own.flag("planPending").unwrap_or(ends_with_plan);
     if let Some(theirs) = read.text("id").filter(|theirs| theirs != id.as_str()) {
         read.odd.push(format!("The header says that this is session {theirs:?}; the directory's name counts."));
@@ -286,9 +298,18 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
     });
     put("thinkingLevel", changed!(thinking), Some(text(meta.thinking.word())));
     put("isArchived", changed!(archived) && (!new || meta.archived), flag(meta.archived));
-    if changed!(archived) && !new {
+    if changed!(archived) || changed!(archived_at) {
         // Craft takes the time away when a session comes back.
-        put("archivedAt", true, meta.archived.then(|| time(meta.used)));
+        put("archivedAt", true, meta.archived.then(|| time(meta.archived_at.unwrap_or(meta.used))));
+    }
+    put("lastReadMessageId", changed!(last_read), meta.last_read.as_ref().map(|id| text(id.as_str())));
+    put("sdkCwd", changed!(first_cwd), meta.first_cwd.as_deref().map(path));
+    if changed!(branched_from) {
+        let from = meta.branched_from.as_ref();
+        put("branchFromMessageId", true, from.map(|from| text(from.message.as_str())));
+        // Craft writes the whole path here; so does its loader expect it.
+        let parent = |from: &BranchedFrom| json!(place.dir.with_file_name(from.session.as_str())).to_string();
+        put("branchFromSessionPath", true, from.map(parent));
     }
     put("messageCount", changed!(messages), Some(meta.messages.to_string()));
     put("preview", changed!(preview) && !(new && meta.preview.is_empty()), Some(text(&meta.preview)));
@@ -310,10 +331,14 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
         }
         fields.set("tokenUsage", Value::Object(usage).to_string());
     }
-    if changed!(title_from) || changed!(plan_pending) {
+    if changed!(title_from) || changed!(plan_pending) || changed!(worktree) {
         let mut own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
         own.set("titleFrom", json!(meta.title_from).to_string());
         own.set("planPending", json!(meta.plan_pending).to_string());
+        match &meta.worktree {
+            Some(worktree) => own.set("worktree", json!(worktree).to_string()),
+            None => own.remove("worktree"),
+        }
         fields.set("lisle", own.render());
     }
 }

@@ -202,6 +202,9 @@ impl Journal {
         if matches!(row.body, Body::User(_)) {
             // The other program's provider knows nothing of what is said from here on.
             self.head.fields.remove("sdkSessionId");
+            if self.meta.first_cwd.is_none() {
+                self.meta.first_cwd = Some(self.meta.cwd.clone());
+            }
         }
     }
 
@@ -556,6 +559,7 @@ impl Journal {
         meta.last_message = self.counted.last_message;
         meta.used = self.counted.used;
         meta.preview.clone_from(&self.counted.preview);
+        meta.last_role = self.counted.last_role.map(str::to_owned);
         let mut fields = self.head.fields.clone();
         if !self.head.sound && !fields.has("createdAt") {
             fields = Self::fresh_fields(&meta, &self.dir, &self.store);

@@ -407,10 +407,8 @@ impl Journal {
         let home = &store.inner.home;
         let place = header::Home { dir, home };
         let workspace = super::portable::homely(&store.inner.layout.workspace, home);
-        let cwd = super::portable::homely(&meta.cwd, home);
         fields.set("id", serde_json::json!(meta.id).to_string());
         fields.set("workspaceRootPath", super::portable::render_text(&workspace, dir));
-        fields.set("sdkCwd", super::portable::render_text(&cwd, dir));
         header::encode(&mut fields, None, meta, place);
         fields
     }

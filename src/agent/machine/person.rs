@@ -56,8 +56,12 @@ impl Machine {
                     self.changed(out);
                 }
             }
-            // Drafts are files of their own and never reach the machine.
-            Act::Draft { .. } => {}
+            Act::Cwd(cwd) => {
+                self.meta.cwd = cwd;
+                self.changed_by_user(out);
+            }
+            // Drafts are files of their own, and who writes is the lane's business: neither reaches the machine.
+            Act::Draft { .. } | Act::TakeOver => {}
         }
     }
 

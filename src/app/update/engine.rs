@@ -169,7 +169,7 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
-    let Opened { meta, rows, earlier, queue, queue_held, requests, todo, draft } = snapshot;
+    let Opened { meta, rows, earlier, later: _, redelivery: _, queue, queue_held, requests, todo, draft } = snapshot;
     if !state.open.contains_key(id) {
         adopt(state, id, fx);
     }

@@ -87,6 +87,8 @@ pub(super) fn snapshot(meta: SessionMeta) -> Opened {
         meta,
         rows: vec![],
         earlier: None,
+        later: None,
+        redelivery: None,
         queue: vec![],
         queue_held: false,
         requests: vec![],

@@ -1,6 +1,7 @@
 //! Headers that are written, read, foreign or broken.
 
 use super::*;
+use crate::domain::session::Worktree;
 use proptest::prelude::*;
 
 const DIR: &str = "/home/ada/w/sessions/a";
@@ -30,6 +31,16 @@ fn any_meta() -> impl Strategy<Value = SessionMeta> {
         meta.connection = model.map(ConnectionName::new);
         [meta.flagged, meta.archived, meta.hidden, meta.unread, meta.connection_locked, _, _] = flags;
         meta.cwd = if flags[5] { "/home/ada".into() } else { format!("{DIR}/data").into() };
+        meta.archived_at = meta.archived.then_some(At(at + 1));
+        meta.last_read = (n % 3 == 0).then(|| MessageId::new("m-1"));
+        meta.first_cwd = (n % 5 > 1).then(|| "/home/ada/first".into());
+        meta.branched_from = (n % 4 == 0)
+            .then(|| BranchedFrom { session: SessionId::parse("b").unwrap(), message: MessageId::new("m") });
+        meta.worktree = (n % 7 == 0).then(|| Worktree {
+            repository: "/r".into(),
+            path: "/data/worktrees/w/a".into(),
+            branch: "lisle/a".into(),
+        });
         meta.messages = n;
         meta.plan_pending = n % 2 == 1;
         meta.thinking = ThinkingLevel::ALL[thinking];
