@@ -72,6 +72,15 @@ impl Io for Quick {
     fn try_lock(&self, file: &File) -> std::io::Result<bool> {
         self.0.try_lock(file)
     }
+    fn is_locked(&self, file: &File) -> std::io::Result<bool> {
+        self.0.is_locked(file)
+    }
+    fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
+        self.0.swap(one, other)
+    }
+    fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
+        self.0.is_remote(path)
+    }
 }
 
 /// A copy of one of the workspaces in `tests/fixtures/craft`, as `work` below a new directory.
