@@ -485,7 +485,7 @@ fn take(step: &Step, sessions: &Path, io: &Clocked) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn with_its_cache_the_list_is_what_it_would_be_without(
         steps in prop::collection::vec(step(), 1..60), tick in prop::sample::select(vec![1, 4_000_000, SECOND, 2 * SECOND]),
