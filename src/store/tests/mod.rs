@@ -3,6 +3,7 @@
 mod craft;
 mod deaths;
 mod life;
+mod scale;
 mod two;
 
 use super::io::{Disk, How, Io, Stat};
