@@ -6,6 +6,7 @@
 
 pub mod contract;
 pub mod diff;
+pub mod fold;
 pub mod ids;
 pub mod inbox;
 pub mod message;
@@ -15,6 +16,7 @@ pub mod paths;
 pub mod permission;
 pub mod problem;
 pub mod property;
+pub mod query;
 pub mod request;
 pub mod sanitise;
 pub mod secret;
