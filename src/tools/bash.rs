@@ -5,7 +5,7 @@
 use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::{Ended, GRACE, Invocation, Report, environment, process};
+use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ fn shell() -> Vec<&'static str> {
 fn spawn(runner: &PathBuf, cwd: &Path, command: &str, timeout: Duration) -> std::io::Result<Child> {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    let call = Invocation { timeout, output_limit: OUTPUT_LIMIT, command: line };
+    let call = Invocation { timeout, output_limit: OUTPUT_LIMIT, profile: Profile::Open, command: line };
     Command::new(runner)
         .args(call.arguments())
         .current_dir(cwd)
