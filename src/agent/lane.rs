@@ -4,6 +4,7 @@
 //! disk before its request leaves and a call before its tool runs.
 
 use super::desk::{Shared, blocking};
+use super::files::{self, Files, Standing, Writing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
 use super::queue::Queue;
@@ -40,9 +41,6 @@ pub(super) enum ToLane {
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;
 
-/// Rows that are read in any case: among them stands the message that a death left in the queue too.
-const FEW: usize = 8;
-
 /// Milliseconds since the epoch, now.
 pub(super) fn now() -> At {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -63,19 +61,6 @@ pub(super) struct Lane {
     draft: String,
     /// Nobody looks at the session.
     left: bool,
-    last_health: Option<String>,
-}
-
-/// How the session stands to its files.
-enum Files {
-    /// Not looked at, or given back when nobody looked.
-    Unloaded,
-    /// A new session without files; what could not be saved waits here.
-    New { unsaved: Vec<Message>, told: bool },
-    /// We write.
-    Ours(Writer),
-    /// Somebody else writes; who, in words.
-    Theirs(String),
 }
 
 impl Lane {
@@ -90,6 +75,7 @@ impl Lane {
         let settings = &shared.setup.settings;
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
+        let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
         Self {
             shared,
             me,
@@ -97,11 +83,10 @@ impl Lane {
             out,
             works: Works::default(),
             seen: Arc::default(),
-            files: if is_new { Files::New { unsaved: Vec::new(), told: false } } else { Files::Unloaded },
+            files,
             has_context: is_new,
             draft: String::new(),
             left: false,
-            last_health: None,
         }
     }
 
@@ -141,9 +126,7 @@ impl Lane {
                 None => break,
             }
         }
-        if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded)
-            && let Err(error) = writer.close().await
-        {
+        if let Err(error) = self.files.close().await {
             let notice = trouble(&error).hint("What was not saved is lost with this process.");
             self.out.send(Event::Notice(notice)).await;
         }
@@ -169,12 +152,12 @@ impl Lane {
                 }
             }
             Step::Grow(id, add) => {
-                if let Files::Ours(writer) = &self.files {
+                if let Some(writer) = self.files.ours() {
                     writer.grow(id, add);
                 }
             }
             Step::Drop(id) => {
-                if let Files::Ours(writer) = &self.files {
+                if let Some(writer) = self.files.ours() {
                     let kept = writer.drop_live(id).await;
                     self.told("forget a running row", kept);
                 }
@@ -286,14 +269,14 @@ impl Lane {
             self.save_draft(text).await;
             return;
         }
-        if matches!(self.files, Files::Theirs(_)) && act != Act::Read {
+        if matches!(self.files.standing(), Standing::Theirs(_)) && act != Act::Read {
             // Whoever held it may be gone by now: then what they wrote is shown first.
-            self.files = Files::Unloaded;
+            self.files.look_again();
             if !self.load(SHOWN).await {
                 return;
             }
         }
-        if let Files::Theirs(who) = &self.files
+        if let Standing::Theirs(who) = self.files.standing()
             && act != Act::Read
         {
             let text = format!("This session can only be read here: {who} has it open.");
@@ -324,12 +307,10 @@ impl Lane {
     async fn save_draft(&mut self, text: String) {
         self.draft.clone_from(&text);
         // A draft of a session that is nowhere would be found by nobody.
-        if !text.is_empty() && matches!(self.files, Files::New { .. }) {
+        if !text.is_empty() && matches!(self.files.standing(), Standing::New { .. }) {
             self.keep_meta(Safety::Written).await;
         }
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        if let Some(Err(error)) = blocking(move || store.save_draft(&id, &text)).await {
+        if let Some(Err(error)) = self.files.save_draft(text).await {
             tracing::warn!(%error, "the draft was not saved");
         }
     }
@@ -337,10 +318,8 @@ impl Lane {
     async fn open(&mut self, rows: usize) {
         self.left = false;
         // Whoever held it may be gone by now.
-        if matches!(self.files, Files::Theirs(_)) {
-            self.files = Files::Unloaded;
-        }
-        let fresh = matches!(self.files, Files::Unloaded);
+        self.files.look_again();
+        let fresh = matches!(self.files.standing(), Standing::Unloaded);
         if !self.load(rows).await {
             return;
         }
@@ -360,19 +339,15 @@ impl Lane {
         if !self.left || !self.machine.is_quiet() || !self.machine.requests().is_empty() {
             return;
         }
-        match &self.files {
-            Files::Ours(writer) => {
-                let closed = writer.close().await;
-                let saved = closed.is_ok();
-                self.told("close the session", closed);
-                if !saved {
-                    return;
-                }
-            }
-            Files::Theirs(_) => {}
-            Files::Unloaded | Files::New { .. } => return,
+        if matches!(self.files.standing(), Standing::Unloaded | Standing::New { .. }) {
+            return;
         }
-        self.files = Files::Unloaded;
+        let closed = self.files.close().await;
+        let saved = closed.is_ok();
+        self.told("close the session", closed);
+        if !saved {
+            return;
+        }
         self.has_context = false;
         self.machine.set_rows(Vec::new());
         let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
@@ -383,24 +358,20 @@ impl Lane {
 
     /// Reads the session if that was not done; shows it if `rows` are wanted. False when it cannot be read.
     async fn load(&mut self, rows: usize) -> bool {
-        if !matches!(self.files, Files::Unloaded) {
+        if !matches!(self.files.standing(), Standing::Unloaded) {
             return true;
         }
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        let draft_of = id.clone();
-        let loaded = blocking(move || (store.load(&id, rows.max(FEW)), store.draft(&draft_of))).await;
-        let Some((loaded, draft)) = loaded else { return false };
-        match loaded {
-            Ok(loaded) => {
+        match self.files.load(rows).await {
+            Some(Ok((loaded, draft))) => {
                 self.draft = draft;
                 self.take(loaded, rows).await;
                 true
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 self.out.send(Event::Notice(trouble(&error))).await;
                 false
             }
+            None => false,
         }
     }
 
@@ -426,26 +397,17 @@ impl Lane {
         let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
         let queue = Queue { items: queue, held };
-        self.files = match access {
-            Access::Writer(mut journal) => {
-                meta.held_by = None;
-                if !remarks.is_empty() {
-                    // Whatever is written first, the stricter mode goes with it.
-                    journal.prime(meta.clone(), own_data.clone());
-                }
-                let writer = Writer::spawn(*journal);
-                self.watch(&writer);
-                Files::Ours(writer)
-            }
-            Access::Reader { held_by } => {
-                meta.held_by = Some(held_by.clone());
-                Files::Theirs(held_by)
-            }
+        meta.held_by = match &access {
+            Access::Writer(_) => None,
+            Access::Reader { held_by } => Some(held_by.clone()),
         };
+        // Whatever is written first, the stricter mode goes with it.
+        let first = (!remarks.is_empty()).then(|| (meta.clone(), own_data));
+        self.files.take(access, first);
         let rules = rules(&self.shared, &meta.id);
         self.machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
         self.machine.died_in_turn = died_in_turn;
-        if died_in_turn && remarks.is_empty() && matches!(self.files, Files::Ours(_)) {
+        if died_in_turn && remarks.is_empty() && self.files.ours().is_some() {
             remarks.push("The program ended during the last turn of this session; what was there is kept.".to_owned());
         }
         let connections = &self.shared.setup.connections;
@@ -460,35 +422,10 @@ impl Lane {
         }
     }
 
-    fn watch(&self, writer: &Writer) {
-        let mut health = writer.health();
-        let me = self.me.clone();
-        tokio::spawn(async move {
-            while health.changed().await.is_ok() {
-                let now = health.borrow_and_update().clone();
-                if me.send(ToLane::Health(now)).await.is_err() {
-                    return;
-                }
-            }
-        });
-    }
-
     async fn health(&mut self, health: Health) {
-        let now = match health {
-            Health::Saved => None,
-            Health::Unsaved(why) => Some(why),
-        };
-        if now == self.last_health {
-            return;
+        if let Some(notice) = self.files.health(health) {
+            self.out.send(Event::Notice(notice)).await;
         }
-        let notice = match &now {
-            Some(trouble) => {
-                Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be.")
-            }
-            None => Notice::new(Level::Info, "Everything is saved again."),
-        };
-        self.last_health = now;
-        self.out.send(Event::Notice(notice)).await;
     }
 
     /// The model's context is read only when a turn needs it: a long session is opened by its last page alone. False when it
@@ -497,9 +434,7 @@ impl Lane {
         if self.has_context {
             return true;
         }
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        match blocking(move || store.context(&id)).await {
+        match self.files.context().await {
             Some(Ok(mut rows)) => {
                 // What was said since without being saved yet is known here alone.
                 let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
@@ -519,34 +454,18 @@ impl Lane {
 
     /// The writer; made at the first write of a new session.
     async fn writer(&mut self) -> Option<Writer> {
-        if let Files::Ours(writer) = &self.files {
-            return Some(writer.clone());
-        }
-        let Files::New { unsaved, told } = &mut self.files else { return None };
-        let unsaved = std::mem::take(unsaved);
-        let told = *told;
-        let store = self.shared.setup.store.clone();
-        let meta = self.machine.meta.clone();
-        match blocking(move || store.create(&meta)).await {
-            Some(Ok((id, journal))) => {
+        match self.files.writer(&self.machine.meta).await {
+            Writing::Ready(writer) => Some(writer),
+            Writing::Made(writer, id, unsaved) => {
                 if id != self.machine.meta.id {
                     self.reidentify(id).await;
                 }
-                let writer = Writer::spawn(journal);
-                self.watch(&writer);
-                self.files = Files::Ours(writer.clone());
-                if !unsaved.is_empty() {
-                    let kept = writer.append(unsaved, Durability::Synced).await;
-                    self.told("save the messages", kept);
-                }
+                let kept = files::save(&writer, unsaved).await;
+                self.told("save the messages", kept);
                 Some(writer)
             }
-            failed => {
-                self.files = Files::New { unsaved, told: true };
-                if !told {
-                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
-                    let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
-                        .hint("It works in memory and is tried again with each message.");
+            Writing::None(notice) => {
+                if let Some(notice) = notice {
                     self.out.send(Event::Notice(notice)).await;
                 }
                 None
@@ -570,8 +489,8 @@ impl Lane {
         if let Some(writer) = self.writer().await {
             let kept = writer.append(rows, durability(safety)).await;
             self.told("save a message", kept);
-        } else if let Files::New { unsaved, .. } = &mut self.files {
-            unsaved.extend(rows);
+        } else {
+            self.files.keep_in_memory(rows);
         }
     }
 
@@ -614,21 +533,17 @@ impl Lane {
 
     async fn snapshot(&mut self, rows: usize) {
         let count = rows.max(1);
-        match &self.files {
-            Files::New { .. } => {
+        match self.files.standing() {
+            Standing::New { .. } => {
                 let all = self.machine.rows();
                 let last = all[all.len().saturating_sub(count)..].to_vec();
                 self.show(last, None).await;
             }
-            Files::Unloaded => {}
-            Files::Ours(_) | Files::Theirs(_) => {
-                if let Files::Ours(writer) = &self.files {
-                    let kept = writer.flush().await;
-                    self.told("save what waits", kept);
-                }
-                let store = self.shared.setup.store.clone();
-                let id = self.machine.meta.id.clone();
-                match blocking(move || store.page(&id, u64::MAX, count)).await {
+            Standing::Unloaded => {}
+            Standing::Ours(_) | Standing::Theirs(_) => {
+                let kept = self.files.flush().await;
+                self.told("save what waits", kept);
+                match self.files.page(u64::MAX, count).await {
                     Some(Ok(page)) => {
                         let mut last = page.rows;
                         // Rows that could not be saved yet are shown all the same.
@@ -639,9 +554,7 @@ impl Lane {
                         }
                         self.show(last, page.earlier).await;
                     }
-                    Some(Err(error)) => {
-                        self.out.send(Event::Notice(trouble(&error))).await;
-                    }
+                    Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
                     None => {}
                 }
             }
@@ -649,9 +562,7 @@ impl Lane {
     }
 
     async fn earlier(&mut self, cursor: u64, rows: usize) {
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        match blocking(move || store.page(&id, cursor, rows.max(1))).await {
+        match self.files.page(cursor, rows).await {
             Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
             Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
             None => {}
@@ -699,11 +610,6 @@ fn loosest(shared: &Shared) -> Mode {
 fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
     let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
     tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
-}
-
-/// An error of the store as a whole sentence.
-fn trouble(error: &crate::store::StoreError) -> Notice {
-    Notice::new(Level::Error, format!("{error}."))
 }
 
 fn durability(safety: Safety) -> Durability {
