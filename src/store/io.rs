@@ -37,12 +37,24 @@ pub struct Stat {
     pub ino: u64,
     /// Last change of its content, milliseconds since the epoch.
     pub modified: i64,
+    /// The same in nanoseconds.
+    pub modified_ns: i64,
+    /// Last change of its content, its names, its owner or its rights, nanoseconds since the epoch. Unlike the other
+    /// one, nobody can set it back.
+    pub changed_ns: i64,
 }
 
 impl From<fs::Metadata> for Stat {
     fn from(meta: fs::Metadata) -> Self {
-        let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-        Self { is_dir: meta.is_dir(), len: meta.len(), ino: meta.ino(), modified }
+        let nanos = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            is_dir: meta.is_dir(),
+            len: meta.len(),
+            ino: meta.ino(),
+            modified: meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000),
+            modified_ns: nanos(meta.mtime(), meta.mtime_nsec()),
+            changed_ns: nanos(meta.ctime(), meta.ctime_nsec()),
+        }
     }
 }
 
@@ -77,6 +89,11 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Takes an exclusive lock on the open file; false when another one holds it.
     fn try_lock(&self, file: &File) -> io::Result<bool>;
+    /// The clock that the times of files come from, nanoseconds since the epoch.
+    fn now_ns(&self) -> i64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    }
 }
 
 /// The file system of this machine.
@@ -293,5 +310,8 @@ impl Io for Watched {
     }
     fn try_lock(&self, file: &File) -> io::Result<bool> {
         self.around(|| self.inner.try_lock(file))
+    }
+    fn now_ns(&self) -> i64 {
+        self.inner.now_ns()
     }
 }

@@ -1,7 +1,7 @@
 //! `live.jsonl`: what can still change. Running calls, text that is streaming, the queue, and whether a turn runs.
 //!
 //! One entry a line; the last line of an id wins. [`Live`] holds the same in memory, so that the file can be written
-//! anew at any time. When it may be emptied is the journal's business.
+//! anew at any time; `file` does that. When it may be emptied is the journal's business.
 //!
 //! | line | means |
 //! |---|---|
@@ -10,6 +10,10 @@
 //! | `{"drop":"…"}` | that row does not stay |
 //! | `{"queue":[…]}` | the whole queue |
 //! | `{"turn":true}` | a turn runs |
+
+mod file;
+
+pub use file::LiveFile;
 
 use super::json::Fields;
 use super::{portable, row};

@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `open` | [`Store`]: opening, listing, loading, creating |
-//! | `list` | the list of sessions, from the first 8 KiB of each |
+//! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
 //! | `session` | reading one session: header, pages, what is odd |
 //! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
@@ -17,6 +17,7 @@
 
 mod drafts;
 pub mod header;
+mod index;
 pub mod io;
 mod journal;
 mod json;
