@@ -9,6 +9,8 @@
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
+//! | `change` | properties of a session that nobody has open |
+//! | `trash` `files` | deleting, and what lies in the trash; trees of files |
 //! | `merge` | properties that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
 //! | `drafts` | unsent texts and the input history |
@@ -16,8 +18,10 @@
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod change;
 mod drafts;
 mod follow;
+mod files;
 pub mod header;
 mod index;
 pub mod io;
@@ -35,6 +39,7 @@ mod portable;
 pub mod row;
 mod session;
 mod tail;
+mod trash;
 mod writer;
 
 #[cfg(test)]
@@ -89,6 +94,12 @@ pub enum StoreError {
     #[error("no free name for a session in {}. Remove some of today's sessions", .path.display())]
     NoName {
         /// The directory of all sessions.
+        path: PathBuf,
+    },
+    /// Nothing of this name lies in the trash.
+    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
+    NotInTrash {
+        /// The directory that it would be.
         path: PathBuf,
     },
     /// The session's writer has ended.
