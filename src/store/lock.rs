@@ -221,14 +221,17 @@ impl Drop for Lock {
 ///
 /// # Errors
 /// When the file cannot be made or locked.
-pub fn ask_briefly(io: &dyn Io, path: &Path) -> io::Result<Asked> {
+pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
     let file = io.open(path, How::Append)?;
     let granted = io.try_lock(&file)?;
-    let there = read(io, &file);
-    if !granted {
-        return Ok(Asked::Held(there.map_or_else(|| "another program".to_owned(), |holder| holder.words())));
+    match read(&**io, &file) {
+        Some(holder) if !granted || (holder.unlocked && holder.lives()) => Ok(Asked::Held(holder.words())),
+        None if !granted => Ok(Asked::Held("another program".to_owned())),
+        there => {
+            let me = Holder::me(there.map_or(0, |holder| holder.epoch) + 1);
+            Ok(Asked::Granted(Lock { file: Some(file), path: path.to_owned(), io: io.clone(), me, granted }))
+        }
     }
-    Ok(Asked::Granted(Lock { _file: file, epoch: there.map_or(0, |holder| holder.epoch) }))
 }
 
 #[cfg(test)]
