@@ -3,6 +3,7 @@
 mod craft;
 mod deaths;
 mod life;
+mod properties;
 mod two;
 
 use super::io::{Disk, How, Io, Stat};
