@@ -20,8 +20,13 @@
 
 mod change;
 mod drafts;
+<<<<<<< HEAD
 mod files;
 mod follow;
+=======
+mod follow;
+mod files;
+>>>>>>> main
 pub mod header;
 mod index;
 pub mod io;

@@ -3,8 +3,8 @@
 mod craft;
 mod deaths;
 mod life;
-mod lifecycle;
 mod scale;
+mod lifecycle;
 mod two;
 
 use super::io::{Disk, How, Io, Kind, Stat};
