@@ -20,13 +20,8 @@
 
 mod change;
 mod drafts;
-<<<<<<< HEAD
-mod files;
-mod follow;
-=======
 mod follow;
 mod files;
->>>>>>> main
 pub mod header;
 mod index;
 pub mod io;
