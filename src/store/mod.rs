@@ -104,6 +104,7 @@ pub enum StoreError {
     NotInTrash {
         /// The directory that it would be.
         path: PathBuf,
+    },
     /// A definition cannot be added.
     #[error("{} is left as it is: {why}.", .path.display())]
     Definition {
