@@ -3,11 +3,14 @@
 //! | file | what |
 //! |---|---|
 //! | `open` | [`Store`]: opening, listing, loading, creating |
-//! | `list` | the list of sessions, from the first 8 KiB of each |
+//! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
 //! | `session` | reading one session: header, pages, what is odd |
 //! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
+//! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
+//! | `change` | properties of a session that nobody has open |
+//! | `trash` `files` | deleting, and what lies in the trash; trees of files |
 //! | `merge` | properties that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
 //! | `properties` | what the workspace defines: statuses, labels, views |
@@ -16,8 +19,12 @@
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod change;
 mod drafts;
+mod files;
+mod follow;
 pub mod header;
+mod index;
 pub mod io;
 mod journal;
 mod json;
@@ -34,11 +41,13 @@ mod properties;
 pub mod row;
 mod session;
 mod tail;
+mod trash;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
+pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};
 pub use list::Listing;
@@ -97,6 +106,12 @@ pub enum StoreError {
         path: PathBuf,
         /// Why not.
         why: String,
+    },
+    /// Nothing of this name lies in the trash.
+    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
+    NotInTrash {
+        /// The directory that it would be.
+        path: PathBuf,
     },
     /// The session's writer has ended.
     #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]

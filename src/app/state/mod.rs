@@ -16,6 +16,7 @@ use super::msg::Frame;
 use crate::domain::Notice;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
+use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::keymap::Table;
@@ -142,6 +143,8 @@ pub struct State {
     pub notices: Notices,
     /// What the engine said of its configuration.
     pub config: Configured,
+    /// Statuses, labels and views of the workspace; empty until the engine told them.
+    pub properties: Properties,
     /// Models that servers told, or why not.
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
     /// Names of the themes.
@@ -198,6 +201,7 @@ impl State {
             search: None,
             notices: Notices::default(),
             config: Configured::default(),
+            properties: Properties::default(),
             models: HashMap::new(),
             themes: Vec::new(),
             theme: String::new(),

@@ -58,6 +58,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
+        Event::Properties(properties) => state.properties = *properties,
         Event::Notice(notice) => state.notify(notice),
         Event::Ended => leave::ended(state, fx),
         _ => {}
@@ -81,7 +82,12 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
-        Event::Changed(_) | Event::Models { .. } | Event::Configured(_) | Event::Notice(_) | Event::Ended => {
+        Event::Changed(_)
+        | Event::Models { .. }
+        | Event::Configured(_)
+        | Event::Properties(_)
+        | Event::Notice(_)
+        | Event::Ended => {
             whole(state, event, fx);
         }
         event => {
