@@ -5,6 +5,7 @@ mod deaths;
 mod life;
 mod scale;
 mod lifecycle;
+mod properties;
 mod two;
 
 use super::io::{Disk, How, Io, Kind, Stat};
