@@ -19,6 +19,20 @@ pub struct Glyphs {
     pub current: &'static str,
     /// A session with a mark that the user set.
     pub flag: &'static str,
+    /// At the edge of the list: a session that is marked.
+    pub marked: &'static str,
+    /// A session that is a branch of another.
+    pub branched: &'static str,
+    /// A label without its name.
+    pub label: &'static str,
+    /// Work on a session is begun.
+    pub begun: &'static str,
+    /// A session is to be looked at.
+    pub review: &'static str,
+    /// A session is done.
+    pub done: &'static str,
+    /// A session was given up.
+    pub cancelled: &'static str,
     /// The frames of something that runs.
     pub spinner: &'static [&'static str],
     /// A group or entry that is open.
@@ -96,6 +110,13 @@ pub const UNICODE: Glyphs = Glyphs {
     stopping: "◌",
     current: "▎",
     flag: "⚑",
+    marked: "┃",
+    branched: "↳",
+    label: "▪",
+    begun: "◐",
+    review: "◇",
+    done: "✓",
+    cancelled: "✗",
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
     closed: "▸",
@@ -125,6 +146,13 @@ pub const ASCII: Glyphs = Glyphs {
     stopping: "x",
     current: "|",
     flag: "^",
+    marked: "+",
+    branched: "\\",
+    label: "#",
+    begun: "~",
+    review: "?",
+    done: "v",
+    cancelled: "x",
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
@@ -158,7 +186,8 @@ mod tests {
             all.extend(set.spinner);
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
-            all.extend([set.left, set.right, set.warning]);
+            all.extend([set.left, set.right, set.warning, set.marked, set.branched, set.label, set.begun]);
+            all.extend([set.review, set.done, set.cancelled]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

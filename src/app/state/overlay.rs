@@ -19,6 +19,8 @@ pub enum Overlay {
     Rename(Rename),
     /// Turns run: quit all the same?
     ConfirmQuit,
+    /// These sessions go to the trash?
+    ConfirmDelete(Vec<SessionId>),
 }
 
 /// The keys of a place.

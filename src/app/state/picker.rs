@@ -2,6 +2,7 @@
 
 use super::edit::Line;
 use super::fuzzy;
+use super::sessions::Facet;
 use crate::domain::Mode;
 use crate::domain::ids::{ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
@@ -27,6 +28,8 @@ pub enum Kind {
     History,
     /// Queued messages.
     Queue,
+    /// What the list is filtered by.
+    Filter,
 }
 
 impl Kind {
@@ -42,6 +45,7 @@ impl Kind {
             Kind::Session => "Sessions",
             Kind::History => "Sent earlier",
             Kind::Queue => "Queued",
+            Kind::Filter => "List only",
         }
     }
 }
@@ -70,6 +74,8 @@ pub enum Value {
     Text(String),
     /// Take this message out of the queue into the composer.
     Queued(MessageId),
+    /// List only sessions with this, or without it, or all again.
+    Facet(Facet),
     /// Nothing: a line that says why there is nothing to choose.
     Remark,
 }

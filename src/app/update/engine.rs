@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{inbox, leave, model, panel, rows, session, to};
+use super::{change, inbox, leave, model, panel, rows, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -46,7 +46,10 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             let ours = state.open.keys().filter(|id| !listed.contains(*id)).filter_map(|id| state.sessions.meta(id));
             sessions.extend(ours.cloned());
             state.sessions.replace(sessions, state.now, state.utc_offset);
-            if let Some(id) = state.current_id().cloned() {
+            // The list may come again and again: whoever moves about in it stays where they are.
+            if state.sessions.cursor_row().is_none()
+                && let Some(id) = state.current_id().cloned()
+            {
                 state.sessions.select(&id);
             }
             let height = state.list_height();
@@ -58,7 +61,11 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
-        Event::Properties(properties) => state.properties = *properties,
+        Event::Properties(properties) => {
+            state.sessions.define(&properties, state.now, state.utc_offset);
+            state.properties = *properties;
+        }
+        Event::Deleted { session, trash } => change::deleted(state, &session, trash.as_ref(), fx),
         Event::Notice(notice) => state.notify(notice),
         Event::Ended => leave::ended(state, fx),
         _ => {}
@@ -86,6 +93,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         | Event::Models { .. }
         | Event::Configured(_)
         | Event::Properties(_)
+        | Event::Deleted { .. }
         | Event::Notice(_)
         | Event::Ended => {
             whole(state, event, fx);

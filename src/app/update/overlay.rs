@@ -1,6 +1,6 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
-use super::{act as do_action, chat, compose, inbox, leave, list, model, panel, session, to};
+use super::{act as do_action, change, chat, compose, inbox, leave, list, model, panel, session, to};
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Help, Overlay, Rename};
@@ -50,6 +50,16 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         } else {
             inbox.answering = None;
         }
+        return;
+    }
+    // What was asked from the list leaves the keys there.
+    let from_list = match state.overlays.last() {
+        Some(Overlay::ConfirmDelete(_)) => true,
+        Some(Overlay::Picker(picker)) => picker.kind == Kind::Filter,
+        _ => false,
+    };
+    if from_list && state.focus == Focus::List {
+        state.overlays.pop();
         return;
     }
     if let Some(Overlay::Picker(picker)) = state.overlays.pop()
@@ -132,7 +142,7 @@ pub(super) fn wheel(state: &mut State, by: isize) {
                 inbox.selected = inbox.selected.saturating_add_signed(by).min(inbox.rows.len().saturating_sub(1));
             }
         },
-        Some(Overlay::Rename(_) | Overlay::ConfirmQuit) => {}
+        Some(Overlay::Rename(_) | Overlay::ConfirmQuit | Overlay::ConfirmDelete(_)) => {}
         // The filter of the list and the search of the conversation move what they found.
         None if state.focus == Focus::List => {
             state.sessions.step(by);
@@ -245,12 +255,17 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     match state.overlays.last_mut() {
         None => match state.focus {
             Focus::Panel => panel::accept_words(state, fx),
-            Focus::List => list::accept_filter(state),
+            Focus::List => list::accept_filter(state, fx),
             Focus::Chat => chat::accept_search(state),
             Focus::Composer => {}
         },
         Some(Overlay::Help(_)) => back(state, fx),
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
+        Some(Overlay::ConfirmDelete(ids)) => {
+            let ids = std::mem::take(ids);
+            state.overlays.pop();
+            change::delete(state, ids, fx);
+        }
         Some(Overlay::Rename(rename)) => {
             let (session, title) = (rename.session.clone(), rename.title.text().trim().to_owned());
             state.overlays.pop();
@@ -292,6 +307,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
                 None => state.notify(Notice::new(Level::Info, "That message was sent meanwhile.")),
             }
         }
+        Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Remark => {}
     }
 }

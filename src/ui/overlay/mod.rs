@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
+use crate::app::state::sessions::undo::named;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::keymap::action::{Action, AppAction, Context, PickerAction};
@@ -34,6 +35,26 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
             let sign = paint.signs.prompt;
             paint.text(row, sign, Role::Accent);
             paint.one_line(cells::after(row, 2), &rename.title, true);
+        }
+        Overlay::ConfirmDelete(ids) => {
+            let metas: Vec<_> = ids.iter().filter_map(|id| state.sessions.meta(id)).collect();
+            let who = clean_line(&named(&metas)).into_owned();
+            let title = [paint.piece(format!("Delete {}?", cells::cut(&who, 36, paint.signs.cut)), Role::NeedsYou)];
+            let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
+            let inner = sheet(paint, body, 64, 2, &title, &[(accept, "delete")]);
+            let busy = metas.iter().filter(|meta| !matches!(meta.activity, Activity::Idle)).count();
+            let many = metas.len() != 1;
+            let stops = match (busy, many) {
+                (0, _) => "",
+                (_, false) => "Its turn is stopped first. ",
+                (1, true) => "The turn of one is stopped first. ",
+                _ => "Turns that run are stopped first. ",
+            };
+            let goes = if many { "They go to the trash and stay" } else { "It goes to the trash and stays" };
+            let text = format!("{stops}{goes} there for 30 days.");
+            for (n, line) in cells::wrap(&text, usize::from(inner.width)).iter().enumerate() {
+                paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Text);
+            }
         }
         Overlay::ConfirmQuit => {
             let title = [paint.piece("Quit?", Role::NeedsYou)];

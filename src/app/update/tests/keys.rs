@@ -19,6 +19,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Inbox(_)) => "inbox",
         Some(Overlay::Rename(_)) => "rename",
         Some(Overlay::ConfirmQuit) => "quit?",
+        Some(Overlay::ConfirmDelete(_)) => "delete?",
     }
 }
 
