@@ -55,6 +55,12 @@ pub struct Glyphs {
     pub minus: &'static str,
     /// A warning.
     pub warning: &'static str,
+    /// Something is so, or went well.
+    pub check: &'static str,
+    /// Something is so for a part.
+    pub partly: &'static str,
+    /// A session that was branched off another one.
+    pub branched: &'static str,
     /// Explore, Ask to Edit, Execute.
     modes: [&'static str; 3],
 }
@@ -114,6 +120,9 @@ pub const UNICODE: Glyphs = Glyphs {
     right: "→",
     minus: "−",
     warning: "▲",
+    check: "✓",
+    partly: "~",
+    branched: "↳",
     modes: ["◇", "◆", "»"],
 };
 
@@ -143,6 +152,9 @@ pub const ASCII: Glyphs = Glyphs {
     right: ">",
     minus: "-",
     warning: "!",
+    check: "x",
+    partly: "~",
+    branched: ">",
     modes: ["o", "+", "!"],
 };
 
@@ -158,7 +170,7 @@ mod tests {
             all.extend(set.spinner);
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
-            all.extend([set.left, set.right, set.warning]);
+            all.extend([set.left, set.right, set.warning, set.check, set.partly, set.branched]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }
