@@ -18,6 +18,11 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Picker(picker)) => picker.kind.title(),
         Some(Overlay::Inbox(_)) => "inbox",
         Some(Overlay::Rename(_)) => "rename",
+        Some(Overlay::Find) => "find",
+        Some(Overlay::Confirm(_)) => "confirm",
+        Some(Overlay::Prompt(_)) => "prompt",
+        Some(Overlay::Trash(_)) => "trash",
+        Some(Overlay::Health(_)) => "health",
         Some(Overlay::ConfirmQuit) => "quit?",
     }
 }
