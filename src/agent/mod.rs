@@ -6,6 +6,7 @@
 pub mod connections;
 pub mod context;
 pub mod desk;
+mod files;
 mod lane;
 pub mod link;
 pub mod machine;

@@ -1,7 +1,8 @@
 //! What goes into the machine and what it wants done: the vocabulary between `machine` (pure) and `driver` (which does it).
 
 use crate::domain::contract::{Act, Event, Queued};
-use crate::domain::ids::{CallId, MessageId};
+use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::inbox::Change;
 use crate::domain::message::Message;
 use crate::domain::tool::{CallFacts, Outcome};
 use crate::domain::usage::RequestUsage;
@@ -33,6 +34,12 @@ pub enum Input {
     Ran(RunNo, CallId, Result<Outcome, RunError>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
+    /// The user changed properties that need no conversation.
+    Change(Change),
+    /// Somebody looks at the session.
+    Look,
+    /// The time has come at which what a death left in the queue is sent.
+    Redeliver(At),
     /// A message that cannot be sent now waits in the queue until the user lets it go.
     Hold(String),
     /// The program ends: stop, and keep the queue.
@@ -77,4 +84,6 @@ pub enum Step {
     Cancel(RunNo),
     /// Report [`Input::RetryNow`] after so many milliseconds.
     RetryIn(RunNo, u64),
+    /// Report [`Input::Redeliver`] at this time.
+    RedeliverAt(At),
 }

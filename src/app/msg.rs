@@ -104,6 +104,10 @@ pub enum Timer {
     Undo,
     /// Times on the screen move on.
     Tick,
+    /// What was typed into the search over all sessions is to be sent.
+    Search,
+    /// The seconds until a message is sent again move on.
+    Countdown,
 }
 
 /// A rectangle of the screen in cells.
@@ -142,6 +146,8 @@ pub enum Target {
     Entry(i64),
     /// "12 new lines": a way to the end.
     ToEnd,
+    /// The line that says of which session this one is a branch.
+    Parent,
     /// The composer.
     Composer,
     /// The mark that stops the turn.
@@ -156,8 +162,8 @@ pub enum Target {
     Choice(usize),
     /// The topmost overlay, beside its rows.
     Overlay,
-    /// A row of the topmost overlay: its place in [`super::state::picker::Picker::hits`] or in
-    /// [`super::state::overlay::Inbox::rows`].
+    /// A row of the topmost overlay: its place in [`super::state::picker::Picker::hits`], in
+    /// [`super::state::overlay::Inbox::rows`], in [`super::state::find::Find::rows`], or in the trash.
     OverlayRow(usize),
     /// The mode in the status line.
     Mode,

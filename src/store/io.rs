@@ -37,12 +37,24 @@ pub struct Stat {
     pub ino: u64,
     /// Last change of its content, milliseconds since the epoch.
     pub modified: i64,
+    /// The same in nanoseconds.
+    pub modified_ns: i64,
+    /// Last change of its content, its names, its owner or its rights, nanoseconds since the epoch. Unlike the other
+    /// one, nobody can set it back.
+    pub changed_ns: i64,
 }
 
 impl From<fs::Metadata> for Stat {
     fn from(meta: fs::Metadata) -> Self {
-        let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-        Self { is_dir: meta.is_dir(), len: meta.len(), ino: meta.ino(), modified }
+        let nanos = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            is_dir: meta.is_dir(),
+            len: meta.len(),
+            ino: meta.ino(),
+            modified: meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000),
+            modified_ns: nanos(meta.mtime(), meta.mtime_nsec()),
+            changed_ns: nanos(meta.ctime(), meta.ctime_nsec()),
+        }
     }
 }
 
@@ -77,7 +89,36 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Takes an exclusive lock on the open file; false when another one holds it.
     fn try_lock(&self, file: &File) -> io::Result<bool>;
+    /// The clock that the times of files come from, nanoseconds since the epoch.
+    fn now_ns(&self) -> i64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    }
+    /// Whether another one holds an exclusive lock on the open file. Ours is not to be held through it.
+    fn is_locked(&self, file: &File) -> io::Result<bool>;
+    /// Gives two files each other's name, at once. Not every file system can.
+    fn swap(&self, one: &Path, other: &Path) -> io::Result<()>;
+    /// The file system is on another machine, or may be: no news of changes come from it.
+    fn is_remote(&self, path: &Path) -> io::Result<bool>;
 }
+
+/// File systems on other machines, by the number that statfs(2) gives them; all of FUSE may be one.
+const REMOTE: [u64; 14] = [
+    0x6969,      // NFS
+    0x517B,      // SMB
+    0xFF53_4D42, // CIFS
+    0xFE53_4D42, // SMB2
+    0x6573_5546, // FUSE
+    0x0102_1997, // 9P
+    0x00C3_6400, // Ceph
+    0x5346_414F, // AFS (OpenAFS)
+    0x6B41_4653, // AFS (the kernel's)
+    0x0BD0_0BD0, // Lustre
+    0x4750_4653, // GPFS
+    0x7375_7245, // Coda
+    0x564C,      // NCP
+    0x786F_4256, // VirtualBox shared folders
+];
 
 /// The file system of this machine.
 #[derive(Debug, Default)]
@@ -169,6 +210,27 @@ impl Io for Disk {
             Err(fs::TryLockError::WouldBlock) => Ok(false),
             Err(fs::TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    fn is_locked(&self, file: &File) -> io::Result<bool> {
+        // A shared one: two who ask at once do not get into each other's way.
+        match file.try_lock_shared() {
+            Ok(()) => file.unlock().map(|()| false),
+            Err(fs::TryLockError::WouldBlock) => Ok(true),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn swap(&self, one: &Path, other: &Path) -> io::Result<()> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    }
+
+    fn is_remote(&self, path: &Path) -> io::Result<bool> {
+        // Numbers of 32 bits, which some machines hold in a signed word.
+        #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, clippy::cast_possible_truncation)]
+        let kind = u64::from(rustix::fs::statfs(path)?.f_type as u32);
+        Ok(REMOTE.contains(&kind))
     }
 }
 
@@ -293,5 +355,17 @@ impl Io for Watched {
     }
     fn try_lock(&self, file: &File) -> io::Result<bool> {
         self.around(|| self.inner.try_lock(file))
+    }
+    fn now_ns(&self) -> i64 {
+        self.inner.now_ns()
+    }
+    fn is_locked(&self, file: &File) -> io::Result<bool> {
+        self.around(|| self.inner.is_locked(file))
+    }
+    fn swap(&self, one: &Path, other: &Path) -> io::Result<()> {
+        self.around(|| self.inner.swap(one, other))
+    }
+    fn is_remote(&self, path: &Path) -> io::Result<bool> {
+        self.around(|| self.inner.is_remote(path))
     }
 }

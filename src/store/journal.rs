@@ -6,7 +6,7 @@
 use super::header::{self, Counted, Home, Second};
 use super::io::How;
 use super::json::Fields;
-use super::live::{self, Live};
+use super::live::{self, Live, LiveFile};
 use super::lock::Lock;
 use super::merge::merge;
 use super::open::Fsync;
@@ -33,8 +33,6 @@ pub enum Durability {
 
 /// Files up to this size are written anew when their header has no room.
 const REWRITTEN: u64 = 1 << 20;
-/// A live file is written anew when it is this large and mostly out of date.
-const LIVE_LARGE: u64 = 4 << 20;
 
 /// The writer of one session. The session's lock is held while it lives.
 #[derive(Debug)]
@@ -68,11 +66,7 @@ pub struct Journal {
     header_due: bool,
     /// The header was so many bytes too long; not tried again before it changes.
     refused: Option<usize>,
-    live: Live,
-    live_file: Option<File>,
-    live_len: u64,
-    /// The file is not what is in memory: written anew with the next write.
-    live_stale: bool,
+    live: LiveFile,
     closed: bool,
 }
 
@@ -92,8 +86,10 @@ impl Journal {
 
     /// The journal of a session that was found.
     pub(super) fn opened(store: Store, id: SessionId, lock: Lock, found: Found, base: SessionMeta) -> Self {
+        let dir = store.inner.layout.session(&id);
+        let live = LiveFile::new(store.clone(), dir.clone());
         Self {
-            dir: store.inner.layout.session(&id),
+            dir,
             store,
             id,
             lock,
@@ -113,10 +109,7 @@ impl Journal {
             unsynced: false,
             want_sync: false,
             refused: None,
-            live: Live::default(),
-            live_file: None,
-            live_len: 0,
-            live_stale: false,
+            live,
             closed: false,
         }
     }
@@ -125,8 +118,8 @@ impl Journal {
     pub(super) fn carry(&mut self, folded: Vec<Message>, live: Live, live_there: bool, counted: Counted) {
         self.header_due |= counted.messages != self.base.messages;
         self.counted = counted;
-        self.live = live;
-        self.live_stale = live_there;
+        self.live.content = live;
+        self.live.stale = live_there;
         for row in &folded {
             self.take(row);
         }
@@ -154,7 +147,7 @@ impl Journal {
 
     /// Something waits in memory because a write failed.
     pub fn unsaved(&self) -> bool {
-        self.refused.is_some() || !self.pending.is_empty() || (self.touched && self.live_stale) || self.want_sync
+        self.refused.is_some() || !self.pending.is_empty() || (self.touched && self.live.stale) || self.want_sync
     }
 
     fn fsyncs(&self) -> bool {
@@ -186,7 +179,7 @@ impl Journal {
         self.open_for_writing()?;
         for row in rows {
             self.take(row);
-            self.live.drop_row(&row.id);
+            self.live.content.drop_row(&row.id);
         }
         let always = self.store.inner.fsync == Fsync::Always;
         self.want_sync |= self.fsyncs() && (always || durability == Durability::Synced);
@@ -247,7 +240,7 @@ impl Journal {
                 Err(error) => return Err(error),
             }
         }
-        if self.live_stale {
+        if self.live.stale {
             self.rewrite_live()?;
         }
         Ok(())
@@ -350,12 +343,12 @@ impl Journal {
         let id = row.id.clone();
         // First, so that the length of the file is that of a mended one with all rows that are final by now.
         let ready = self.retry();
-        self.live.set(row, self.len);
+        self.live.content.set(row, self.len);
         if ready.is_err() {
-            self.live_stale = true;
+            self.live.stale = true;
             return ready;
         }
-        let line = match self.live.rows.iter_mut().find(|entry| entry.row.id == id) {
+        let line = match self.live.content.rows.iter_mut().find(|entry| entry.row.id == id) {
             Some(entry) => {
                 entry.saved = live::text(&entry.row).map_or(0, String::len);
                 live::row_line(entry, &self.dir)
@@ -367,7 +360,7 @@ impl Journal {
 
     /// Adds text to a live row, in memory; [`Journal::flush_text`] writes it. False when there is no such row.
     pub fn grow(&mut self, id: &MessageId, add: &str) -> bool {
-        !self.closed && self.live.grow(id, add)
+        !self.closed && self.live.content.grow(id, add)
     }
 
     /// Writes the text that live rows grew by.
@@ -375,13 +368,13 @@ impl Journal {
     /// # Errors
     /// When it could not be written yet.
     pub fn flush_text(&mut self) -> Result<(), StoreError> {
-        let additions = self.live.additions(&self.dir);
+        let additions = self.live.content.additions(&self.dir);
         if additions.is_empty() {
             return Ok(());
         }
         self.touched = true;
         self.add_live(&additions, Durability::Written)?;
-        self.live.saved();
+        self.live.content.saved();
         Ok(())
     }
 
@@ -391,7 +384,7 @@ impl Journal {
     /// When that could not be written yet.
     pub fn drop_live(&mut self, id: &MessageId) -> Result<(), StoreError> {
         self.open_for_writing()?;
-        if !self.live.drop_row(id) {
+        if !self.live.content.drop_row(id) {
             return Ok(());
         }
         self.add_live(&live::drop_line(id), Durability::Written)
@@ -403,11 +396,11 @@ impl Journal {
     /// When it could not be written yet.
     pub fn queue(&mut self, queue: Vec<Queued>) -> Result<(), StoreError> {
         self.open_for_writing()?;
-        if self.live.queue == queue {
+        if self.live.content.queue == queue {
             return self.retry();
         }
-        self.live.queue = queue;
-        let line = self.live.queue_line(&self.dir);
+        self.live.content.queue = queue;
+        let line = self.live.content.queue_line(&self.dir);
         self.add_live(&line, Durability::Synced)
     }
 
@@ -417,78 +410,32 @@ impl Journal {
     /// When that could not be written yet.
     pub fn turn(&mut self, runs: bool) -> Result<(), StoreError> {
         self.open_for_writing()?;
-        self.live.turn = runs;
+        self.live.content.turn = runs;
         if runs {
             return self.add_live(&live::turn_line(true), Durability::Written);
         }
         self.want_sync |= self.fsyncs();
         // With the turn, everything of it is final: what is left of the live file is the queue.
-        self.live_stale = true;
+        self.live.stale = true;
         self.retry()
     }
 
     fn add_live(&mut self, lines: &str, durability: Durability) -> Result<(), StoreError> {
         if let Err(error) = self.retry() {
-            self.live_stale = true;
+            self.live.stale = true;
             return Err(error);
         }
-        let written = self.append_live(lines, durability);
+        let written = if self.live.overgrown() { self.rewrite_live() } else { self.live.append(lines, durability) };
         if written.is_err() {
-            self.live_stale = true;
+            self.live.stale = true;
         }
         written
-    }
-
-    fn append_live(&mut self, lines: &str, durability: Durability) -> Result<(), StoreError> {
-        let path = self.dir.join(layout::LIVE);
-        let io = self.store.inner.io.clone();
-        let error = |e| StoreError::io("write", &path, e);
-        if self.live_file.is_none() {
-            let new = io.stat(&path).is_err();
-            self.live_file = Some(io.open(&path, How::Append).map_err(error)?);
-            if new {
-                self.store.sync_dir(&self.dir)?;
-            }
-        }
-        let large = self.live_len > LIVE_LARGE;
-        if large && self.live_len > 4 * self.live.render(&self.dir).len() as u64 {
-            return self.rewrite_live();
-        }
-        let Some(file) = &self.live_file else { return Ok(()) };
-        io.append(file, lines.as_bytes()).map_err(error)?;
-        self.live_len += lines.len() as u64;
-        let sync = durability == Durability::Synced || self.store.inner.fsync == Fsync::Always;
-        if sync && self.fsyncs() {
-            io.fsync(file).map_err(|e| StoreError::io("save", &path, e))?;
-        }
-        Ok(())
     }
 
     /// Writes the live file anew. What leaves it is in `session.jsonl`, which is forced to the disk first.
     fn rewrite_live(&mut self) -> Result<(), StoreError> {
         self.sync()?;
-        let path = self.dir.join(layout::LIVE);
-        let io = self.store.inner.io.clone();
-        let text = self.live.render(&self.dir);
-        self.live_file = None;
-        if text.is_empty() {
-            let len = match io.stat(&path) {
-                Ok(stat) => stat.len,
-                Err(error) if error.kind() == ErrorKind::NotFound => 0,
-                Err(error) => return Err(StoreError::io("write", &path, error)),
-            };
-            if len > 0 {
-                let empty = || io.open(&path, How::Change).and_then(|file| io.truncate(&file, 0));
-                empty().map_err(|e| StoreError::io("write", &path, e))?;
-            }
-        } else {
-            session::replace(&*io, &path, text.as_bytes(), self.fsyncs())?;
-            self.store.sync_dir(&self.dir)?;
-        }
-        self.live_len = text.len() as u64;
-        self.live.saved();
-        self.live_stale = false;
-        Ok(())
+        self.live.rewrite()
     }
 
     /// Sets the session's properties and the engine's own data; [`Journal::save_header`] writes them. The number of
@@ -663,6 +610,6 @@ impl Journal {
 
     /// This writer's number among all writers of the session.
     pub fn epoch(&self) -> u64 {
-        self.lock.epoch
+        self.lock.epoch()
     }
 }

@@ -48,8 +48,19 @@ impl Layout {
 
     /// The unsent texts of this workspace, which is told from others by its path: ids repeat between workspaces.
     pub fn drafts(&self) -> PathBuf {
-        let key = super::header::hash(self.workspace.as_os_str().as_encoded_bytes());
-        self.state.join("drafts").join(&key[..16])
+        self.state.join("drafts").join(self.key())
+    }
+
+    /// The cache of this workspace's list.
+    pub fn index(&self) -> PathBuf {
+        self.state.join("index").join(self.key())
+    }
+
+    /// A name for what lisle keeps of this workspace elsewhere.
+    fn key(&self) -> String {
+        let mut key = super::header::hash(self.workspace.as_os_str().as_encoded_bytes());
+        key.truncate(16);
+        key
     }
 
     /// Texts sent earlier.

@@ -1,7 +1,7 @@
 //! `live.jsonl`: what can still change. Running calls, text that is streaming, the queue, and whether a turn runs.
 //!
 //! One entry a line; the last line of an id wins. [`Live`] holds the same in memory, so that the file can be written
-//! anew at any time. When it may be emptied is the journal's business.
+//! anew at any time; `file` does that. When it may be emptied is the journal's business.
 //!
 //! | line | means |
 //! |---|---|
@@ -10,6 +10,10 @@
 //! | `{"drop":"…"}` | that row does not stay |
 //! | `{"queue":[…]}` | the whole queue |
 //! | `{"turn":true}` | a turn runs |
+
+mod file;
+
+pub use file::LiveFile;
 
 use super::json::Fields;
 use super::{portable, row};
@@ -51,6 +55,15 @@ pub fn text(row: &Message) -> Option<&String> {
     }
 }
 
+/// What was added to a row's text; `None` when something else of it changed, too.
+pub fn grown(old: &Message, new: &Message) -> Option<String> {
+    let (before, now) = (text(old)?, text(new)?);
+    let add = now.strip_prefix(before.as_str())?.to_owned();
+    let mut old = old.clone();
+    text_mut(&mut old)?.push_str(&add);
+    (old == *new).then_some(add)
+}
+
 fn text_mut(row: &mut Message) -> Option<&mut String> {
     match &mut row.body {
         Body::Assistant(text) => Some(&mut text.text),
@@ -63,12 +76,17 @@ impl Live {
     /// Reads the file's content; lines that cannot be read are left out, as a torn last one must be.
     pub fn parse(bytes: &[u8], dir: &Path) -> Self {
         let mut live = Self::default();
+        live.take_all(bytes, dir);
+        live
+    }
+
+    /// Goes on reading with lines that were added.
+    pub fn take_all(&mut self, bytes: &[u8], dir: &Path) {
         for line in bytes.split(|b| *b == b'\n') {
             if let Ok(line) = std::str::from_utf8(line) {
-                live.take(line, dir);
+                self.take(line, dir);
             }
         }
-        live
     }
 
     fn take(&mut self, line: &str, dir: &Path) -> Option<()> {

@@ -3,10 +3,11 @@
 //! | file | what |
 //! |---|---|
 //! | `open` | [`Store`]: opening, listing, loading, creating |
-//! | `list` | the list of sessions, from the first 8 KiB of each |
+//! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
 //! | `session` | reading one session: header, pages, what is odd |
 //! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
+//! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `merge` | properties that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
@@ -16,7 +17,9 @@
 //! What rows mean to a model or to the screen is none of its business.
 
 mod drafts;
+mod follow;
 pub mod header;
+mod index;
 pub mod io;
 mod journal;
 mod json;
@@ -37,6 +40,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};
 pub use list::Listing;

@@ -71,8 +71,10 @@ pub(super) struct Inner {
     pub home: PathBuf,
     pub fsync: Fsync,
     pub io: Arc<dyn Io>,
+    pub foreign: bool,
+    /// On another machine; asked for once.
+    remote: std::sync::OnceLock<bool>,
     name: String,
-    foreign: bool,
 }
 
 /// Who may write a loaded session.
@@ -162,7 +164,9 @@ impl Store {
         let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
             layout.workspace.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
         });
-        Ok(Self { inner: Arc::new(Inner { layout, home, fsync, io, name, foreign }) })
+        Ok(Self {
+            inner: Arc::new(Inner { layout, home, fsync, io, name, foreign, remote: std::sync::OnceLock::new() }),
+        })
     }
 
     /// The workspace's name.
@@ -173,6 +177,16 @@ impl Store {
     /// Another program made the workspace.
     pub fn is_foreign(&self) -> bool {
         self.inner.foreign
+    }
+
+    /// The workspace lies on another machine, or may: nobody is told there when a file changes, and locks may not
+    /// tell the truth. A session there is taken over only when somebody says so.
+    pub fn is_remote(&self) -> bool {
+        *self.inner.remote.get_or_init(|| {
+            // One that does not exist yet will be where the directories above it are.
+            let found = self.inner.layout.workspace.ancestors().find_map(|path| self.io().is_remote(path).ok());
+            found.unwrap_or(false)
+        })
     }
 
     /// The directory of a session, whether or not it exists.
@@ -223,7 +237,7 @@ impl Store {
         session::find(self.io(), &dir)?;
         let lock_path = dir.join(layout::LOCK);
         // The lock comes before reading, so that what was read stays true for a writer.
-        let (asked, another) = match lock::ask(self.io(), &lock_path) {
+        let (asked, another) = match lock::ask(&self.inner.io, &lock_path) {
             Ok(asked) => (asked, true),
             Err(error) => (Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))), false),
         };
@@ -333,7 +347,7 @@ impl Store {
         let dir = layout.session(&id);
         let made = || -> Result<Journal, StoreError> {
             let path = dir.join(layout::LOCK);
-            let lock = match lock::ask(io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
+            let lock = match lock::ask(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
                 Asked::Granted(lock) => lock,
                 Asked::Held(holder) => return Err(StoreError::Held { path: dir.clone(), holder }),
             };

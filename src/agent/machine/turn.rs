@@ -51,6 +51,7 @@ impl Machine {
         }
         rows.extend(self.tell_mode(now));
         if let Some((id, text)) = message {
+            self.status_at_begin();
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&text, 150);
             }
@@ -88,6 +89,7 @@ impl Machine {
             // The row has the id that it had in the queue, and is on disk before the queue forgets it: a death in between
             // leaves it in both, and the queue's is known as the same.
             let mut turn = Vec::new();
+            self.label(&next.text);
             self.begin_with(now, Some((next.id, next.text)), &mut turn);
             let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);

@@ -1,7 +1,7 @@
 //! Changes of sessions with one key, from the list or a command: made to those that are chosen, all at once, with a way
 //! back that is open for ten seconds. And what becomes of the screen when a session is gone.
 
-use super::{list, overlay, session};
+use super::{list, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
@@ -104,26 +104,6 @@ pub(super) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
             let text = format!("{} sessions are marked, and one is branched at a time.", more.len());
             state.notify(Notice::new(Level::Info, text));
         }
-    }
-}
-
-/// Asks before what is chosen goes to the trash. What another process holds cannot go.
-pub(super) fn ask_delete(state: &mut State) {
-    let ids = state.chosen();
-    if ids.is_empty() {
-        return nothing(state);
-    }
-    let held: Vec<&SessionMeta> = metas(state, &ids).into_iter().filter(|meta| meta.held_by.is_some()).collect();
-    let holder = held.first().and_then(|meta| meta.held_by.clone()).unwrap_or_default();
-    let (who, refused) = (named(&held), held.len());
-    let free: Vec<SessionId> =
-        ids.iter().filter(|id| !held.iter().any(|meta| meta.id == **id)).cloned().collect();
-    if refused > 0 {
-        let text = format!("{who} cannot be deleted: held by {holder}.");
-        state.notify(Notice::new(Level::Warning, text).hint("it can once that one is closed"));
-    }
-    if !free.is_empty() {
-        overlay::open(state, Overlay::ConfirmDelete(free));
     }
 }
 

@@ -4,14 +4,18 @@ mod change;
 mod chat;
 mod compose;
 mod engine;
+mod find;
 mod inbox;
 mod input;
 mod leave;
+mod lifecycle;
 mod list;
 mod model;
 mod mouse;
 mod overlay;
 mod panel;
+mod properties;
+mod redeliver;
 mod rows;
 mod session;
 mod settle;
@@ -56,7 +60,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Act { action, key: None } => act(state, action, None, &mut fx),
         Msg::Chord(keys) => input::chord(state, keys, &mut fx),
         Msg::Key(key) => input::unbound(state, key, &mut fx),
-        Msg::Paste(text) => input::paste(state, &text),
+        Msg::Paste(text) => input::paste(state, &text, &mut fx),
         Msg::Mouse(mouse) => mouse::mouse(state, mouse, &mut fx),
         Msg::Resize { width, height } => {
             state.size = super::state::Size { width, height };
@@ -77,6 +81,8 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         }
         Msg::Terminate => leave::quit(state, &mut fx),
     }
+    find::settle(state, &mut fx);
+    redeliver::settle(state, &mut fx);
     settle::settle(state, &mut fx);
     fx
 }
@@ -96,6 +102,9 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
             state.ticking = None;
             state.sessions.turn_day(state.now, state.utc_offset);
         }
+        Timer::Search => find::time_over(state, fx),
+        // The frame shows the seconds that are left; the next one is waited for again.
+        Timer::Countdown => state.counting = None,
     }
 }
 
@@ -113,6 +122,8 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Pane(verb) => list::pane(state, verb, key),
         Action::Answer(verb) => panel::act(state, verb, key, fx),
         Action::Picker(verb) => overlay::act(state, verb, fx),
+        Action::Find(verb) => find::act(state, verb),
+        Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),
         Action::App(AppAction::Interrupt) => leave::interrupt(state, key, fx),

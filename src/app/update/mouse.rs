@@ -5,7 +5,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, State};
-use crate::keymap::action::{ChatAction, ModeAction, TurnAction};
+use crate::keymap::action::{ChatAction, ModeAction, SessionAction, TurnAction};
 
 /// Lines for a notch of the wheel.
 const NOTCH: i64 = 3;
@@ -54,6 +54,7 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
             }
         }
         Target::ToEnd => act(state, ChatAction::End.into(), None, fx),
+        Target::Parent => act(state, SessionAction::Parent.into(), None, fx),
         Target::Composer => {
             panel::give_back(state);
             state.focus = Focus::Composer;

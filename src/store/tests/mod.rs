@@ -3,6 +3,7 @@
 mod craft;
 mod deaths;
 mod life;
+mod scale;
 mod two;
 
 use super::io::{Disk, How, Io, Stat};
@@ -71,6 +72,15 @@ impl Io for Quick {
     }
     fn try_lock(&self, file: &File) -> std::io::Result<bool> {
         self.0.try_lock(file)
+    }
+    fn is_locked(&self, file: &File) -> std::io::Result<bool> {
+        self.0.is_locked(file)
+    }
+    fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
+        self.0.swap(one, other)
+    }
+    fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
+        self.0.is_remote(path)
     }
 }
 

@@ -1,5 +1,8 @@
 //! What lies over the panes: one raised sheet at a time, without a frame around it where its ground shows.
 
+mod ask;
+mod cards;
+mod find;
 mod help;
 mod inbox;
 mod picker;
@@ -9,7 +12,6 @@ use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
-use crate::app::state::sessions::undo::named;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::keymap::action::{Action, AppAction, Context, PickerAction};
@@ -27,6 +29,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Help(help) => help::draw(paint, help, body),
         Overlay::Picker(picker) => picker::draw(paint, picker, body),
         Overlay::Inbox(inbox) => inbox::draw(paint, inbox, body),
+        Overlay::Find => find::draw(paint, body),
+        Overlay::Confirm(asked) => ask::confirm(paint, asked, body),
+        Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
+        Overlay::Trash(bin) => cards::trash(paint, bin, body),
+        Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Rename(rename) => {
             let title = [paint.piece("Rename the session", Role::PanelTitle)];
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);
@@ -35,26 +42,6 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
             let sign = paint.signs.prompt;
             paint.text(row, sign, Role::Accent);
             paint.one_line(cells::after(row, 2), &rename.title, true);
-        }
-        Overlay::ConfirmDelete(ids) => {
-            let metas: Vec<_> = ids.iter().filter_map(|id| state.sessions.meta(id)).collect();
-            let who = clean_line(&named(&metas)).into_owned();
-            let title = [paint.piece(format!("Delete {}?", cells::cut(&who, 36, paint.signs.cut)), Role::NeedsYou)];
-            let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
-            let inner = sheet(paint, body, 64, 2, &title, &[(accept, "delete")]);
-            let busy = metas.iter().filter(|meta| !matches!(meta.activity, Activity::Idle)).count();
-            let many = metas.len() != 1;
-            let stops = match (busy, many) {
-                (0, _) => "",
-                (_, false) => "Its turn is stopped first. ",
-                (1, true) => "The turn of one is stopped first. ",
-                _ => "Turns that run are stopped first. ",
-            };
-            let goes = if many { "They go to the trash and stay" } else { "It goes to the trash and stays" };
-            let text = format!("{stops}{goes} there for 30 days.");
-            for (n, line) in cells::wrap(&text, usize::from(inner.width)).iter().enumerate() {
-                paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Text);
-            }
         }
         Overlay::ConfirmQuit => {
             let title = [paint.piece("Quit?", Role::NeedsYou)];
@@ -207,7 +194,7 @@ pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
         (Action::App(AppAction::Palette), "all commands"),
         (Action::Mode(ModeAction::Next), "what the agent may do"),
         (Action::Model(ModelAction::Pick), "choose the model"),
-        (Action::Session(SessionAction::Switch), "find a session"),
+        (Action::Session(SessionAction::Search), "search all sessions"),
         (Action::App(AppAction::Help), "all keys"),
     ];
     let keyed: Vec<(String, &str)> =

@@ -178,10 +178,10 @@ fn status_sign(paint: &Paint<'_>, meta: &SessionMeta) -> &'static str {
         "todo" => " ",
         "in-progress" => signs.begun,
         "needs-review" => signs.review,
-        "done" => signs.done,
+        "done" => signs.check,
         "cancelled" => signs.cancelled,
         other => match paint.state.sessions.catalogue().status_entry(other) {
-            Some(entry) if entry.closed => signs.done,
+            Some(entry) if entry.closed => signs.check,
             Some(entry) if &*entry.id != "todo" => signs.begun,
             _ => " ",
         },

@@ -1,6 +1,7 @@
 //! What the list needs to know of the workspace's statuses, labels and views, made once of its definitions: names,
 //! places in their order, and which labels stand below which.
 
+use crate::domain::colour::Colour;
 use crate::domain::property::{Category, Label, Properties, split_label};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,8 +13,8 @@ pub struct Entry {
     pub id: Arc<str>,
     /// What the screen says.
     pub name: String,
-    /// Craft's colour, as written.
-    pub color: Option<String>,
+    /// Its colour.
+    pub color: Option<Colour>,
     /// Its place.
     place: u32,
     /// How deep it stands in its tree.
@@ -42,7 +43,7 @@ impl Catalogue {
             let entry = Entry {
                 id: Arc::clone(&id),
                 name: status.label.clone(),
-                color: status.color.clone(),
+                color: status.color,
                 place: u32::try_from(place).unwrap_or(u32::MAX - 1),
                 depth: 0,
                 closed: status.category == Category::Closed,
@@ -64,7 +65,7 @@ impl Catalogue {
         let entry = Entry {
             id: Arc::clone(&id),
             name: label.name.clone(),
-            color: label.color.clone(),
+            color: label.color,
             place,
             depth,
             closed: false,

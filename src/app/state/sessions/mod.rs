@@ -13,6 +13,7 @@ pub mod marks;
 pub mod undo;
 
 use super::fuzzy::Narrowed;
+use crate::domain::colour::Colour;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::property::Properties;
 use crate::domain::session::{Activity, SessionMeta};
@@ -212,15 +213,15 @@ impl Sessions {
         entry.map_or_else(|| group.label(now, utc_offset), |entry| entry.name.clone())
     }
 
-    /// The colour of a group's status or label, as the workspace writes it.
+    /// The colour of a group's status or label.
     #[must_use]
-    pub fn heading_color(&self, group: &Group) -> Option<&str> {
+    pub fn heading_color(&self, group: &Group) -> Option<Colour> {
         let entry = match group {
             Group::Status(_, id) => self.catalogue.status_entry(id),
             Group::Label(_, id) => self.catalogue.label_entry(id),
             _ => None,
         };
-        entry?.color.as_deref()
+        entry?.color
     }
 
     /// The band of a group.
