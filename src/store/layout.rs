@@ -22,6 +22,8 @@ pub const SALVAGE: &str = "session.jsonl.salvage";
 pub const HEADER: &str = "header.json";
 /// What can still change.
 pub const LIVE: &str = "live.jsonl";
+/// Our rows once more, where another program may write the session anew.
+pub const OURS: &str = "ours.jsonl";
 /// The lock.
 pub const LOCK: &str = "lisle.lock";
 
