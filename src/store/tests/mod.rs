@@ -3,6 +3,7 @@
 mod craft;
 mod deaths;
 mod life;
+mod search;
 mod two;
 
 use super::io::{Disk, How, Io, Stat};
