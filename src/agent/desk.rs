@@ -5,9 +5,11 @@
 use super::connections::Connections;
 use super::lane::{Lane, ToLane};
 use super::link::{self, EngineEnd, Link};
+use super::machine::Automatic;
 use super::outbox::Outbox;
 use crate::domain::contract::{Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
+use crate::domain::property::Properties;
 use crate::domain::{Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
 use crate::store::Store;
 use crate::tools::registry::Registry;
@@ -51,6 +53,8 @@ pub struct Settings {
     pub own_dirs: Vec<PathBuf>,
     /// The own binary, which starts commands.
     pub runner: PathBuf,
+    /// Commands that only read are closed in.
+    pub enforced: bool,
     /// What holds commands back beside the modes, in words.
     pub sandbox: String,
 }
@@ -62,13 +66,68 @@ pub(super) struct Shared {
     pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
     /// The properties of live sessions, newer than the files say.
     pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
+    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the face uses
+    /// the new one: what it sent before it knew must not go to the session that has the old id.
+    renamed: Mutex<HashMap<SessionId, SessionId>>,
+    /// Held to change the files of a session that has no lane, shared by lanes that ask for a lock: to them it would seem
+    /// that somebody else had the session open.
+    pub(super) apart: Arc<tokio::sync::RwLock<()>>,
+    /// What the workspace defines.
+    pub(super) workspace: Mutex<Workspace>,
+}
+
+/// What the workspace defines, and what follows from it.
+#[derive(Clone, Default)]
+pub(super) struct Workspace {
+    pub(super) properties: Arc<Properties>,
+    pub(super) automatic: Automatic,
+}
+
+impl Shared {
+    /// The task of a session, if it has one.
+    pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
+    }
+
+    pub(super) fn automatic(&self) -> Automatic {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).automatic.clone()
+    }
+
+    pub(super) fn properties(&self) -> Arc<Properties> {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
+    }
+
+    /// A session got another id.
+    pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.remove(old);
+        lanes.insert(new.clone(), lane);
+        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(old);
+        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).insert(old.clone(), new.clone());
+    }
+
+    /// Which session is meant by an id that a face sent.
+    fn meant(&self, session: &SessionId) -> SessionId {
+        let mut renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever uses the new id knows of it.
+        renamed.retain(|_, new| new != session);
+        renamed.get(session).unwrap_or(session).clone()
+    }
 }
 
 /// Starts the engine on the current runtime and returns the face's end.
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
-    let shared = Arc::new(Shared { setup, events: events.clone(), lanes: Mutex::default(), metas: Mutex::default() });
+    let shared = Arc::new(Shared {
+        setup,
+        events: events.clone(),
+        lanes: Mutex::default(),
+        metas: Mutex::default(),
+        renamed: Mutex::default(),
+        apart: Arc::default(),
+        workspace: Mutex::default(),
+    });
     let desk = Desk { out: Arc::new(tokio::sync::Mutex::new(Outbox::new(events, None))), shared, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link
@@ -88,7 +147,11 @@ impl Desk {
             match command {
                 Command::List => self.list(),
                 Command::Create(new) => self.create(new),
-                Command::Open { session, rows } => self.to(&session, ToLane::Open { rows }).await,
+                Command::Open { session, rows } => {
+                    // Only what is listed is opened: the session that has this id.
+                    self.shared.renamed.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+                    self.to(&session, ToLane::Open { rows }).await;
+                }
                 Command::Earlier { session, cursor, rows } => {
                     self.to(&session, ToLane::Earlier { cursor, rows }).await;
                 }
@@ -172,7 +235,8 @@ impl Desk {
     }
 
     async fn to(&mut self, session: &SessionId, what: ToLane) {
-        let lane = self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
+        let session = &self.shared.meant(session);
+        let lane = self.shared.lane(session);
         let lane = lane.unwrap_or_else(|| self.start(session.clone(), None));
         if let Err(mpsc::error::SendError(what)) = lane.send(what).await {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.

@@ -26,6 +26,8 @@ pub(super) enum Standing {
         /// The user knows that they are not saved.
         told: bool,
     },
+    /// Read, and nobody writes, so far as is known. The lock was let go: looking keeps nobody out.
+    Seen,
     /// We write.
     Ours(Writer),
     /// Somebody else writes; who, in words.
@@ -71,9 +73,9 @@ impl Files {
         }
     }
 
-    /// Forgets who writes: whoever held it may be gone by now. What is ours stays.
+    /// Forgets what was seen: whoever held it may be gone by now, or somebody else may have come. What is ours stays.
     pub(super) fn look_again(&mut self) {
-        if matches!(self.standing, Standing::Theirs(_)) {
+        if matches!(self.standing, Standing::Seen | Standing::Theirs(_)) {
             self.standing = Standing::Unloaded;
         }
     }
@@ -86,9 +88,11 @@ impl Files {
         blocking(read).await
     }
 
-    /// Takes what the lock's answer allows. With `first`, the first write of anything writes these properties too.
-    pub(super) fn take(&mut self, access: Access, first: Option<(SessionMeta, Value)>) {
+    /// Takes what the lock's answer allows, or lets the lock go unless it `stays`. With `first`, the first write of
+    /// anything writes these properties too.
+    pub(super) fn take(&mut self, access: Access, first: Option<(SessionMeta, Value)>, stays: bool) {
         self.standing = match access {
+            Access::Writer(_) if !stays => Standing::Seen,
             Access::Writer(mut journal) => {
                 if let Some((meta, own)) = first {
                     journal.prime(meta, own);
@@ -168,6 +172,13 @@ impl Files {
             writer.close().await?;
         }
         self.standing = Standing::Unloaded;
+        Ok(())
+    }
+
+    /// Saves what waits and lets the lock go; what was read stays.
+    pub(super) async fn rest(&mut self) -> Result<(), StoreError> {
+        self.close().await?;
+        self.standing = Standing::Seen;
         Ok(())
     }
 

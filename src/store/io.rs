@@ -58,6 +58,19 @@ impl From<fs::Metadata> for Stat {
     }
 }
 
+/// What a path itself names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Link,
+    /// A pipe, a socket, a device.
+    Other,
+}
+
 /// The file calls of the store.
 pub trait Io: Send + Sync + fmt::Debug {
     /// Opens a file.
@@ -85,6 +98,21 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
     /// Facts of what a path names, symbolic links followed.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// What the path itself names, symbolic links not followed, and its facts.
+    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+        let meta = fs::symlink_metadata(path)?;
+        let kind = match meta.file_type() {
+            kind if kind.is_symlink() => Kind::Link,
+            kind if kind.is_dir() => Kind::Dir,
+            kind if kind.is_file() => Kind::File,
+            _ => Kind::Other,
+        };
+        Ok((kind, Stat::from(meta)))
+    }
+    /// Gives a file a second name, which must not be taken.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
     /// Removes a file or an empty directory.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Takes an exclusive lock on the open file; false when another one holds it.
@@ -94,7 +122,31 @@ pub trait Io: Send + Sync + fmt::Debug {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
     }
+    /// Whether another one holds an exclusive lock on the open file. Ours is not to be held through it.
+    fn is_locked(&self, file: &File) -> io::Result<bool>;
+    /// Gives two files each other's name, at once. Not every file system can.
+    fn swap(&self, one: &Path, other: &Path) -> io::Result<()>;
+    /// The file system is on another machine, or may be: no news of changes come from it.
+    fn is_remote(&self, path: &Path) -> io::Result<bool>;
 }
+
+/// File systems on other machines, by the number that statfs(2) gives them; all of FUSE may be one.
+const REMOTE: [u64; 14] = [
+    0x6969,      // NFS
+    0x517B,      // SMB
+    0xFF53_4D42, // CIFS
+    0xFE53_4D42, // SMB2
+    0x6573_5546, // FUSE
+    0x0102_1997, // 9P
+    0x00C3_6400, // Ceph
+    0x5346_414F, // AFS (OpenAFS)
+    0x6B41_4653, // AFS (the kernel's)
+    0x0BD0_0BD0, // Lustre
+    0x4750_4653, // GPFS
+    0x7375_7245, // Coda
+    0x564C,      // NCP
+    0x786F_4256, // VirtualBox shared folders
+];
 
 /// The file system of this machine.
 #[derive(Debug, Default)]
@@ -186,6 +238,27 @@ impl Io for Disk {
             Err(fs::TryLockError::WouldBlock) => Ok(false),
             Err(fs::TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    fn is_locked(&self, file: &File) -> io::Result<bool> {
+        // A shared one: two who ask at once do not get into each other's way.
+        match file.try_lock_shared() {
+            Ok(()) => file.unlock().map(|()| false),
+            Err(fs::TryLockError::WouldBlock) => Ok(true),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn swap(&self, one: &Path, other: &Path) -> io::Result<()> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    }
+
+    fn is_remote(&self, path: &Path) -> io::Result<bool> {
+        // Numbers of 32 bits, which some machines hold in a signed word.
+        #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, clippy::cast_possible_truncation)]
+        let kind = u64::from(rustix::fs::statfs(path)?.f_type as u32);
+        Ok(REMOTE.contains(&kind))
     }
 }
 
@@ -305,6 +378,12 @@ impl Io for Watched {
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         self.around(|| self.inner.stat(path))
     }
+    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+        self.around(|| self.inner.lstat(path))
+    }
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.around(|| self.inner.link(from, to))
+    }
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.around(|| self.inner.remove(path))
     }
@@ -313,5 +392,14 @@ impl Io for Watched {
     }
     fn now_ns(&self) -> i64 {
         self.inner.now_ns()
+    }
+    fn is_locked(&self, file: &File) -> io::Result<bool> {
+        self.around(|| self.inner.is_locked(file))
+    }
+    fn swap(&self, one: &Path, other: &Path) -> io::Result<()> {
+        self.around(|| self.inner.swap(one, other))
+    }
+    fn is_remote(&self, path: &Path) -> io::Result<bool> {
+        self.around(|| self.inner.is_remote(path))
     }
 }

@@ -610,6 +610,6 @@ impl Journal {
 
     /// This writer's number among all writers of the session.
     pub fn epoch(&self) -> u64 {
-        self.lock.epoch
+        self.lock.epoch()
     }
 }

@@ -55,6 +55,15 @@ pub fn text(row: &Message) -> Option<&String> {
     }
 }
 
+/// What was added to a row's text; `None` when something else of it changed, too.
+pub fn grown(old: &Message, new: &Message) -> Option<String> {
+    let (before, now) = (text(old)?, text(new)?);
+    let add = now.strip_prefix(before.as_str())?.to_owned();
+    let mut old = old.clone();
+    text_mut(&mut old)?.push_str(&add);
+    (old == *new).then_some(add)
+}
+
 fn text_mut(row: &mut Message) -> Option<&mut String> {
     match &mut row.body {
         Body::Assistant(text) => Some(&mut text.text),
@@ -67,12 +76,17 @@ impl Live {
     /// Reads the file's content; lines that cannot be read are left out, as a torn last one must be.
     pub fn parse(bytes: &[u8], dir: &Path) -> Self {
         let mut live = Self::default();
+        live.take_all(bytes, dir);
+        live
+    }
+
+    /// Goes on reading with lines that were added.
+    pub fn take_all(&mut self, bytes: &[u8], dir: &Path) {
         for line in bytes.split(|b| *b == b'\n') {
             if let Ok(line) = std::str::from_utf8(line) {
-                live.take(line, dir);
+                self.take(line, dir);
             }
         }
-        live
     }
 
     fn take(&mut self, line: &str, dir: &Path) -> Option<()> {

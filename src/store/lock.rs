@@ -1,13 +1,17 @@
 //! Who may write a session: an exclusive flock on `lisle.lock`, with the holder's name written in it.
 //!
-//! The kernel lets go when the holder dies, so the text is only for people: a reader says who holds the session.
+//! The kernel lets go when the holder dies, so its name is only for people: a reader says who holds the session. The
+//! epoch in it is for writers. One that takes a session over from a holder that does not answer cannot have the lock;
+//! it writes a higher epoch, and a holder that finds a higher one than its own writes nothing more.
 
 use super::io::{How, Io};
 use super::tail;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Who holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,9 @@ pub struct Holder {
     pub started: u64,
     /// Rises by one with each writer.
     pub epoch: u64,
+    /// It writes without the lock, which another one has that was taken over from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlocked: bool,
 }
 
 impl Holder {
@@ -33,6 +40,7 @@ impl Holder {
             pid: std::process::id(),
             started: started("self").unwrap_or(0),
             epoch,
+            unlocked: false,
         }
     }
 
@@ -40,6 +48,12 @@ impl Holder {
     pub fn lives(&self) -> bool {
         let me = Self::me(0);
         self.host != me.host || (self.boot == me.boot && started(&self.pid.to_string()) == Some(self.started))
+    }
+
+    /// It is the same writer.
+    fn is(&self, other: &Self) -> bool {
+        let who = |h: &Self| (h.epoch, h.pid, h.started, h.boot.clone(), h.host.clone());
+        who(self) == who(other)
     }
 
     /// The holder in words.
@@ -77,12 +91,14 @@ fn read(io: &dyn Io, file: &File) -> Option<Holder> {
     serde_json::from_slice(text.split(|byte| *byte == b'\n').next()?).ok()
 }
 
-/// The lock, held until dropped.
+/// The right to write a session, until dropped: the lock, or an epoch above that of whoever has it.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
-    /// Its number among all writers of this session.
-    pub epoch: u64,
+    file: Option<File>,
+    path: PathBuf,
+    io: Arc<dyn Io>,
+    me: Holder,
+    granted: bool,
 }
 
 /// The outcome of asking for a lock.
@@ -98,29 +114,118 @@ pub enum Asked {
 ///
 /// # Errors
 /// When the file cannot be made or locked.
-pub fn ask(io: &dyn Io, path: &Path) -> io::Result<Asked> {
-    let file = io.open(path, How::Append)?;
-    let granted = io.try_lock(&file)?;
-    let there = read(io, &file);
-    if !granted {
-        let words = there.map_or_else(|| "another program".to_owned(), |holder| holder.words());
-        return Ok(Asked::Held(words));
-    }
-    let epoch = there.map_or(0, |holder| holder.epoch) + 1;
-    let name = || -> io::Result<()> {
-        let mut line = serde_json::to_vec(&Holder::me(epoch))?;
-        line.push(b'\n');
-        // Not through a temporary name: the file is the lock and must stay the same inode. Over the old text, which
-        // takes no space on a full disk.
-        let text = io.open(path, How::Change)?;
-        io.write_at(&text, 0, &line)?;
-        io.truncate(&text, line.len() as u64)
-    };
-    if let Err(error) = name() {
+pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
+    let asked = ask_briefly(io, path)?;
+    if let Asked::Granted(lock) = &asked
+        && let Err(error) = name(&**io, path, &lock.me)
+    {
         // The lock is the kernel's; the text only tells others who we are.
         tracing::warn!(%error, "cannot write the holder's name to {}", path.display());
     }
-    Ok(Asked::Granted(Lock { _file: file, epoch }))
+    Ok(asked)
+}
+
+/// Asks for the lock at `path` for one short piece of work. The name in the file stays that of the last writer, so that
+/// nobody is told afterwards that we hold what we let go.
+///
+/// # Errors
+/// When the file cannot be made or locked.
+pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
+    let file = io.open(path, How::Append)?;
+    let mut granted = io.try_lock(&file)?;
+    if !granted {
+        // Somebody who follows the session may have tried it right now, for some microseconds.
+        std::thread::sleep(Duration::from_millis(1));
+        granted = io.try_lock(&file)?;
+    }
+    let there = read(&**io, &file);
+    Ok(match there {
+        Some(holder) if !granted || (holder.unlocked && holder.lives()) => Asked::Held(holder.words()),
+        None if !granted => Asked::Held("another program".to_owned()),
+        there => {
+            let me = Holder::me(there.map_or(0, |holder| holder.epoch) + 1);
+            Asked::Granted(Lock { file: Some(file), path: path.to_owned(), io: io.clone(), me, granted })
+        }
+    })
+}
+
+/// Takes the right to write from whoever has it, who may not answer any more.
+///
+/// # Errors
+/// When the epoch cannot be written: the other would not know.
+pub fn take_over(io: &Arc<dyn Io>, path: &Path) -> io::Result<Lock> {
+    let file = io.open(path, How::Append)?;
+    let granted = io.try_lock(&file)?;
+    let epoch = read(&**io, &file).map_or(0, |holder| holder.epoch) + 1;
+    let me = Holder { unlocked: !granted, ..Holder::me(epoch) };
+    name(&**io, path, &me)?;
+    Ok(Lock { file: Some(file), path: path.to_owned(), io: io.clone(), me, granted })
+}
+
+/// Nobody writes the session and the lock at `path` can be had. False also where that cannot be found out.
+pub fn is_free(io: &dyn Io, path: &Path) -> bool {
+    let Ok(file) = io.open(path, How::Read) else { return false };
+    matches!(io.is_locked(&file), Ok(false)) && !read(io, &file).is_some_and(|holder| holder.unlocked && holder.lives())
+}
+
+/// Writes the holder's name. Not through a temporary name: the file is the lock and must stay the same inode. Over the
+/// old text, which takes no space on a full disk.
+fn name(io: &dyn Io, path: &Path, holder: &Holder) -> io::Result<()> {
+    let mut line = serde_json::to_vec(holder)?;
+    line.push(b'\n');
+    let text = io.open(path, How::Change)?;
+    io.write_at(&text, 0, &line)?;
+    io.truncate(&text, line.len() as u64)
+}
+
+impl Lock {
+    /// This writer's number among all writers of the session.
+    pub fn epoch(&self) -> u64 {
+        self.me.epoch
+    }
+
+    /// The lock itself is ours.
+    pub fn granted(&self) -> bool {
+        self.granted
+    }
+
+    /// Asks once more for a lock that was not granted. True when it is ours now.
+    pub fn claim(&mut self) -> bool {
+        if let Some(file) = self.file.as_ref().filter(|_| !self.granted) {
+            self.granted = matches!(self.io.try_lock(file), Ok(true)) && self.lost().is_none();
+            if self.granted {
+                self.me.unlocked = false;
+                if let Err(error) = name(&*self.io, &self.path, &self.me) {
+                    tracing::warn!(%error, "cannot write the holder's name to {}", self.path.display());
+                }
+            }
+        }
+        self.granted
+    }
+
+    /// Who took the session over from us, in words. What cannot be read says nothing.
+    pub fn lost(&self) -> Option<String> {
+        let there = read(&*self.io, self.file.as_ref()?)?;
+        (there.epoch >= self.me.epoch && !there.is(&self.me)).then(|| there.words())
+    }
+
+    /// Lets the lock go, for the one who took the session over.
+    pub fn let_go(&mut self) {
+        self.file = None;
+        self.granted = false;
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Who never had the lock must say that it is done; otherwise nobody could have it while this process lives.
+        if self.file.is_some() && !self.granted && self.lost().is_none() {
+            self.me.unlocked = false;
+            if let Err(error) = name(&*self.io, &self.path, &self.me) {
+                tracing::warn!(%error, "cannot write the holder's name to {}", self.path.display());
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -133,29 +238,59 @@ mod tests {
     fn the_second_is_told_who_the_first_is_and_the_epoch_rises() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lisle.lock");
-        let Asked::Granted(first) = ask(&Disk, &path).unwrap() else { panic!("free") };
-        let Asked::Held(words) = ask(&Disk, &path).unwrap() else { panic!("held") };
+        let io: Arc<dyn Io> = Arc::new(Disk);
+        let Asked::Granted(first) = ask(&io, &path).unwrap() else { panic!("free") };
+        let Asked::Held(words) = ask(&io, &path).unwrap() else { panic!("held") };
         assert!(words.contains(&std::process::id().to_string()), "{words}");
+        assert!(!is_free(&Disk, &path) && first.lost().is_none());
         drop(first);
-        let Asked::Granted(second) = ask(&Disk, &path).unwrap() else { panic!("free again") };
-        assert_eq!(second.epoch, 2);
+        assert!(is_free(&Disk, &path));
+        let Asked::Granted(second) = ask(&io, &path).unwrap() else { panic!("free again") };
+        assert_eq!(second.epoch(), 2);
+    }
+
+    #[test]
+    fn who_is_taken_over_knows_and_the_taker_has_the_lock_once_it_is_let_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lisle.lock");
+        let io: Arc<dyn Io> = Arc::new(Disk);
+        let Asked::Granted(mut old) = ask(&io, &path).unwrap() else { panic!("free") };
+        let mut new = take_over(&io, &path).unwrap();
+        assert_eq!((new.epoch(), new.granted(), new.claim()), (2, false, false));
+        assert!(old.lost().is_some() && new.lost().is_none());
+        old.let_go();
+        // The lock can be had now, but somebody writes.
+        assert!(!is_free(&Disk, &path));
+        assert!(matches!(ask(&io, &path).unwrap(), Asked::Held(_)));
+        assert!(new.claim());
+        drop(new);
+        // One that was done before it was granted does not stand in the way either.
+        let Asked::Granted(old) = ask(&io, &path).unwrap() else { panic!("free") };
+        let (third, fourth) = (take_over(&io, &path).unwrap(), take_over(&io, &path).unwrap());
+        assert!(third.lost().is_some() && fourth.lost().is_none());
+        drop((third, fourth, old));
+        let Asked::Granted(last) = ask(&io, &path).unwrap() else { panic!("free") };
+        assert_eq!(last.epoch(), 6);
     }
 
     #[test]
     fn a_lock_that_was_granted_is_ours_though_the_name_cannot_be_written() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lisle.lock");
-        drop(ask(&Disk, &path).unwrap());
-        let calls = Watched::new(Arc::new(Disk), Fault::None);
-        drop(ask(&calls, &path).unwrap());
+        let disk: Arc<dyn Io> = Arc::new(Disk);
+        drop(ask(&disk, &path).unwrap());
+        let calls = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
+        let counted: Arc<dyn Io> = calls.clone();
+        drop(ask(&counted, &path).unwrap());
         for at in 3..=calls.calls() {
             let before = std::fs::read_to_string(&path).unwrap();
-            let full = Watched::new(Arc::new(Disk), Fault::Fail { at, times: u64::MAX, errno: 28 });
+            let full: Arc<dyn Io> =
+                Arc::new(Watched::new(Arc::new(Disk), Fault::Fail { at, times: u64::MAX, errno: 28 }));
             assert!(matches!(ask(&full, &path).unwrap(), Asked::Granted(_)), "call {at}");
             let after = std::fs::read_to_string(&path).unwrap();
             assert!(after == before || after.contains("epoch"), "call {at}: {after:?}");
         }
-        let Asked::Granted(next) = ask(&Disk, &path).unwrap() else { panic!("free") };
-        assert!(next.epoch > 2);
+        let Asked::Granted(next) = ask(&disk, &path).unwrap() else { panic!("free") };
+        assert!(next.epoch() > 2);
     }
 }

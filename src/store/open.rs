@@ -71,8 +71,10 @@ pub(super) struct Inner {
     pub home: PathBuf,
     pub fsync: Fsync,
     pub io: Arc<dyn Io>,
+    pub foreign: bool,
+    /// On another machine; asked for once.
+    remote: std::sync::OnceLock<bool>,
     name: String,
-    foreign: bool,
 }
 
 /// Who may write a loaded session.
@@ -162,7 +164,9 @@ impl Store {
         let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
             layout.workspace.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
         });
-        Ok(Self { inner: Arc::new(Inner { layout, home, fsync, io, name, foreign }) })
+        Ok(Self {
+            inner: Arc::new(Inner { layout, home, fsync, io, name, foreign, remote: std::sync::OnceLock::new() }),
+        })
     }
 
     /// The workspace's name.
@@ -173,6 +177,16 @@ impl Store {
     /// Another program made the workspace.
     pub fn is_foreign(&self) -> bool {
         self.inner.foreign
+    }
+
+    /// The workspace lies on another machine, or may: nobody is told there when a file changes, and locks may not
+    /// tell the truth. A session there is taken over only when somebody says so.
+    pub fn is_remote(&self) -> bool {
+        *self.inner.remote.get_or_init(|| {
+            // One that does not exist yet will be where the directories above it are.
+            let found = self.inner.layout.workspace.ancestors().find_map(|path| self.io().is_remote(path).ok());
+            found.unwrap_or(false)
+        })
     }
 
     /// The directory of a session, whether or not it exists.
@@ -194,19 +208,24 @@ impl Store {
             .unwrap_or_else(|| SessionId::numbered(fastrand::u32(..)))
     }
 
-    fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
+    pub(super) fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
         Reader { io: self.io(), id, dir: self.inner.layout.session(id), home: &self.inner.home }
     }
 
     /// The live file of a session.
-    fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
+    pub(super) fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
         let bytes = session::whole(self.io(), &dir.join(layout::LIVE))?;
         let there = bytes.as_ref().is_some_and(|bytes| !bytes.is_empty());
         Ok((bytes.map(|bytes| Live::parse(&bytes, dir)).unwrap_or_default(), there))
     }
 
     /// The live rows that are not final yet.
-    fn open_rows(&self, reader: &Reader<'_>, found: &Found, live: &Live) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn open_rows(
+        &self,
+        reader: &Reader<'_>,
+        found: &Found,
+        live: &Live,
+    ) -> Result<Vec<Message>, StoreError> {
         match live.rows.iter().map(|entry| entry.from).min() {
             Some(from) => Ok(live.open_rows(&reader.finals(found, from)?)),
             None => Ok(Vec::new()),
@@ -223,7 +242,7 @@ impl Store {
         session::find(self.io(), &dir)?;
         let lock_path = dir.join(layout::LOCK);
         // The lock comes before reading, so that what was read stays true for a writer.
-        let (asked, another) = match lock::ask(self.io(), &lock_path) {
+        let (asked, another) = match lock::ask(&self.inner.io, &lock_path) {
             Ok(asked) => (asked, true),
             Err(error) => (Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))), false),
         };
@@ -333,7 +352,7 @@ impl Store {
         let dir = layout.session(&id);
         let made = || -> Result<Journal, StoreError> {
             let path = dir.join(layout::LOCK);
-            let lock = match lock::ask(io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
+            let lock = match lock::ask(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
                 Asked::Granted(lock) => lock,
                 Asked::Held(holder) => return Err(StoreError::Held { path: dir.clone(), holder }),
             };
@@ -362,7 +381,7 @@ impl Store {
         }
     }
 
-    fn make_workspace(&self, at: At) -> Result<(), StoreError> {
+    pub(super) fn make_workspace(&self, at: At) -> Result<(), StoreError> {
         let layout = &self.inner.layout;
         let io = self.io();
         // The mark first: sessions without it would look like another program's.
@@ -386,7 +405,8 @@ impl Store {
         self.io().fsync_dir(dir).map_err(|e| StoreError::io("save", dir, e))
     }
 
-    fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
+    /// Makes the directory of `wanted`, or of the next free id like it, empty.
+    pub(super) fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
         let others = (0..100).map(|_| self.fresh_id(at));
         for id in std::iter::once(wanted.clone()).chain(names::siblings(wanted)).chain(others) {
             let dir = self.inner.layout.session(&id);

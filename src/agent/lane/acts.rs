@@ -1,0 +1,207 @@
+//! What people do to a session: acts, changes of its properties, and taking its files away from it.
+
+use super::super::desk::blocking;
+use super::super::files::Standing;
+use super::super::step::Input;
+use super::keep::Show;
+use super::{Lane, Yielded};
+use crate::domain::Event;
+use crate::domain::contract::Act;
+use crate::domain::ids::At;
+use crate::domain::inbox::Change;
+use crate::domain::notice::{Level, Notice};
+use crate::store::StoreError;
+use tokio::sync::oneshot;
+
+impl Lane {
+    pub(super) async fn act(&mut self, act: Act) {
+        // Whoever took the files away comes first.
+        if !self.yielding.is_empty() && act != Act::Stop {
+            return;
+        }
+        if let Act::Draft { text } = act {
+            if self.load(Show::Nothing).await {
+                self.save_draft(text).await;
+            }
+            return;
+        }
+        match act {
+            Act::Read if !self.load(Show::Nothing).await || !self.machine.meta.unread => return,
+            Act::Read => {
+                // A session that somebody else writes cannot be marked here, and that is no reason for a word.
+                if !self.own(Quiet::Yes).await {
+                    return;
+                }
+            }
+            _ if !self.own(Quiet::No).await => return,
+            _ => self.acted = true,
+        }
+        if leads_to_a_request(&act) && !self.load_context().await {
+            // Without its history the model would answer somebody else: what was sent waits.
+            if let Act::Send { text } | Act::Steer { text } = act {
+                self.input(Input::Hold(text)).await;
+            }
+            return;
+        }
+        let chosen = match &act {
+            Act::Model { connection, .. } => connection.clone(),
+            _ => None,
+        };
+        self.input(Input::Act(act)).await;
+        // Refused choices are not remembered.
+        if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
+            self.shared.setup.connections.choose(&name);
+            let shared = self.shared.clone();
+            blocking(move || (shared.setup.chosen)(&name)).await;
+        }
+    }
+
+    /// Makes us the writer. False when we are not; unless it is to be `quiet`, the user was told why.
+    async fn own(&mut self, quiet: Quiet) -> bool {
+        match self.files.standing() {
+            Standing::Ours(_) | Standing::New { .. } => return true,
+            // What another program wrote since is shown first.
+            Standing::Seen | Standing::Theirs(_) => self.files.look_again(),
+            Standing::Unloaded => {}
+        }
+        if !self.claim(Show::Changed).await {
+            return false;
+        }
+        let Standing::Theirs(who) = self.files.standing() else { return true };
+        if quiet == Quiet::No {
+            let text = format!("This session can only be read here: {who} has it open.");
+            let notice = Notice::new(Level::Warning, text).hint("Close it there, or start a new session here.");
+            self.out.send(Event::Notice(notice)).await;
+        }
+        false
+    }
+
+    pub(super) async fn save_draft(&mut self, text: String) {
+        self.draft.clone_from(&text);
+        self.input(Input::Act(Act::Draft { text: text.clone() })).await;
+        // A draft of a session that is nowhere would be found by nobody.
+        if !text.is_empty() && matches!(self.files.standing(), Standing::New { .. }) {
+            self.keep_meta(super::Safety::Written).await;
+        }
+        if let Some(Err(error)) = self.files.save_draft(text).await {
+            tracing::warn!(%error, "the draft was not saved");
+        }
+    }
+
+    /// The time of a redelivery has come.
+    pub(super) async fn redeliver(&mut self, at: At) {
+        if self.machine.redelivery() == Some(at) && self.files.ours().is_some() && self.load_context().await {
+            self.acted = true;
+            self.input(Input::Redeliver(at)).await;
+        }
+    }
+
+    /// Changes properties. What goes wrong comes back as a sentence: one batch tells it once.
+    pub(super) async fn change(&mut self, change: Change) -> Result<(), String> {
+        if !self.yielding.is_empty() {
+            return Err("it is being deleted or cleared".to_owned());
+        }
+        if !self.own(Quiet::Yes).await {
+            return Err(match self.files.standing() {
+                Standing::Theirs(who) => format!("{who} has it open"),
+                _ => "it cannot be read".to_owned(),
+            });
+        }
+        let before = self.machine.meta.clone();
+        self.refused = None;
+        self.input(Input::Change(change)).await;
+        if let Some(error @ StoreError::HeaderTooLong { .. }) = self.refused.take() {
+            // Back to what is on disk: else nothing of the header could be saved any more.
+            self.machine.meta.labels = before.labels;
+            self.keep_meta(super::Safety::Synced).await;
+            self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+            return Err(error.to_string());
+        }
+        Ok(())
+    }
+
+    /// Stops the turn and lets the files go as soon as its processes are gone.
+    pub(super) async fn give_up(&mut self, done: oneshot::Sender<Result<Yielded, String>>) {
+        self.files.look_again();
+        if !self.load(Show::Nothing).await {
+            let _ = done.send(Err("it cannot be read".to_owned()));
+            return;
+        }
+        if let Standing::Theirs(who) = self.files.standing() {
+            let _ = done.send(Err(format!("{who} has it open")));
+            return;
+        }
+        self.yielding.push(done);
+        self.input(Input::Act(Act::Stop)).await;
+    }
+
+    pub(super) async fn flush(&mut self) {
+        let kept = self.files.flush().await;
+        self.told("save what waits", kept);
+    }
+
+    /// Lets the files go when nothing needs them here: somebody waits for them, nobody looks, or nobody did anything but
+    /// look. While something runs or is unsaved they are kept, and it is tried again after whatever happens next.
+    pub(super) async fn let_go(&mut self) {
+        if !self.machine.is_quiet() {
+            return;
+        }
+        if !self.yielding.is_empty() {
+            return self.yield_now().await;
+        }
+        match self.files.standing() {
+            Standing::Ours(_) if self.left && self.machine.requests().is_empty() => {}
+            Standing::Ours(_) if !self.acted && self.machine.redelivery().is_none() => {
+                let closed = self.files.rest().await;
+                self.told("close the session", closed);
+                self.forget_meta();
+                return;
+            }
+            Standing::Seen | Standing::Theirs(_) if self.left => {}
+            _ => return,
+        }
+        let closed = self.files.close().await;
+        let saved = closed.is_ok();
+        self.told("close the session", closed);
+        if saved {
+            self.unload();
+        }
+    }
+
+    async fn yield_now(&mut self) {
+        let on_disk = !matches!(self.files.standing(), Standing::New { .. });
+        let closed = if on_disk { self.files.close().await } else { Ok(()) };
+        let meta = self.machine.meta.clone();
+        if closed.is_ok() && on_disk {
+            self.unload();
+        }
+        for done in std::mem::take(&mut self.yielding) {
+            let yielded = Yielded { meta: meta.clone(), on_disk };
+            let _ = done.send(closed.as_ref().map(|()| yielded).map_err(ToString::to_string));
+        }
+    }
+}
+
+/// Whether a session that cannot be written is worth a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quiet {
+    Yes,
+    No,
+}
+
+/// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
+/// would hold up what the user waits for.
+fn leads_to_a_request(act: &Act) -> bool {
+    match act {
+        Act::Send { .. } | Act::Steer { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => true,
+        Act::Stop
+        | Act::Mode { .. }
+        | Act::Model { .. }
+        | Act::Thinking(_)
+        | Act::Rename { .. }
+        | Act::Read
+        | Act::Cwd(_)
+        | Act::TakeOver
+        | Act::Draft { .. } => false,
+    }
+}
