@@ -82,7 +82,7 @@ impl Store {
     pub(super) fn lock_briefly(&self, id: &SessionId) -> Result<Lock, StoreError> {
         let dir = self.inner.layout.session(id);
         let path = dir.join(layout::LOCK);
-        match lock::ask_briefly(self.io(), &path).map_err(|e| StoreError::io("lock", &path, e))? {
+        match lock::ask_briefly(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
             Asked::Granted(lock) => Ok(lock),
             Asked::Held(holder) => Err(StoreError::Held { path: dir, holder }),
         }

@@ -99,6 +99,12 @@ pub enum StoreError {
         /// The directory of all sessions.
         path: PathBuf,
     },
+    /// Nothing of this name lies in the trash.
+    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
+    NotInTrash {
+        /// The directory that it would be.
+        path: PathBuf,
+    },
     /// A definition cannot be added.
     #[error("{} is left as it is: {why}.", .path.display())]
     Definition {
@@ -106,12 +112,6 @@ pub enum StoreError {
         path: PathBuf,
         /// Why not.
         why: String,
-    },
-    /// Nothing of this name lies in the trash.
-    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
-    NotInTrash {
-        /// The directory that it would be.
-        path: PathBuf,
     },
     /// The session's writer has ended.
     #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]
