@@ -6,6 +6,9 @@ mod life;
 mod lifecycle;
 mod properties;
 mod scale;
+mod lifecycle;
+mod properties;
+mod scale;
 mod two;
 
 use super::io::{Disk, How, Io, Kind, Stat};
