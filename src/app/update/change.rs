@@ -52,8 +52,11 @@ fn in_words(state: &State, change: &Change, metas: &[&SessionMeta]) -> String {
 /// Changes sessions and opens the way back. Those that are so already are left alone.
 pub(super) fn change(state: &mut State, ids: &[SessionId], change: Change, fx: &mut Vec<Effect>) {
     let all = metas(state, ids);
-    let changed: Vec<&SessionMeta> =
-        all.iter().copied().filter(|meta| crate::app::state::sessions::undo::inverse(meta, &change).is_some()).collect();
+    let changed: Vec<&SessionMeta> = all
+        .iter()
+        .copied()
+        .filter(|meta| crate::app::state::sessions::undo::inverse(meta, &change).is_some())
+        .collect();
     let what = in_words(state, &change, &changed);
     let Some((undo, sessions)) = Undo::of(&all, &change, what, state.now) else { return };
     fx.push(Effect::Send(Command::Change { sessions, change }));
