@@ -10,6 +10,7 @@
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `change` | properties of a session that nobody has open |
+//! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
 //! | `trash` `files` | deleting, and what lies in the trash; trees of files |
 //! | `merge` | properties that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
@@ -18,10 +19,11 @@
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod branch;
 mod change;
 mod drafts;
-mod follow;
 mod files;
+mod follow;
 pub mod header;
 mod index;
 pub mod io;
@@ -35,7 +37,9 @@ mod mend;
 mod merge;
 mod names;
 mod open;
+mod pieces;
 mod portable;
+mod refers;
 pub mod row;
 mod session;
 mod tail;
@@ -95,6 +99,14 @@ pub enum StoreError {
     NoName {
         /// The directory of all sessions.
         path: PathBuf,
+    },
+    /// There is no such row.
+    #[error("the session in {} has no message {message} (any more). Choose another one", .path.display())]
+    NoMessage {
+        /// The session's directory.
+        path: PathBuf,
+        /// The message's id.
+        message: String,
     },
     /// Nothing of this name lies in the trash.
     #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]

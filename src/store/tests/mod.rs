@@ -1,10 +1,11 @@
 //! Tests of the store as a whole: other programs' files, lives with deaths and errors in them, two at once.
 
+mod branch;
 mod craft;
 mod deaths;
 mod life;
-mod scale;
 mod lifecycle;
+mod scale;
 mod two;
 
 use super::io::{Disk, How, Io, Kind, Stat};
