@@ -14,6 +14,7 @@
 //! | `trash` `files` | deleting, and what lies in the trash; trees of files |
 //! | `merge` | properties that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
+//! | `properties` | what the workspace defines: statuses, labels, views |
 //! | `drafts` | unsent texts and the input history |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
 //!
@@ -39,6 +40,7 @@ mod names;
 mod open;
 mod pieces;
 mod portable;
+mod properties;
 mod refers;
 pub mod row;
 mod session;
@@ -54,6 +56,7 @@ pub use header::Counted;
 pub use journal::{Durability, Journal};
 pub use list::Listing;
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
+pub use properties::PropertiesStamp;
 pub use session::Page;
 pub use writer::{Health, Urgency, Writer};
 
@@ -113,6 +116,14 @@ pub enum StoreError {
     NotInTrash {
         /// The directory that it would be.
         path: PathBuf,
+    },
+    /// A definition cannot be added.
+    #[error("{} is left as it is: {why}.", .path.display())]
+    Definition {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
     },
     /// The session's writer has ended.
     #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]

@@ -5,6 +5,7 @@ mod craft;
 mod deaths;
 mod life;
 mod lifecycle;
+mod properties;
 mod scale;
 mod two;
 
