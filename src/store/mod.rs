@@ -21,8 +21,8 @@
 
 mod change;
 mod drafts;
-mod follow;
 mod files;
+mod follow;
 pub mod header;
 mod index;
 pub mod io;

@@ -3,9 +3,9 @@
 mod craft;
 mod deaths;
 mod life;
-mod scale;
 mod lifecycle;
 mod properties;
+mod scale;
 mod two;
 
 use super::io::{Disk, How, Io, Kind, Stat};
