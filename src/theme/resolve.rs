@@ -152,6 +152,7 @@ pub fn falls_back_to(role: Role) -> Option<Role> {
         Role::Faint | Role::Thinking | Role::ToolOutput | Role::Quote | Role::Status | Role::Group => Role::Dim,
         Role::AssistantHead | Role::ToolVerb => Role::Dim,
         Role::Rule | Role::Mark | Role::DiffMeta => Role::Faint,
+        Role::Found => Role::Match,
         Role::RuleFocus | Role::Link | Role::Code | Role::Key | Role::Unread | Role::UserHead => Role::Accent,
         Role::Running | Role::ModeAsk | Role::Match => Role::Accent,
         Role::Accent | Role::Heading | Role::Emphasis | Role::Bold | Role::PanelTitle => Role::Strong,

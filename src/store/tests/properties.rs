@@ -431,6 +431,15 @@ fn what_another_program_added_meanwhile_is_kept() {
         fn try_lock(&self, file: &File) -> std::io::Result<bool> {
             self.disk.try_lock(file)
         }
+        fn is_locked(&self, file: &File) -> std::io::Result<bool> {
+            self.disk.is_locked(file)
+        }
+        fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
+            self.disk.swap(one, other)
+        }
+        fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
+            self.disk.is_remote(path)
+        }
     }
     for (times, kept) in [(1, true), (1_000, false)] {
         let root = with(&[("labels/config.json", r#"{"labels":[{"id":"mine","name":"Mine"}]}"#)]);
