@@ -60,6 +60,7 @@ impl Engine {
             own_dirs: vec![],
             runner: "lisle".into(),
             sandbox: String::new(),
+            enforced: false,
             inbox: Inbox { worktrees: home.join("data/worktrees/w"), ..Inbox::default() },
         };
         change(&mut settings);

@@ -803,6 +803,7 @@ fn messages_that_begin_a_turn_give_labels_once_and_steering_gives_none() {
     b.text("ok");
     b.stop_with(Stop::Done);
     assert_eq!(b.machine.meta.labels, ["bug::7", "bug::8", "ticket::12", "ticket::13"]);
+    let mut b = automatic(&USUAL);
     b.machine.meta.labels = vec!["x".repeat(1990)];
     b.send("bug-1 bug-22222222");
     assert_eq!(b.machine.meta.labels[1..], ["bug::1"], "the header has only so much room");
