@@ -5,6 +5,7 @@
 //! | `open` | [`Store`]: opening, listing, loading, creating |
 //! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
 //! | `session` | reading one session: header, pages, what is odd |
+//! | `search` | all rows of all sessions, by a query; `around` reads the rows around a hit |
 //! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
@@ -19,6 +20,7 @@
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod around;
 mod change;
 mod drafts;
 mod files;
@@ -39,6 +41,7 @@ mod open;
 mod portable;
 mod properties;
 pub mod row;
+mod search;
 mod session;
 mod tail;
 mod trash;
@@ -47,6 +50,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use around::Around;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};

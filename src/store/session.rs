@@ -368,7 +368,7 @@ pub(super) fn blank(line: &[u8]) -> bool {
 }
 
 /// Rows without a time have that of the row before.
-fn fill_times(rows: &mut [Message], created: At) {
+pub(super) fn fill_times(rows: &mut [Message], created: At) {
     let mut last = created;
     for row in rows {
         if row.at == At(0) {

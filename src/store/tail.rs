@@ -66,6 +66,58 @@ pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io
     }
 }
 
+/// The first `want` lines (at least one) from `start`, where a line begins, to `end`, and where the next page begins;
+/// `None` when nothing but blanks follows.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn after(io: &dyn Io, file: &File, start: u64, end: u64, want: usize) -> io::Result<(Vec<Line>, Option<u64>)> {
+    let want = want.max(1);
+    let mut span = BLOCK;
+    loop {
+        let stop = end.min(start.saturating_add(span));
+        let bytes = range(io, file, start, stop)?;
+        let whole = stop >= end;
+        let mut lines = Vec::new();
+        let mut at = 0;
+        for newline in memchr::memchr_iter(b'\n', &bytes).map(Some).chain(std::iter::once(None)) {
+            if newline.is_none() && !whole {
+                break;
+            }
+            let (begin, line) = (at, &bytes[at..newline.unwrap_or(bytes.len())]);
+            at = newline.map_or(bytes.len(), |n| n + 1);
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            if lines.len() == want {
+                return Ok((lines, Some(start + begin as u64)));
+            }
+            lines.push(Line { at: start + begin as u64, bytes: line.to_vec() });
+        }
+        if whole {
+            return Ok((lines, None));
+        }
+        span = span.saturating_mul(4);
+    }
+}
+
+/// Where the line begins that byte `at` is in, not before `floor`, where a line begins too.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn line_start(io: &dyn Io, file: &File, floor: u64, at: u64) -> io::Result<u64> {
+    let mut end = at;
+    while end > floor {
+        let start = end.saturating_sub(BLOCK).max(floor);
+        let bytes = range(io, file, start, end)?;
+        if let Some(newline) = memchr::memrchr(b'\n', &bytes) {
+            return Ok(start + newline as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(floor)
+}
+
 /// The bytes from `start` to `end`, fewer when the file is shorter.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ mod life;
 mod lifecycle;
 mod properties;
 mod scale;
+mod search;
 mod two;
 
 use super::io::{Disk, How, Io, Kind, Stat};
