@@ -3,6 +3,7 @@
 pub mod args;
 mod headless;
 mod output;
+mod search;
 mod sessions;
 
 use crate::runtime;
@@ -75,6 +76,10 @@ async fn start(args: Args) -> Exit {
         Some(Command::Sessions(SessionsCommand::List(list))) => {
             complain_of(&ground);
             sessions::list(&ground, &list)
+        }
+        Some(Command::Sessions(SessionsCommand::Search(query))) => {
+            complain_of(&ground);
+            search::search(&ground, &query)
         }
         Some(Command::Sessions(SessionsCommand::Show(show))) => {
             complain_of(&ground);

@@ -93,7 +93,7 @@ fn as_text(row: &Message) -> String {
     }
 }
 
-fn day(at: At) -> String {
+pub(super) fn day(at: At) -> String {
     jiff::Timestamp::from_millisecond(at.0)
         .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
         .unwrap_or_else(|_| "                ".to_owned())

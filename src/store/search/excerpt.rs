@@ -34,7 +34,7 @@ pub(super) fn excerpt(query: &Query, text: &str) -> (String, Vec<(usize, usize)>
     let (line, first) = match (best, first) {
         (Some((_, line, first)), _) => (line, first),
         (None, Some(first)) => (text, first),
-        (None, None) => (text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 0),
+        (None, None) => (text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default(), 0),
     };
     let shown = window(line, fold::place(line, first));
     let shown = sanitise::clean_line(&shown).into_owned();
