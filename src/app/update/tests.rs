@@ -3,6 +3,7 @@
 mod engine;
 mod focus;
 mod keys;
+mod list;
 
 use super::*;
 use crate::app::msg::{Area, Frame, Target};
