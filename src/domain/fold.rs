@@ -271,7 +271,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_count_as_the_replacement_character() {
-        for bytes in [&b"a\xffb"[..], b"\xe4\xb8", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"x\xc0\xafy", b"\xe4\xb8x"] {
+        for bytes in
+            [&b"a\xffb"[..], b"\xe4\xb8", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"x\xc0\xafy", b"\xe4\xb8x"]
+        {
             let mut out = Vec::new();
             fold_into(bytes, &mut out);
             let text = String::from_utf8(out).unwrap();

@@ -7,8 +7,8 @@
 pub mod colour;
 pub mod contract;
 pub mod diff;
-pub mod fold;
 pub mod expression;
+pub mod fold;
 pub mod ids;
 pub mod inbox;
 pub mod message;

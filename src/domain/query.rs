@@ -160,9 +160,7 @@ impl Query {
             return false;
         }
         let tool = |named: &Named| row.tool().is_some_and(|call| is_tool(call, named));
-        let file = |named: &Named| {
-            paths(&row.body).iter().any(|path| named.word.find(&fold::fold(path), 0).is_some())
-        };
+        let file = |named: &Named| paths(&row.body).iter().any(|path| named.word.find(&fold::fold(path), 0).is_some());
         either(&self.tools, |named| named.not, tool) && either(&self.files, |named| named.not, file)
     }
 
@@ -232,9 +230,7 @@ pub fn place_of(body: &Body) -> HitIn {
 #[must_use]
 pub fn texts(body: &Body) -> Vec<&str> {
     match body {
-        Body::User(user) => {
-            std::iter::once(&user.text).chain(&user.attachments).map(String::as_str).collect()
-        }
+        Body::User(user) => std::iter::once(&user.text).chain(&user.attachments).map(String::as_str).collect(),
         Body::Assistant(assistant) => vec![&assistant.text],
         Body::Thinking(thinking) => vec![&thinking.text],
         Body::Tool(call) => {

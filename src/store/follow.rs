@@ -187,7 +187,8 @@ impl Follower {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             Err(error) => return Err(StoreError::io("read", &path, error)),
         }
-        let replaced = io.stat(&self.dir).is_ok() && (!self.missing || io.stat(&self.dir.join(layout::THEIR_TEMP)).is_ok());
+        let replaced =
+            io.stat(&self.dir).is_ok() && (!self.missing || io.stat(&self.dir.join(layout::THEIR_TEMP)).is_ok());
         self.missing = true;
         if !replaced && !self.gone {
             self.gone = true;
@@ -205,7 +206,8 @@ impl Follower {
         if stat == self.live_stat {
             return Ok(false);
         }
-        let same = matches!((stat, self.live_stat), (Some(now), Some(old)) if now.ino == old.ino && now.len >= self.live_read);
+        let same =
+            matches!((stat, self.live_stat), (Some(now), Some(old)) if now.ino == old.ino && now.len >= self.live_read);
         if !same {
             self.live = Live::default();
             self.live_read = 0;

@@ -41,7 +41,8 @@ pub(super) fn query(text: &str) -> Result<Query, QueryError> {
                     && !words.contains(&word)
                 {
                     if words.len() == WORDS {
-                        let text = format!("A query has at most {WORDS} words. Quote a sentence to find it as a whole.");
+                        let text =
+                            format!("A query has at most {WORDS} words. Quote a sentence to find it as a whole.");
                         return Err(QueryError { at: part.at, text });
                     }
                     words.push(word);
@@ -142,7 +143,9 @@ fn filter(query: &mut Query, key: &str, part: &Part) -> Result<(), QueryError> {
                 "assistant" | "model" => HitIn::Assistant,
                 "tool" | "tools" => HitIn::Tool,
                 other => {
-                    return error(format!("in:{other} is no place. There are in:title, in:user, in:assistant and in:tool."));
+                    return error(format!(
+                        "in:{other} is no place. There are in:title, in:user, in:assistant and in:tool."
+                    ));
                 }
             };
             if part.not { query.not_places.push(place) } else { query.places.push(place) }

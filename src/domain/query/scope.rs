@@ -111,6 +111,7 @@ fn gather<'a>(
 
 fn unknown<'a>(kind: &str, named: &Named, known: impl Iterator<Item = &'a str>) -> QueryError {
     let known: Vec<&str> = known.collect();
-    let there = if known.is_empty() { "There is none yet.".to_owned() } else { format!("There are {}.", known.join(", ")) };
+    let there =
+        if known.is_empty() { "There is none yet.".to_owned() } else { format!("There are {}.", known.join(", ")) };
     QueryError { at: named.at, text: format!("There is no {kind} {:?}. {there}", named.name) }
 }

@@ -30,7 +30,11 @@ fn words_phrases_and_exclusions() {
         ("\"a b\"c", &["a b", "c"], &[]),
         ("x -y -\"z w\"", &["x"], &["y", "z w"]),
         ("--release - -", &["--release", "-"], &[]),
-        ("std::io http://x.y localhost:80 main.rs:12 C:\\x", &["std::io", "http://x.y", "localhost:80", "main.rs:12", "c:\\x"], &[]),
+        (
+            "std::io http://x.y localhost:80 main.rs:12 C:\\x",
+            &["std::io", "http://x.y", "localhost:80", "main.rs:12", "c:\\x"],
+            &[],
+        ),
         ("error: note:this warning:", &["error:", "note:this", "warning:"], &[]),
         ("tool::name", &["tool::name"], &[]),
         ("\"status:done\"", &["status:done"], &[]),
@@ -50,7 +54,9 @@ fn owned(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn filters() {
-    let query = parsed("x status:in_progress -label:\"Needs care\" TOOL:Bash file:src/main.rs in:user -in:tool after:7d before:2026-11-01");
+    let query = parsed(
+        "x status:in_progress -label:\"Needs care\" TOOL:Bash file:src/main.rs in:user -in:tool after:7d before:2026-11-01",
+    );
     let names = |named: &[Named]| named.iter().map(|one| (one.name.clone(), one.not)).collect::<Vec<_>>();
     assert_eq!(words(&query.words), ["x"]);
     assert_eq!(names(&query.statuses), [("in_progress".to_owned(), false)]);
@@ -104,7 +110,20 @@ fn dates() {
     ] {
         assert_eq!(meant(text), at, "{text}");
     }
-    for wrong in ["", "7", "7x", "11-01", "2026-2-1", "2026-02-30", "2026-11-01T25:00", "2026T12:00", "tomorrow", "99999d", "-1d", "d"] {
+    for wrong in [
+        "",
+        "7",
+        "7x",
+        "11-01",
+        "2026-2-1",
+        "2026-02-30",
+        "2026-11-01T25:00",
+        "2026T12:00",
+        "tomorrow",
+        "99999d",
+        "-1d",
+        "d",
+    ] {
         assert_eq!(When::parse(wrong), None, "{wrong}");
     }
     assert!(When::parse("9000y").unwrap().at(At(0), &zone) < At(0), "before all time is no error");
@@ -153,7 +172,8 @@ fn rows_are_taken_by_place_tool_and_file() {
         ("file:.rs -tool:read", "m"),
     ] {
         let query = parsed(text);
-        let seen: String = rows.iter().zip("uabrm".chars()).filter(|(row, _)| query.takes_row(row)).map(|(_, c)| c).collect();
+        let seen: String =
+            rows.iter().zip("uabrm".chars()).filter(|(row, _)| query.takes_row(row)).map(|(_, c)| c).collect();
         assert_eq!(seen, taken, "{text}");
     }
     assert_eq!(texts(&rows[4].body), ["", "mcp__linear__create_issue", "x/y.rs", "done"]);
@@ -228,7 +248,8 @@ fn sessions_are_taken_by_status_and_label() {
         assert_eq!(error.at, 2);
         assert!(error.text.contains(part), "{error}");
     }
-    let scope = Scope::new(&parsed("after:1970-01-02 before:1970-01-03"), &properties(), &[], At(0), &TimeZone::UTC).unwrap();
+    let scope =
+        Scope::new(&parsed("after:1970-01-02 before:1970-01-03"), &properties(), &[], At(0), &TimeZone::UTC).unwrap();
     let day = 86_400_000;
     assert_eq!([day - 1, day, 2 * day - 1, 2 * day].map(|at| scope.takes_time(At(at))), [false, true, true, false]);
 }
