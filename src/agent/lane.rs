@@ -251,10 +251,10 @@ impl Lane {
                 let site = self.site();
                 self.works.inspect(run, call, tool, site);
             }
-            Step::Run(run, call, facts) => {
+            Step::Run(run, call, facts, sandbox) => {
                 let site = self.site();
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
-                    self.works.run(run, call, tool, *facts, site);
+                    self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
             }
             Step::Cancel(run) => self.works.cancel(run, self.me.clone()),
@@ -336,6 +336,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
         policy: setup.settings.policy,
+        enforced: setup.settings.enforced,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),

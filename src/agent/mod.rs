@@ -7,6 +7,7 @@ pub mod connections;
 pub mod context;
 pub mod desk;
 mod files;
+pub mod labels;
 mod lane;
 pub mod link;
 pub mod machine;

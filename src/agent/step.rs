@@ -4,6 +4,7 @@ use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::inbox::Change;
 use crate::domain::message::Message;
+use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
@@ -78,8 +79,8 @@ pub enum Step {
     Ask(RunNo, Box<ModelRequest>),
     /// Gather the facts of a call.
     Inspect(RunNo, Call),
-    /// Run a call that was decided on these facts.
-    Run(RunNo, Call, Box<CallFacts>),
+    /// Run a call that was decided on these facts, held back so.
+    Run(RunNo, Call, Box<CallFacts>, Sandbox),
     /// Drop the request and end the calls of all runs up to this one, then report [`Input::Reaped`].
     Cancel(RunNo),
     /// Report [`Input::RetryNow`] after so many milliseconds.

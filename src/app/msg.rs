@@ -1,6 +1,7 @@
 //! What can happen to the screen. Every message comes with the instant at which it happened.
 
 use crate::app::state::chat;
+use crate::app::state::sessions::Group;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
@@ -99,6 +100,8 @@ pub enum Timer {
     Notice,
     /// "Once more quits" is over.
     Quit,
+    /// The last change of sessions can be undone no longer.
+    Undo,
     /// Times on the screen move on.
     Tick,
     /// What was typed into the search over all sessions is to be sent.
@@ -135,6 +138,8 @@ pub enum Target {
     List,
     /// A row of the list.
     ListRow(SessionId),
+    /// A heading of the list.
+    ListHeading(Group),
     /// The conversation, beside its entries.
     Chat,
     /// An entry of the conversation, by its key.

@@ -244,7 +244,20 @@ actions! {
         New "new" "new session" [List];
         Rename "rename" "rename the selected session" [List];
         Filter "filter" "filter the list" [List];
+        Filters "filters" "what is listed: flagged, unread, archived, a status, a label" [Global];
+        All "all" "list all again: no filter" [Global];
         Archived "archived" "show the archived sessions, or the others again" [Global];
+        Group "group" "group by date, status, label, directory, or not at all" [Global];
+        Fold "fold" "fold the group" [List];
+        Unfold "unfold" "unfold the group" [List];
+        FoldAll "fold_all" "fold all groups, or unfold them" [List];
+        Mark "mark" "mark the session, or no longer; unfold the group" [List];
+        MarkRange "mark_range" "marks go along with the cursor, or no longer" [List];
+        MarkUp "mark_up" "mark and go up" [List];
+        MarkDown "mark_down" "mark and go down" [List];
+        MarkGroup "mark_group" "mark all of the group, or none" [List];
+        MarkAll "mark_all" "mark all that is listed, or none" [List];
+        Undo "undo" "undo the last change of sessions" [Global];
     }
     /// Panes and focus.
     Pane PaneAction "pane" {

@@ -194,6 +194,7 @@ impl Ground {
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.paths.own_dirs(),
                 runner: self.runner.clone(),
+                enforced: sandbox::is_enforced(),
                 sandbox: sandbox::describe(),
             },
             chosen: Box::new(move |name| {

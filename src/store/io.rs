@@ -58,6 +58,19 @@ impl From<fs::Metadata> for Stat {
     }
 }
 
+/// What a path itself names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Link,
+    /// A pipe, a socket, a device.
+    Other,
+}
+
 /// The file calls of the store.
 pub trait Io: Send + Sync + fmt::Debug {
     /// Opens a file.
@@ -85,6 +98,21 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
     /// Facts of what a path names, symbolic links followed.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// What the path itself names, symbolic links not followed, and its facts.
+    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+        let meta = fs::symlink_metadata(path)?;
+        let kind = match meta.file_type() {
+            kind if kind.is_symlink() => Kind::Link,
+            kind if kind.is_dir() => Kind::Dir,
+            kind if kind.is_file() => Kind::File,
+            _ => Kind::Other,
+        };
+        Ok((kind, Stat::from(meta)))
+    }
+    /// Gives a file a second name, which must not be taken.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
     /// Removes a file or an empty directory.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Takes an exclusive lock on the open file; false when another one holds it.
@@ -349,6 +377,12 @@ impl Io for Watched {
     }
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         self.around(|| self.inner.stat(path))
+    }
+    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+        self.around(|| self.inner.lstat(path))
+    }
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.around(|| self.inner.link(from, to))
     }
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.around(|| self.inner.remove(path))

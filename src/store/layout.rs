@@ -22,6 +22,8 @@ pub const SALVAGE: &str = "session.jsonl.salvage";
 pub const HEADER: &str = "header.json";
 /// What can still change.
 pub const LIVE: &str = "live.jsonl";
+/// The unsent text of a session that lies in the trash.
+pub const DRAFT: &str = "draft.txt";
 /// The lock.
 pub const LOCK: &str = "lisle.lock";
 
@@ -39,6 +41,11 @@ impl Layout {
     /// The directory of one session. Ids are checked when they are made, so this never leaves the workspace.
     pub fn session(&self, id: &SessionId) -> PathBuf {
         self.sessions().join(id.as_str())
+    }
+
+    /// Where deleted sessions go.
+    pub fn trash(&self) -> PathBuf {
+        self.workspace.join("trash")
     }
 
     /// The unsent text of one session.

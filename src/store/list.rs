@@ -74,6 +74,8 @@ impl Store {
         for name in names {
             match name.to_str().map(SessionId::parse) {
                 Some(Ok(id)) => ids.push(id),
+                // A session that is being made, or that was left by a death in its making or unmaking.
+                _ if name.to_str().is_some_and(layout::is_temp) => {}
                 // Files of other programs lie here too; only a directory could be a session.
                 _ if self.io().stat(&dir.join(&name)).is_ok_and(|stat| stat.is_dir) => {
                     strange.push(name.to_string_lossy().into_owned());

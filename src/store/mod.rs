@@ -9,14 +9,19 @@
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
+//! | `change` | properties of a session that nobody has open |
+//! | `trash` `files` | deleting, and what lies in the trash; trees of files |
 //! | `merge` | properties that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
+//! | `properties` | what the workspace defines: statuses, labels, views |
 //! | `drafts` | unsent texts and the input history |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod change;
 mod drafts;
+mod files;
 mod follow;
 pub mod header;
 mod index;
@@ -32,9 +37,11 @@ mod merge;
 mod names;
 mod open;
 mod portable;
+mod properties;
 pub mod row;
 mod session;
 mod tail;
+mod trash;
 mod writer;
 
 #[cfg(test)]
@@ -45,6 +52,7 @@ pub use header::Counted;
 pub use journal::{Durability, Journal};
 pub use list::Listing;
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
+pub use properties::PropertiesStamp;
 pub use session::Page;
 pub use writer::{Health, Urgency, Writer};
 
@@ -90,6 +98,20 @@ pub enum StoreError {
     NoName {
         /// The directory of all sessions.
         path: PathBuf,
+    },
+    /// Nothing of this name lies in the trash.
+    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
+    NotInTrash {
+        /// The directory that it would be.
+        path: PathBuf,
+    },
+    /// A definition cannot be added.
+    #[error("{} is left as it is: {why}.", .path.display())]
+    Definition {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
     },
     /// The session's writer has ended.
     #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]

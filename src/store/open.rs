@@ -208,19 +208,24 @@ impl Store {
             .unwrap_or_else(|| SessionId::numbered(fastrand::u32(..)))
     }
 
-    fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
+    pub(super) fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
         Reader { io: self.io(), id, dir: self.inner.layout.session(id), home: &self.inner.home }
     }
 
     /// The live file of a session.
-    fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
+    pub(super) fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
         let bytes = session::whole(self.io(), &dir.join(layout::LIVE))?;
         let there = bytes.as_ref().is_some_and(|bytes| !bytes.is_empty());
         Ok((bytes.map(|bytes| Live::parse(&bytes, dir)).unwrap_or_default(), there))
     }
 
     /// The live rows that are not final yet.
-    fn open_rows(&self, reader: &Reader<'_>, found: &Found, live: &Live) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn open_rows(
+        &self,
+        reader: &Reader<'_>,
+        found: &Found,
+        live: &Live,
+    ) -> Result<Vec<Message>, StoreError> {
         match live.rows.iter().map(|entry| entry.from).min() {
             Some(from) => Ok(live.open_rows(&reader.finals(found, from)?)),
             None => Ok(Vec::new()),
@@ -376,7 +381,7 @@ impl Store {
         }
     }
 
-    fn make_workspace(&self, at: At) -> Result<(), StoreError> {
+    pub(super) fn make_workspace(&self, at: At) -> Result<(), StoreError> {
         let layout = &self.inner.layout;
         let io = self.io();
         // The mark first: sessions without it would look like another program's.
@@ -400,7 +405,8 @@ impl Store {
         self.io().fsync_dir(dir).map_err(|e| StoreError::io("save", dir, e))
     }
 
-    fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
+    /// Makes the directory of `wanted`, or of the next free id like it, empty.
+    pub(super) fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
         let others = (0..100).map(|_| self.fresh_id(at));
         for id in std::iter::once(wanted.clone()).chain(names::siblings(wanted)).chain(others) {
             let dir = self.inner.layout.session(&id);

@@ -264,6 +264,30 @@ impl Reader<'_> {
         Ok(counted)
     }
 
+    /// What the header counted, and the rows that came after it was written, as a death leaves them; all rows where it
+    /// counted none. `meta` is its own.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn up_to_date(&self, found: &Found, meta: &SessionMeta) -> Result<Counted, StoreError> {
+        let mut counted = counted_of(meta, found);
+        let from = match found.head.counted_to {
+            Some(to) => to.max(found.head.body),
+            None if found.head.sound => found.len,
+            None => found.head.body,
+        };
+        if let Some(file) = &found.file {
+            tail::each(self.io, file, from, found.len, |line| -> std::io::Result<()> {
+                if !blank(line.bytes) {
+                    row::read(line.bytes, line.at, 0, &self.dir).rows.iter().for_each(|row| count(&mut counted, row));
+                }
+                Ok(())
+            })
+            .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
+        }
+        Ok(counted)
+    }
+
     /// Where each line up to `end` begins.
     fn starts(&self, file: &File, end: u64) -> std::io::Result<Vec<u64>> {
         let bytes = tail::range(self.io, file, 0, end)?;
@@ -339,7 +363,7 @@ impl Reader<'_> {
     }
 }
 
-fn blank(line: &[u8]) -> bool {
+pub(super) fn blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
 

@@ -78,6 +78,67 @@ pub fn range(io: &dyn Io, file: &File, start: u64, end: u64) -> io::Result<Vec<u
     Ok(bytes)
 }
 
+/// A line as [`each`] shows it; blank ones too.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The byte where it begins.
+    pub at: u64,
+    /// Its length without the newline.
+    pub len: u64,
+    /// Its bytes without the newline; only the first of them when it is longer than [`LONGEST`].
+    pub bytes: &'a [u8],
+    /// A newline follows.
+    pub ended: bool,
+}
+
+/// A longer line is not held in memory.
+pub const LONGEST: usize = 64 << 20;
+const STEP: u64 = 1 << 20;
+
+/// Shows every line between `start`, where one begins, and `end`, in order. Holds one line in memory at a time.
+///
+/// # Errors
+/// When the file cannot be read, or what `show` fails with.
+pub fn each<E: From<io::Error>>(
+    io: &dyn Io,
+    file: &File,
+    start: u64,
+    end: u64,
+    mut show: impl FnMut(Shown<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let (mut begun, mut len, mut held) = (start, 0u64, Vec::new());
+    let mut at = start;
+    while at < end {
+        let bytes = range(io, file, at, (at + STEP).min(end))?;
+        if bytes.is_empty() {
+            break;
+        }
+        at += bytes.len() as u64;
+        let mut rest = bytes.as_slice();
+        while let Some(newline) = memchr::memchr(b'\n', rest) {
+            let (line, after) = (&rest[..newline], &rest[newline + 1..]);
+            len += line.len() as u64;
+            if held.is_empty() {
+                show(Shown { at: begun, len, bytes: line, ended: true })?;
+            } else {
+                held.extend_from_slice(&line[..line.len().min(LONGEST - held.len())]);
+                show(Shown { at: begun, len, bytes: &held, ended: true })?;
+                // A very long line's memory is given back.
+                held = Vec::new();
+            }
+            begun += len + 1;
+            len = 0;
+            rest = after;
+        }
+        len += rest.len() as u64;
+        held.extend_from_slice(&rest[..rest.len().min(LONGEST - held.len())]);
+    }
+    if len > 0 {
+        show(Shown { at: begun, len, bytes: &held, ended: false })?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +159,28 @@ mod tests {
             end = page.earlier;
         }
         all
+    }
+
+    #[test]
+    fn every_line_is_shown_once_with_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let long = "x".repeat(usize::try_from(STEP).unwrap() * 2 + 5);
+        for content in [format!("head\na\n\n{long}\nb"), format!("head\n{long}"), "head\n".into(), "head\nz\n".into()] {
+            std::fs::write(&path, &content).unwrap();
+            let file = Disk.open(&path, How::Read).unwrap();
+            let mut out = "head\n".to_owned();
+            each(&Disk, &file, 5, content.len() as u64, |line| -> io::Result<()> {
+                assert_eq!((line.at, line.len), (out.len() as u64, line.bytes.len() as u64));
+                out.push_str(std::str::from_utf8(line.bytes).unwrap());
+                if line.ended {
+                    out.push('\n');
+                }
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(out, content);
+        }
     }
 
     proptest! {

@@ -19,6 +19,16 @@ pub struct Glyphs {
     pub current: &'static str,
     /// A session with a mark that the user set.
     pub flag: &'static str,
+    /// At the edge of the list: a session that is marked.
+    pub marked: &'static str,
+    /// A label without its name.
+    pub label: &'static str,
+    /// Work on a session is begun.
+    pub begun: &'static str,
+    /// A session is to be looked at.
+    pub review: &'static str,
+    /// A session was given up.
+    pub cancelled: &'static str,
     /// The frames of something that runs.
     pub spinner: &'static [&'static str],
     /// A group or entry that is open.
@@ -102,6 +112,11 @@ pub const UNICODE: Glyphs = Glyphs {
     stopping: "◌",
     current: "▎",
     flag: "⚑",
+    marked: "┃",
+    label: "▪",
+    begun: "◐",
+    review: "◇",
+    cancelled: "✗",
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
     closed: "▸",
@@ -134,6 +149,11 @@ pub const ASCII: Glyphs = Glyphs {
     stopping: "x",
     current: "|",
     flag: "^",
+    marked: "+",
+    label: "#",
+    begun: "~",
+    review: "?",
+    cancelled: "x",
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
@@ -170,7 +190,8 @@ mod tests {
             all.extend(set.spinner);
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
-            all.extend([set.left, set.right, set.warning, set.check, set.partly, set.branched]);
+            all.extend([set.left, set.right, set.warning, set.marked, set.label, set.begun, set.check]);
+            all.extend([set.review, set.cancelled, set.partly, set.branched]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

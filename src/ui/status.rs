@@ -198,7 +198,13 @@ fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
         let key = paint.key_name(&chord_name(&state.chord.keys));
         return Some(vec![paint.piece(key, Role::Key), paint.piece(format!(" {}", paint.signs.cut), Role::Dim)]);
     }
-    let notice = state.notices.last()?;
+    let Some(notice) = state.notices.last() else {
+        // Where the list has no row for it, the way back stands here.
+        let undo = state.sessions.undo.as_ref().filter(|undo| undo.is_open(state.now) && paint.found.list_rows < 5)?;
+        let mut said = vec![paint.piece(format!("{}   ", clean_line(&undo.what)), Role::Text)];
+        said.extend(super::session_list::undo_hint(paint));
+        return Some(said);
+    };
     let role = match notice.level {
         Level::Info => Role::Text,
         Level::Warning => Role::Warning,

@@ -33,6 +33,7 @@ impl Bench {
         let id = SessionId::parse("s").unwrap();
         let meta = SessionMeta::new(id, At(0), mode, "/w".into());
         let mut rules = Rules {
+            enforced: true,
             tools: vec![
                 (spec("read"), true),
                 (spec("write"), false),
@@ -145,7 +146,7 @@ fn ended(steps: &[Step]) -> Option<TurnEnd> {
     steps.iter().find_map(|step| if let Step::Emit(Event::TurnEnded { end }) = step { Some(*end) } else { None })
 }
 fn runs(steps: &[Step]) -> Vec<String> {
-    steps.iter().filter_map(|s| if let Step::Run(_, call, _) = s { Some(call.id.to_string()) } else { None }).collect()
+    steps.iter().filter_map(|s| if let Step::Run(_, call, ..) = s { Some(call.id.to_string()) } else { None }).collect()
 }
 
 #[test]

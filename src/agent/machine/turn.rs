@@ -392,10 +392,11 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
+        let sandbox = if self.rules.enforced { permit::sandbox(mode, &facts) } else { Sandbox::None };
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
-        let decision = Decision { allowed: true, mode, authority, reason: String::new(), sandbox: Sandbox::None };
+        let decision = Decision { allowed: true, mode, authority, reason: String::new(), sandbox };
         one.decide(decision);
         if let Some(tool) = one.tool() {
             tool.status = ToolStatus::Executing;
@@ -409,7 +410,7 @@ impl Machine {
         let safety = if matches!(facts.proposal, Proposal::Plain) { Safety::Written } else { Safety::Synced };
         out.push(Step::Live(row.clone(), safety));
         out.push(Step::Emit(Event::Row(Box::new(row))));
-        out.push(Step::Run(run, call.clone(), Box::new(facts)));
+        out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
     }
 
     /// Gives a call the result that it must not run.

@@ -315,6 +315,16 @@ impl State {
         self.sessions.arrange(self.now, self.utc_offset);
     }
 
+    /// What a change of sessions is made to: in the list the marked ones, else the one at the cursor; elsewhere the one
+    /// that is shown.
+    #[must_use]
+    pub fn chosen(&self) -> Vec<SessionId> {
+        match self.focus {
+            Focus::List => self.sessions.chosen(),
+            _ => self.current_id().cloned().into_iter().collect(),
+        }
+    }
+
     /// Rows that the list has for sessions and headings.
     pub(crate) fn list_height(&self) -> usize {
         usize::from(if self.frame.list_rows > 0 { self.frame.list_rows } else { self.size.height.saturating_sub(3) })

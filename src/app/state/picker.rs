@@ -3,6 +3,7 @@
 use super::Focus;
 use super::edit::Line;
 use super::fuzzy;
+use super::sessions::Facet;
 use crate::domain::Mode;
 use crate::domain::ids::{ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
@@ -34,6 +35,8 @@ pub enum Kind {
     Labels,
     /// Messages to go back to.
     Rewind,
+    /// What the list is filtered by.
+    Filter,
 }
 
 impl Kind {
@@ -52,6 +55,7 @@ impl Kind {
             Kind::Status => "Status",
             Kind::Labels => "Labels",
             Kind::Rewind => "Go back to before",
+            Kind::Filter => "List only",
         }
     }
 }
@@ -90,6 +94,8 @@ pub enum Value {
     NewLabel(String),
     /// Go back to before this message.
     Rewind(MessageId),
+    /// List only sessions with this, or without it, or all again.
+    Facet(Facet),
     /// Nothing: a line that says why there is nothing to choose.
     Remark,
 }

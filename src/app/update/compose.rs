@@ -87,7 +87,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             if let Some(filter) = state.sessions.filter.as_mut() {
                 filter.query.edit(verb);
             }
-            state.arrange();
+            state.sessions.retype(state.now, state.utc_offset);
         }
         Focus::Chat if state.search.as_ref().is_some_and(|search| search.typing) => {
             if let Some(search) = state.search.as_mut() {

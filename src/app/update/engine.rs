@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
+use super::{change, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -46,7 +46,10 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             let ours = state.open.keys().filter(|id| !listed.contains(*id)).filter_map(|id| state.sessions.meta(id));
             sessions.extend(ours.cloned());
             state.sessions.replace(sessions, state.now, state.utc_offset);
-            if let Some(id) = state.current_id().cloned() {
+            // The list may come again and again: whoever moves about in it stays where they are.
+            if state.sessions.cursor_row().is_none()
+                && let Some(id) = state.current_id().cloned()
+            {
                 state.sessions.select(&id);
             }
             let height = state.list_height();
@@ -63,7 +66,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Trash(rows) => lifecycle::trash(state, rows),
         Event::Health(report) => lifecycle::health(state, *report),
         Event::Branched { from, to, rewound } => lifecycle::branched(state, &from, &to, rewound, fx),
-        Event::Deleted { session, trash } => lifecycle::deleted(state, &session, trash.as_ref(), fx),
+        Event::Deleted { session, trash } => change::deleted(state, &session, trash.as_ref(), fx),
         Event::Notice(notice) => state.notify(notice),
         Event::Ended => leave::ended(state, fx),
         _ => {}

@@ -120,7 +120,7 @@ fn insert(state: &mut State, text: &str) {
             Focus::List => {
                 if let Some(filter) = state.sessions.filter.as_mut().filter(|filter| filter.typing) {
                     filter.query.insert(text);
-                    state.arrange();
+                    state.sessions.retype(state.now, state.utc_offset);
                 }
             }
             Focus::Chat => {
@@ -154,12 +154,11 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if !state.overlays.is_empty() {
         return overlay::back(state, fx);
     }
+    if state.focus == Focus::List && list::back(state, fx) {
+        return;
+    }
     match state.focus {
         Focus::Panel => return panel::back(state),
-        Focus::List if state.sessions.filter.is_some() => {
-            state.sessions.filter = None;
-            return state.arrange();
-        }
         Focus::Chat if state.search.is_some() => {
             state.search = None;
             return;

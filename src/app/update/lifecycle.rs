@@ -10,7 +10,7 @@ use crate::app::state::picker::{Item, Kind, Value};
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{MessageId, SessionId};
-use crate::domain::inbox::{Change, HealthReport, TrashId, Trashed};
+use crate::domain::inbox::{Change, HealthReport, Trashed};
 use crate::domain::message::Body;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -21,9 +21,6 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
     match verb {
         SessionAction::Status => properties::statuses(state, targets(state)),
         SessionAction::Labels => properties::labels(state, targets(state)),
-        SessionAction::Flag => toggle(state, |meta| meta.flagged, Change::Flagged, fx),
-        SessionAction::Archive => toggle(state, |meta| meta.archived, Change::Archived, fx),
-        SessionAction::Unread => toggle(state, |meta| meta.unread, Change::Unread, fx),
         SessionAction::Branch => branch(state, fx),
         SessionAction::Parent => parent(state, fx),
         SessionAction::Rewind => rewind(state),
@@ -34,6 +31,9 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Cwd => ask_cwd(state),
         SessionAction::TakeOver => ask_take_over(state),
         SessionAction::New
+        | SessionAction::Flag
+        | SessionAction::Archive
+        | SessionAction::Unread
         | SessionAction::Rename
         | SessionAction::Switch
         | SessionAction::Next
@@ -43,9 +43,9 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
     }
 }
 
-/// The sessions that a verb is for: the one that is shown.
+/// The sessions that a verb is for.
 pub(super) fn targets(state: &State) -> Vec<SessionId> {
-    state.current_id().cloned().into_iter().collect()
+    state.chosen()
 }
 
 /// Changes properties of sessions.
@@ -53,18 +53,11 @@ pub(super) fn change(state: &mut State, sessions: Vec<SessionId>, change: Change
     if sessions.is_empty() {
         return nothing_yet(state);
     }
-    fx.push(Effect::Send(Command::Change { sessions, change }));
+    super::change::change(state, &sessions, change, fx);
 }
 
 fn nothing_yet(state: &mut State) {
     state.notify(Notice::new(Level::Info, "There is no session yet."));
-}
-
-/// Turns a mark of the sessions on, or off where all of them have it.
-fn toggle(state: &mut State, of: fn(&SessionMeta) -> bool, to: fn(bool) -> Change, fx: &mut Vec<Effect>) {
-    let sessions = targets(state);
-    let all = sessions.iter().all(|id| state.sessions.meta(id).is_some_and(of));
-    change(state, sessions, to(!all), fx);
 }
 
 /// The title of a session in quotes, as one short line.
@@ -88,6 +81,8 @@ pub(super) fn confirm(state: &mut State, confirm: Confirm) {
 /// A yes.
 pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
     match deed {
+        // What goes to the trash can be taken back for a while.
+        Deed::Send(Command::Delete { sessions, now: false }) => super::change::delete(state, sessions, fx),
         Deed::Send(command) => {
             if let Command::Verify { repair: true, .. } = command
                 && let Some(Overlay::Health(card)) = state.overlays.last_mut()
@@ -110,6 +105,9 @@ fn chosen_entry(state: &State) -> Option<i64> {
 }
 
 fn branch(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.focus == Focus::List {
+        return super::change::branch(state, fx);
+    }
     let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
     let chosen = chosen_entry(state);
     let at = state
@@ -244,38 +242,6 @@ pub(super) fn ask_delete(state: &mut State, sessions: &[SessionId], now: bool) {
     let sessions = metas.iter().map(|meta| meta.id.clone()).collect();
     let deed = Deed::Send(Command::Delete { sessions, now });
     confirm(state, Confirm { title, says, verb: "delete".to_owned(), deed });
-}
-
-/// A session is gone: from the list, and from the screen if it was shown.
-pub(super) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>, fx: &mut Vec<Effect>) {
-    let shown = state.current_id() == Some(id);
-    let title = state.sessions.meta(id).map(named);
-    let next = shown.then(|| beside(state, id)).flatten();
-    let rest = state.sessions.metas().filter(|meta| meta.id != *id).cloned().collect();
-    state.open.remove(id);
-    state.recent.retain(|other| other != id);
-    state.sessions.replace(rest, state.now, state.utc_offset);
-    if shown {
-        let focus = state.focus;
-        match next {
-            Some(next) => session::open(state, &next, fx),
-            None => session::new(state, fx),
-        }
-        state.focus = if focus == Focus::List { Focus::List } else { state.focus };
-    }
-    let Some(title) = title else { return };
-    let notice = match trash {
-        Some(_) => Notice::new(Level::Info, format!("{title} is in the trash.")).hint("/trash takes it back"),
-        None => Notice::new(Level::Info, format!("{title} is gone.")),
-    };
-    state.notify(notice);
-}
-
-/// The session that is shown when this one goes: the next of the list, else the one before.
-fn beside(state: &State, id: &SessionId) -> Option<SessionId> {
-    let order: Vec<&SessionId> = state.sessions.order().collect();
-    let at = order.iter().position(|other| *other == id)?;
-    order.get(at + 1).or_else(|| order.get(at.checked_sub(1)?)).map(|id| (*id).clone())
 }
 
 /// A branch was made: it is opened where it was made from.

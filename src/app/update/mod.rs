@@ -1,5 +1,6 @@
 //! How messages change the state: the router. Each file beside this one changes one concern; here it is only decided which.
 
+mod change;
 mod chat;
 mod compose;
 mod engine;
@@ -66,7 +67,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
             let height = state.list_height();
             state.sessions.follow(height);
         }
-        Msg::Focus(focused) => state.terminal.focused = focused,
+        Msg::Focus(focused) => list::focused(state, focused, &mut fx),
         Msg::Engine(stamped) => engine::engine(state, *stamped, &mut fx),
         Msg::Drawn(frame) => chat::drawn(state, *frame, &mut fx),
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
@@ -96,6 +97,7 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
             state.notices.expire(state.now);
         }
         Timer::Quit => leave::time_over(state, fx),
+        Timer::Undo => change::undo_over(state, fx),
         Timer::Tick => {
             state.ticking = None;
             state.sessions.turn_day(state.now, state.utc_offset);

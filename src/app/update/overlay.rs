@@ -8,7 +8,7 @@ use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Help, Overlay, Rename, Wanted};
 use crate::app::state::panel::Stage;
 use crate::app::state::picker::{Item, Kind, Picker, Value};
-use crate::app::state::{Focus, State};
+use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::Change;
@@ -43,6 +43,29 @@ fn closed(state: &mut State) {
     }
 }
 
+/// Closes what was asked of sessions from the list: the list keeps the keys, for the next ones. Whether that was it.
+fn close_over_list(state: &mut State) -> bool {
+    let of_list = match state.overlays.last() {
+        Some(Overlay::Confirm(_)) => true,
+        Some(Overlay::Prompt(prompt)) => matches!(prompt.wanted, Wanted::LabelValue { .. }),
+        Some(Overlay::Picker(picker)) => matches!(picker.kind, Kind::Filter | Kind::Status | Kind::Labels),
+        _ => false,
+    };
+    let closes = of_list && state.focus == Focus::List && state.overlays.len() == 1;
+    if closes {
+        state.overlays.pop();
+    }
+    closes
+}
+
+/// Closes the topmost overlay.
+fn close(state: &mut State) {
+    if !close_over_list(state) {
+        state.overlays.pop();
+        closed(state);
+    }
+}
+
 /// Esc over the panes.
 pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut()
@@ -54,6 +77,9 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         } else {
             inbox.answering = None;
         }
+        return;
+    }
+    if close_over_list(state) {
         return;
     }
     if let Some(Overlay::Picker(picker)) = state.overlays.pop()
@@ -270,7 +296,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     match state.overlays.last_mut() {
         None => match state.focus {
             Focus::Panel => panel::accept_words(state, fx),
-            Focus::List => list::accept_filter(state),
+            Focus::List => list::accept_filter(state, fx),
             Focus::Chat => chat::accept_search(state),
             Focus::Composer => {}
         },
@@ -280,8 +306,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
         Some(Overlay::Confirm(asked)) => {
             let deed = asked.deed.clone();
-            state.overlays.pop();
-            closed(state);
+            close(state);
             lifecycle::confirmed(state, deed, fx);
         }
         Some(Overlay::Prompt(_)) => answer_prompt(state, fx),
@@ -315,8 +340,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
                 _ => {}
             }
             let from = picker.from;
-            state.overlays.pop();
-            closed(state);
+            close(state);
             match value {
                 Value::Act(action) => from_palette(state, action, from, fx),
                 Value::Status(id) => lifecycle::change(state, sessions, Change::Status(id), fx),
@@ -331,10 +355,16 @@ fn wipe(picker: &mut Picker) {
     picker.query = Line::default();
 }
 
-/// Does a verb where the palette was opened: in the conversation it is for the chosen entry.
+/// Does a verb where the palette was opened: in the conversation it is for the chosen entry, in the list for what is
+/// chosen there.
 fn from_palette(state: &mut State, action: Action, from: Focus, fx: &mut Vec<Effect>) {
     let now = state.focus;
-    if from == Focus::Chat && matches!(action, Action::Session(SessionAction::Branch | SessionAction::Rewind)) {
+    let of_entry = matches!(action, Action::Session(SessionAction::Branch | SessionAction::Rewind));
+    if from == Focus::List && matches!(action, Action::Session(_) | Action::List(_)) {
+        state.focus = from;
+        state.shown = Shown::List;
+        do_action(state, action, None, fx);
+    } else if from == Focus::Chat && of_entry {
         state.focus = from;
         do_action(state, action, None, fx);
         if state.focus == from && state.overlays.is_empty() {
@@ -356,8 +386,7 @@ fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
         return;
     }
     let wanted = prompt.wanted.clone();
-    state.overlays.pop();
-    closed(state);
+    close(state);
     match wanted {
         Wanted::LabelValue { label, sessions, .. } => {
             lifecycle::change(state, sessions, Change::AddLabel(format!("{label}::{text}")), fx);
@@ -387,6 +416,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
             }
         }
         Value::Rewind(id) => lifecycle::ask_rewind(state, &id),
+        Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
     }
 }

@@ -170,6 +170,7 @@ pub(super) fn define(state: &mut State, name: &str, sessions: Vec<SessionId>, fx
 
 /// What the workspace defines came, or changed.
 pub(super) fn defined(state: &mut State, properties: Properties, fx: &mut Vec<Effect>) {
+    state.sessions.define(&properties, state.now, state.utc_offset);
     state.properties = properties;
     if let Some((name, sessions)) = state.new_label.take() {
         match known(&state.properties, &name).map(|label| label.id.clone()) {

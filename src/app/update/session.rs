@@ -1,6 +1,6 @@
 //! Which session is shown, and what is done to it as a whole: making, opening, leaving, stopping, its mode and draft.
 
-use super::{find, lifecycle, overlay, to};
+use super::{change, find, lifecycle, overlay, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::open::Open;
@@ -23,6 +23,9 @@ pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: 
         SessionAction::New => new(state, fx),
         SessionAction::Rename => overlay::rename(state, state.current_id().cloned()),
         SessionAction::Switch => overlay::sessions(state),
+        SessionAction::Flag => change::flag(state, fx),
+        SessionAction::Archive => change::archive(state, fx),
+        SessionAction::Unread => change::unread(state, fx),
         SessionAction::Next => beside(state, 1, fx),
         SessionAction::Previous => beside(state, -1, fx),
         SessionAction::Position => {

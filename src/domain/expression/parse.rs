@@ -403,6 +403,9 @@ impl Reader<'_> {
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("There is no {what} {name}. Did you mean {near}?"),
-        None => format!("There is no {what} {name}. There are: {}.", known.join(", ")),
+        None => {
+            let some: Vec<&str> = known.iter().copied().filter(|known| !known.contains('.')).collect();
+            format!("There is no {what} {name}. There are: {}.", some.join(", "))
+        }
     }
 }

@@ -3,10 +3,15 @@
 mod craft;
 mod deaths;
 mod life;
+mod lifecycle;
+mod properties;
 mod scale;
+mod scale;
+mod lifecycle;
+mod properties;
 mod two;
 
-use super::io::{Disk, How, Io, Stat};
+use super::io::{Disk, How, Io, Kind, Stat};
 use super::*;
 use crate::domain::message::{AssistantText, Body, Message, UserText};
 use crate::domain::session::SessionMeta;
@@ -31,7 +36,15 @@ pub(super) fn store(root: &Path) -> Store {
 
 /// The disk without its waits: nobody cuts the power here, and thousands of lives are lived.
 #[derive(Debug, Default)]
-pub(super) struct Quick(Disk);
+pub(super) struct Quick(Disk, Disks);
+
+/// Whether every directory is a disk of its own: then nothing is renamed from one to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Disks {
+    #[default]
+    One,
+    Many,
+}
 
 impl Io for Quick {
     fn open(&self, path: &Path, how: How) -> std::io::Result<File> {
@@ -56,6 +69,9 @@ impl Io for Quick {
         Ok(())
     }
     fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        if self.1 == Disks::Many && from.parent() != to.parent() {
+            return Err(std::io::ErrorKind::CrossesDevices.into());
+        }
         self.0.rename(from, to)
     }
     fn mkdir(&self, path: &Path) -> std::io::Result<()> {
@@ -66,6 +82,12 @@ impl Io for Quick {
     }
     fn stat(&self, path: &Path) -> std::io::Result<Stat> {
         self.0.stat(path)
+    }
+    fn lstat(&self, path: &Path) -> std::io::Result<(Kind, Stat)> {
+        self.0.lstat(path)
+    }
+    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        self.0.link(from, to)
     }
     fn remove(&self, path: &Path) -> std::io::Result<()> {
         self.0.remove(path)

@@ -100,6 +100,15 @@ impl Io for Clocked {
     fn try_lock(&self, file: &File) -> std::io::Result<bool> {
         Disk.try_lock(file)
     }
+    fn is_locked(&self, file: &File) -> std::io::Result<bool> {
+        Disk.is_locked(file)
+    }
+    fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
+        Disk.swap(one, other)
+    }
+    fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
+        Disk.is_remote(path)
+    }
     fn now_ns(&self) -> i64 {
         self.now.load(Ordering::SeqCst)
     }
