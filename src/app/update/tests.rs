@@ -1,8 +1,10 @@
 //! Tables over the whole of the update: keys go in by their names, as the runtime sends them.
 
 mod engine;
+mod find;
 mod focus;
 mod keys;
+mod lifecycle;
 mod list;
 
 use super::*;
