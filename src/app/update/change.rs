@@ -52,10 +52,18 @@ fn in_words(state: &State, change: &Change, metas: &[&SessionMeta]) -> String {
 /// Changes sessions and opens the way back. Those that are so already are left alone.
 pub(super) fn change(state: &mut State, ids: &[SessionId], change: Change, fx: &mut Vec<Effect>) {
     let all = metas(state, ids);
-    let changed: Vec<&SessionMeta> =
-        all.iter().copied().filter(|meta| crate::app::state::sessions::undo::inverse(meta, &change).is_some()).collect();
+    let changed: Vec<&SessionMeta> = all
+        .iter()
+        .copied()
+        .filter(|meta| crate::app::state::sessions::undo::inverse(meta, &change).is_some())
+        .collect();
     let what = in_words(state, &change, &changed);
     let Some((undo, sessions)) = Undo::of(&all, &change, what, state.now) else { return };
+    if let Change::Unread(unread) = change {
+        // What is on the screen would count as read at once.
+        let shown = state.current_id().filter(|id| unread && sessions.contains(id)).cloned();
+        state.left_unread = shown;
+    }
     fx.push(Effect::Send(Command::Change { sessions, change }));
     open_undo(state, undo, fx);
 }

@@ -40,7 +40,8 @@ pub(super) fn act(state: &mut State, verb: ListAction, fx: &mut Vec<Effect>) {
             keep_face(state, fx);
         }
         ListAction::Archived => {
-            let wish = if state.sessions.facets().wish(&Facet::Archived) == Wish::Only { Wish::None } else { Wish::Only };
+            let wish =
+                if state.sessions.facets().wish(&Facet::Archived) == Wish::Only { Wish::None } else { Wish::Only };
             set_facet(state, Facet::Archived, wish, fx);
         }
         ListAction::Group => {

@@ -6,9 +6,6 @@ mod life;
 mod lifecycle;
 mod properties;
 mod scale;
-mod scale;
-mod lifecycle;
-mod properties;
 mod two;
 
 use super::io::{Disk, How, Io, Kind, Stat};

@@ -200,8 +200,8 @@ fn heading(paint: &mut Paint<'_>, band: &Band, area: Rect, list_focused: bool) {
     let role = if band.group == Group::NeedsYou { Role::NeedsYou } else { Role::Group };
     let sign = if band.folded { paint.signs.closed } else { paint.signs.open };
     // Open days are not counted: the number would only be read as an age.
-    let counted = band.folded
-        || !matches!(band.group, Group::Today | Group::Yesterday | Group::DaysAgo(_) | Group::Month { .. });
+    let counted =
+        band.folded || !matches!(band.group, Group::Today | Group::Yesterday | Group::DaysAgo(_) | Group::Month { .. });
     let mut right = Vec::new();
     if band.folded && band.group != Group::NeedsYou && sessions.needs_in(band) {
         right.push(paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou));

@@ -151,7 +151,10 @@ fn labels(paint: &Paint<'_>, meta: &SessionMeta, named: bool) -> Vec<Piece<'stat
             let value = value.map(|value| format!(":{value}")).unwrap_or_default();
             out.push(piece(format!(" #{}", clean_line(&format!("{name}{value}"))), style));
         } else {
-            out.push(piece(if out.is_empty() { format!(" {}", paint.signs.label) } else { paint.signs.label.to_owned() }, style));
+            out.push(piece(
+                if out.is_empty() { format!(" {}", paint.signs.label) } else { paint.signs.label.to_owned() },
+                style,
+            ));
         }
     }
     out

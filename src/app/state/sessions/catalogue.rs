@@ -51,7 +51,8 @@ impl Catalogue {
             };
             made.statuses.insert(id, entry);
         }
-        made.default_status = made.statuses.get_key_value(properties.default_status.as_str()).map(|(id, _)| Arc::clone(id));
+        made.default_status =
+            made.statuses.get_key_value(properties.default_status.as_str()).map(|(id, _)| Arc::clone(id));
         for label in &properties.labels {
             made.add(label, 0);
         }
@@ -183,12 +184,10 @@ mod tests {
             labels: vec![label("bug", vec![label("crash", vec![label("panic", vec![])])]), label("doc", vec![])],
             ..Properties::default()
         });
-        assert_eq!(catalogue.labels().iter().map(|e| (&*e.id, e.depth)).collect::<Vec<_>>(), [
-            ("bug", 0),
-            ("crash", 1),
-            ("panic", 2),
-            ("doc", 0)
-        ]);
+        assert_eq!(
+            catalogue.labels().iter().map(|e| (&*e.id, e.depth)).collect::<Vec<_>>(),
+            [("bug", 0), ("crash", 1), ("panic", 2), ("doc", 0)]
+        );
         assert!(catalogue.is_under("panic::3", "bug") && catalogue.is_under("crash", "crash"));
         assert!(!catalogue.is_under("bug", "crash") && !catalogue.is_under("doc", "bug"));
         assert!(catalogue.is_under("free", "free"), "one that is not defined is itself");

@@ -53,8 +53,7 @@ impl fmt::Display for Facet {
 
 impl Facet {
     /// Those that every workspace has.
-    pub const PLAIN: [Facet; 5] =
-        [Facet::NeedsYou, Facet::Unread, Facet::Flagged, Facet::Archived, Facet::Hidden];
+    pub const PLAIN: [Facet; 5] = [Facet::NeedsYou, Facet::Unread, Facet::Flagged, Facet::Archived, Facet::Hidden];
 
     /// Reads what [`Facet`] writes; blanks cannot stand in it.
     #[must_use]
@@ -240,9 +239,8 @@ impl Facets {
             return false;
         }
         let holds = |facet: &Facet| facet.holds(meta, catalogue);
-        let wanted = self.only.iter().all(|facet| {
-            self.only.iter().filter(|other| other.kind() == facet.kind()).any(holds)
-        });
+        let wanted =
+            self.only.iter().all(|facet| self.only.iter().filter(|other| other.kind() == facet.kind()).any(holds));
         wanted && !self.without.iter().any(holds)
     }
 }

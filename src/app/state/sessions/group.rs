@@ -143,8 +143,8 @@ impl Calendar {
             _ => {
                 let seconds = i32::try_from(self.offset / 1_000).unwrap_or(0);
                 let then = date(at, seconds).unwrap_or_default();
-                let months =
-                    (i32::from(self.year) - i32::from(then.year())) * 12 + i32::from(self.month) - i32::from(then.month());
+                let months = (i32::from(self.year) - i32::from(then.year())) * 12 + i32::from(self.month)
+                    - i32::from(then.month());
                 Group::Month {
                     ago: u32::try_from(months).unwrap_or(0),
                     month: u8::try_from(then.month()).unwrap_or(1),

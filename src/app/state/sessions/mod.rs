@@ -662,9 +662,8 @@ impl Sessions {
     /// Marks all sessions of the group at the cursor, or takes their marks away.
     pub fn mark_group(&mut self) {
         let group = self.group_at_cursor();
-        let ids: Vec<SessionId> = group
-            .and_then(|group| self.bands().of(&group))
-            .map_or_else(Vec::new, |band| band.ids().cloned().collect());
+        let ids: Vec<SessionId> =
+            group.and_then(|group| self.bands().of(&group)).map_or_else(Vec::new, |band| band.ids().cloned().collect());
         self.marks.toggle_all(ids.iter());
     }
 
