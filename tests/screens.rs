@@ -302,7 +302,9 @@ fn a_long_reason_never_hides_the_way_to_stop() {
     let reason = "Too many requests: the server asks to wait. ".repeat(4);
     current(&mut state).turn.started = Some(ago(1_000));
     current(&mut state).turn.retry = Some(Retry { attempt: 1, of: 5, at: At(NOW.0 + 8_000), reason });
-    state.sessions.meta_mut(&id("260902-swift-river")).unwrap().activity = Activity::Running(ago(1_000));
+    let mut running = state.sessions.meta(&id("260902-swift-river")).unwrap().clone();
+    running.activity = Activity::Running(ago(1_000));
+    state.sessions.put(running, NOW, 0);
     for (width, height) in SIZES {
         let screen = shot("retry", &state, width, height);
         assert!(screen.contains("esc stops"), "{screen}");
