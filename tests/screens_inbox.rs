@@ -296,8 +296,7 @@ fn trash() {
 #[test]
 fn health() {
     let mut state = used();
-    let card =
-        |report| Card { session: id("260902-swift-river"), report, busy: false, then_repair: false, scroll: 0 };
+    let card = |report| Card { session: id("260902-swift-river"), report, busy: false, then_repair: false, scroll: 0 };
     let mut report = HealthReport {
         session: "260902-swift-river".to_owned(),
         messages: 1_204,
@@ -325,14 +324,14 @@ fn health() {
 #[test]
 fn what_stands_above_a_conversation() {
     let mut state = used();
-    let meta = state.sessions.meta_mut(&id("260902-swift-river")).unwrap();
+    let mut meta = state.sessions.meta(&id("260902-swift-river")).unwrap().clone();
     meta.branched_from =
         Some(BranchedFrom { session: id("260902-red-leaf"), message: MessageId::new("msg-1788379440000-abcdef") });
+    state.sessions.put(meta.clone(), NOW, 0);
     insta::assert_snapshot!("branch-100x30", shot("branch", &state, 100, 30));
-    let meta = state.sessions.meta_mut(&id("260902-swift-river")).unwrap();
-    meta.branched_from =
-        Some(BranchedFrom { session: id("260101-gone-away"), message: MessageId::new("elsewhere") });
+    meta.branched_from = Some(BranchedFrom { session: id("260101-gone-away"), message: MessageId::new("elsewhere") });
     meta.held_by = Some("lisle, process 812 on this machine".to_owned());
+    state.sessions.put(meta, NOW, 0);
     shots("held", &state);
 }
 

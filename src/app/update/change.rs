@@ -59,6 +59,11 @@ pub(super) fn change(state: &mut State, ids: &[SessionId], change: Change, fx: &
         .collect();
     let what = in_words(state, &change, &changed);
     let Some((undo, sessions)) = Undo::of(&all, &change, what, state.now) else { return };
+    if let Change::Unread(unread) = change {
+        // What is on the screen would count as read at once.
+        let shown = state.current_id().filter(|id| unread && sessions.contains(id)).cloned();
+        state.left_unread = shown;
+    }
     fx.push(Effect::Send(Command::Change { sessions, change }));
     open_undo(state, undo, fx);
 }

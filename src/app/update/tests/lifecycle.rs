@@ -125,7 +125,8 @@ fn a_label_that_wants_a_value_asks_for_one_that_fits() {
     screen.keys("ctrl+u").type_text("due::2026-12-01").keys("enter");
     assert_eq!(changes(&mut screen), one(Change::AddLabel("due::2026-12-01".to_owned())));
     screen.keys("esc");
-    for (text, want) in [("/label due::2026-12-01T14:00", true), ("/label due::soon", false), ("/label bug::3", false)] {
+    for (text, want) in [("/label due::2026-12-01T14:00", true), ("/label due::soon", false), ("/label bug::3", false)]
+    {
         command(&mut screen, text);
         assert_eq!(changes(&mut screen).len(), usize::from(want), "{text}");
         screen.keys("ctrl+c");
@@ -234,7 +235,6 @@ fn a_session_that_is_deleted_leaves_the_screen() {
     screen.session("s", Event::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
     assert!(screen.state.sessions.meta(&id("s")).is_none() && !screen.state.open.contains_key(&id("s")));
     assert!(screen.state.current_id().is_some_and(|shown| *shown != id("s")), "the next one is shown");
-    assert!(screen.last_notice().contains("/trash takes it back"));
 }
 
 #[test]
@@ -331,7 +331,11 @@ fn any_key_holds_what_would_be_sent_again() {
         assert!(screen.fx.contains(&Effect::Arm { timer: Timer::Countdown, ms: 1_000 }));
         screen.fx.clear();
         screen.keys(keys);
-        assert_eq!((screen.acts(), screen.text().as_str()), (vec![hold.clone()], does), "{keys} does its own thing too");
+        assert_eq!(
+            (screen.acts(), screen.text().as_str()),
+            (vec![hold.clone()], does),
+            "{keys} does its own thing too"
+        );
         screen.keys("left");
         assert_eq!(screen.acts(), [], "once");
     }
