@@ -160,6 +160,11 @@ fn value(row: &Message) -> Option<Value> {
     Some(Value::Object(out))
 }
 
+/// The id of a line that lisle wrote.
+pub fn id_of(line: &str) -> Option<MessageId> {
+    Fields::parse(line).ok()?.text("id").map(MessageId::new)
+}
+
 /// What is odd about a line, for the sentence that counts such lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Oddity {

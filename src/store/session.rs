@@ -1,7 +1,7 @@
 //! Reading one session's files: the header, pages of rows, what was odd. Changes nothing.
 
 use super::header::{self, Counted, First, Home, Second};
-use super::io::{How, Io};
+use super::io::{How, Io, Stat};
 use super::json::Fields;
 use super::row::{self, Oddity};
 use super::{StoreError, layout, tail};
@@ -69,37 +69,54 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
     let path = dir.join(layout::SESSION);
     let mut odd = Vec::new();
     let second = whole(io, &dir.join(layout::HEADER))?.and_then(|bytes| Second::parse(&bytes));
-    let file = match io.open(&path, How::Read) {
-        Ok(file) => file,
+    let (file, stat) = match open(io, &path) {
+        Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let theirs = dir.join(layout::THEIR_TEMP);
-            let temp = match io.open(&theirs, How::Read) {
-                Ok(temp) => temp,
-                Err(_) if second.is_some() => {
-                    odd.push("session.jsonl is missing; the header comes from header.json.".to_owned());
-                    let head = head(First::Empty, b"", second, &mut Vec::new());
-                    return Ok(Found { file: None, ino: 0, len: 0, modified: 0, head, odd });
+            match open(io, &theirs) {
+                Ok((temp, stat)) => {
+                    let (bytes, first) = look(io, &temp, stat, &theirs)?;
+                    odd.push(
+                        "session.jsonl is missing; what is shown was left in session.jsonl.tmp by another program."
+                            .to_owned(),
+                    );
+                    let head = head(first, &bytes, second, &mut odd);
+                    return Ok(Found { file: Some(temp), ino: 0, len: stat.len, modified: stat.modified, head, odd });
                 }
-                Err(_) => return Err(StoreError::NoSession { path: dir.to_owned() }),
-            };
-            let (bytes, first, len, modified) = look(io, &temp, &theirs)?;
-            odd.push(
-                "session.jsonl is missing; what is shown was left in session.jsonl.tmp by another program.".to_owned(),
-            );
-            let head = head(first, &bytes, second, &mut odd);
-            return Ok(Found { file: Some(temp), ino: 0, len, modified, head, odd });
+                // Renamed just now, or there is none.
+                Err(_) => match open(io, &path) {
+                    Ok(opened) => opened,
+                    Err(_) if second.is_some() => {
+                        odd.push("session.jsonl is missing; the header comes from header.json.".to_owned());
+                        let head = head(First::Empty, b"", second, &mut Vec::new());
+                        return Ok(Found { file: None, ino: 0, len: 0, modified: 0, head, odd });
+                    }
+                    Err(_) => return Err(StoreError::NoSession { path: dir.to_owned() }),
+                },
+            }
         }
         Err(error) => return Err(StoreError::io("read", &path, error)),
     };
-    let ino = io.stat(&path).map_err(|e| StoreError::io("read", &path, e))?.ino;
-    let (bytes, first, len, modified) = look(io, &file, &path)?;
+    let (bytes, first) = look(io, &file, stat, &path)?;
     let head = head(first, &bytes, second, &mut odd);
-    Ok(Found { file: Some(file), ino, len, modified, head, odd })
+    Ok(Found { file: Some(file), ino: stat.ino, len: stat.len, modified: stat.modified, head, odd })
+}
+
+/// Opens a file and says what is known of the very file that was opened: another program may replace it meanwhile.
+fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
+    let mut before = io.stat(path)?;
+    loop {
+        let file = io.open(path, How::Read)?;
+        let after = io.stat(path)?;
+        if before.ino == after.ino {
+            return Ok((file, after));
+        }
+        before = after;
+    }
 }
 
 /// The first bytes, at least to the end of the header.
-fn look(io: &dyn Io, file: &File, path: &Path) -> Result<(Vec<u8>, First, u64, i64), StoreError> {
-    let stat = io.stat(path).map_err(|e| StoreError::io("read", path, e))?;
+fn look(io: &dyn Io, file: &File, stat: Stat, path: &Path) -> Result<(Vec<u8>, First), StoreError> {
     let mut want = header::SLOT_MAX as u64;
     loop {
         let bytes = tail::range(io, file, 0, want.min(stat.len)).map_err(|e| StoreError::io("read", path, e))?;
@@ -111,7 +128,7 @@ fn look(io: &dyn Io, file: &File, path: &Path) -> Result<(Vec<u8>, First, u64, i
             First::Empty => true,
         };
         if !cut || bytes.len() as u64 >= stat.len {
-            return Ok((bytes, first, stat.len, stat.modified));
+            return Ok((bytes, first));
         }
         want = want.saturating_mul(8);
     }
