@@ -7,7 +7,7 @@ use super::lane::ToLane;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{SessionId, SessionMeta};
-use crate::store::{Access, Durability, Health, Journal, Loaded, Page, Store, StoreError, Writer};
+use crate::store::{Access, Durability, Follower, Health, Journal, Loaded, Page, Store, StoreError, Writer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -42,6 +42,14 @@ pub(super) struct Files {
     lane: mpsc::Sender<ToLane>,
     standing: Standing,
     last_health: Option<String>,
+}
+
+/// A session as it was read.
+pub(super) struct Read {
+    pub(super) loaded: Loaded,
+    pub(super) draft: String,
+    /// Where somebody else writes or may write it: tells what happens from then on.
+    pub(super) follower: Option<Follower>,
 }
 
 /// What asking for the writer brought about.
@@ -80,12 +88,27 @@ impl Files {
         }
     }
 
-    /// Reads the session with its last `rows` rows and its draft, and asks for its lock. What to do with the answer is
-    /// said with [`Files::take`].
-    pub(super) async fn load(&self, rows: usize) -> Option<Result<(Loaded, String), StoreError>> {
+    /// Reads the session with its last `rows` rows, and asks for its lock. What to do with the answer is said with
+    /// [`Files::take`]. `None` when it failed inside lisle.
+    pub(super) async fn load(&self, rows: usize) -> Option<Result<Read, StoreError>> {
         let (store, id) = (self.store.clone(), self.id.clone());
-        let read = move || store.load(&id, rows.max(FEW)).map(|loaded| (loaded, store.draft(&id)));
-        blocking(read).await
+        blocking(move || {
+            let rows = rows.max(FEW);
+            let mut loaded = store.load(&id, rows)?;
+            let follows = match &loaded.access {
+                Access::Reader { .. } => true,
+                Access::Writer(_) => store.is_foreign() || store.is_remote(),
+            };
+            let mut follower = None;
+            if follows {
+                follower = store.follow(&id).ok();
+                // Whatever is written from here on is followed, so it has to be read up to here.
+                drop(loaded);
+                loaded = store.load(&id, rows)?;
+            }
+            Ok(Read { loaded, draft: store.draft(&id), follower })
+        })
+        .await
     }
 
     /// Takes what the lock's answer allows, or lets the lock go unless it `stays`. With `first`, the first write of
@@ -157,6 +180,12 @@ impl Files {
                 Writing::None(Some(notice).filter(|_| !told))
             }
         }
+    }
+
+    /// The files are not what they were: nothing of them is known any more. What waits to be saved goes on waiting with
+    /// the writer that has it.
+    pub(super) fn forget(&mut self) {
+        self.standing = Standing::Unloaded;
     }
 
     /// Keeps rows of a new session in memory.

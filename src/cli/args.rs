@@ -115,6 +115,14 @@ pub enum SessionsCommand {
     List(List),
     /// Print a session.
     Show(Show),
+    /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
+    ///
+    /// Every word must be somewhere in the session; the rows that hold any of them are printed, those with the most first.
+    /// Words match anywhere; case, accents and width do not count. "exact phrase", -without, and the filters status:
+    /// label: tool: file: in:title|user|assistant|tool after: before: with 2026-11-01, yesterday, 7d, 3m.
+    ///
+    /// Exit status: 0 found, 1 nothing found, 2 the query is wrong.
+    Search(Search),
     /// Change the title, the status, the labels and other properties.
     ///
     /// Also --mode and --cwd are set where they are given. Several sessions can be changed at once.
@@ -170,6 +178,17 @@ pub struct List {
     /// As a JSON array.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle sessions search`.
+#[derive(Debug, ClapArgs)]
+pub struct Search {
+    /// One JSON object a line for each session, as they are found.
+    #[arg(long)]
+    pub json: bool,
+    /// What to search for.
+    #[arg(required = true, value_name = "QUERY", num_args = 1.., allow_hyphen_values = true)]
+    pub query: Vec<String>,
 }
 
 /// `lisle sessions show`.

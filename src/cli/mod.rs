@@ -6,6 +6,7 @@ mod change;
 mod definitions;
 mod headless;
 mod output;
+mod search;
 mod sessions;
 
 use crate::runtime;

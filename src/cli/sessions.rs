@@ -17,6 +17,7 @@ pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
     match command {
         SessionsCommand::List(args) => list(ground, &args),
         SessionsCommand::Show(args) => show(ground, &args),
+        SessionsCommand::Search(args) => super::search::search(ground, &args),
         SessionsCommand::Trash(args) => trash(ground, &args),
         SessionsCommand::Set(args) => change::set(ground, &args),
         SessionsCommand::Archive(args) => change::archive(ground, &args, true),

@@ -1,6 +1,6 @@
 //! A session's machine and its files: reading makes the machine, and what the machine wants kept is written.
 
-use super::super::files::{self, Standing, Writing, trouble};
+use super::super::files::{self, Read, Standing, Writing, trouble};
 use super::super::machine::{Machine, Own};
 use super::super::queue::Queue;
 use super::super::step::Safety;
@@ -51,29 +51,22 @@ impl Lane {
         };
         let apart = self.shared.apart.clone();
         let loaded = {
-            // Not while a file of a session that nobody has open is changed: its lock would seem to be another's.
-            let _together = apart.read().await;
-            let loaded = self.files.load(rows).await;
-            match loaded {
-                Some(Ok((loaded, draft))) => {
-                    self.draft = draft;
-                    Ok(loaded)
-                }
-                Some(Err(error)) => Err(Some(error)),
-                None => Err(None),
-            }
+            // Not while a session that nobody has open is changed: its lock would seem to be another's.
+            let _alone = apart.write().await;
+            self.files.load(rows).await
         };
         match loaded {
-            Ok(loaded) => {
+            Some(Ok(Read { loaded, draft, follower })) => {
+                self.draft = draft;
                 self.take(loaded, show, hold).await;
+                self.follow(follower);
                 true
             }
-            Err(error) => {
-                if let Some(error) = error {
-                    self.out.send(Event::Notice(trouble(&error))).await;
-                }
+            Some(Err(error)) => {
+                self.out.send(Event::Notice(trouble(&error))).await;
                 false
             }
+            None => false,
         }
     }
 
@@ -112,7 +105,8 @@ impl Lane {
         };
         let before = self.mark.replace(mark);
         // Without a turn that died, what waits was held by somebody. In Execute nothing goes by itself.
-        let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && before.is_none();
+        let fresh = before.as_ref().is_none_or(|before| before.theirs);
+        let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && fresh;
         // Whatever is written first, the stricter mode goes with it.
         let first = (!remarks.is_empty()).then(|| (meta.clone(), own_data));
         let stays = hold == Hold::Yes || (redelivers && show != Show::Nothing);
@@ -157,6 +151,7 @@ impl Lane {
         self.has_context = false;
         self.acted = false;
         self.mark = None;
+        self.following = None;
         self.machine.set_rows(Vec::new());
         self.forget_meta();
     }
