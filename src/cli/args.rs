@@ -11,14 +11,14 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "lisle", version, about, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Args {
-    /// What every command takes.
-    #[command(flatten)]
-    pub common: Common,
     /// A command; without one the app opens.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// A first message to send when the app has opened.
     pub prompt: Option<String>,
+    /// What every command takes.
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// What every command takes.
