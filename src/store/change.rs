@@ -2,8 +2,7 @@
 //!
 //! The rows are not read, but for those that a death left uncounted. What the changes mean is `domain::inbox`'s.
 
-use super::journal::Journal;
-use super::live::Live;
+use super::journal::{Journal, Left};
 use super::lock::{self, Asked, Lock};
 use super::session::{self, Found};
 use super::{Store, StoreError, layout};
@@ -60,7 +59,7 @@ impl Store {
         let own = found.head.own.clone();
         let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
         // The live file stays as it is: what a death left there is for whoever opens the session.
-        journal.carry(Vec::new(), Live::default(), false, counted);
+        journal.carry(Left { counted, ..Left::default() }, &[]);
         journal.set_meta(meta.clone(), own);
         journal.close()?;
         self.sync_dir(&dir)?;
