@@ -12,6 +12,7 @@
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `change` | properties of a session that nobody has open |
+//! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
 //! | `trash` `files` | deleting, and what lies in the trash; trees of files |
 //! | `merge` | properties that two programs changed |
 //! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
@@ -23,6 +24,7 @@
 //! What rows mean to a model or to the screen is none of its business.
 
 mod around;
+mod branch;
 mod change;
 mod drafts;
 mod files;
@@ -42,8 +44,10 @@ mod merge;
 mod names;
 mod open;
 mod ours;
+mod pieces;
 mod portable;
 mod properties;
+mod refers;
 pub mod row;
 mod search;
 mod session;
@@ -118,6 +122,14 @@ pub enum StoreError {
     NoName {
         /// The directory of all sessions.
         path: PathBuf,
+    },
+    /// There is no such row.
+    #[error("the session in {} has no message {message} (any more). Choose another one", .path.display())]
+    NoMessage {
+        /// The session's directory.
+        path: PathBuf,
+        /// The message's id.
+        message: String,
     },
     /// Nothing of this name lies in the trash.
     #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]

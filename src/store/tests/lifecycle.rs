@@ -5,17 +5,17 @@ use super::*;
 use crate::domain::inbox::{Change, TrashId};
 use std::collections::BTreeMap;
 
-fn quick(root: &Path) -> Store {
+pub(super) fn quick(root: &Path) -> Store {
     store_with(root, Arc::new(Quick::default()))
 }
 
-fn disturbed(root: &Path, fault: Fault) -> (Store, Arc<Watched>) {
+pub(super) fn disturbed(root: &Path, fault: Fault) -> (Store, Arc<Watched>) {
     let io = Arc::new(Watched::new(Arc::new(Quick::default()), fault));
     (store_with(root, io.clone()), io)
 }
 
 /// Errors and deaths at the n-th call.
-fn faults(at: u64) -> [Fault; 7] {
+pub(super) fn faults(at: u64) -> [Fault; 7] {
     [
         Fault::DieBefore(at),
         Fault::DieAmid(at),
@@ -46,7 +46,7 @@ fn a_session(root: &Path, name: &str) -> SessionId {
 }
 
 /// Every file below a directory but the lock and temporary ones, with length and hash; links as what they name.
-fn tree(dir: &Path) -> BTreeMap<String, String> {
+pub(super) fn tree(dir: &Path) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     for entry in super::files::below(&Disk, dir).unwrap() {
         let path = dir.join(&entry.path);
@@ -272,7 +272,7 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
         store.restore(&store.delete(&id, NOW).unwrap()).unwrap();
         io.calls()
     };
-    for fault in (1..=calls).flat_map(faults) {
+    for fault in (1..=calls).flat_map(|at| [Fault::DieBefore(at), Fault::Fail { at, times: 1, errno: 28 }]) {
         let root = tempfile::tempdir().unwrap();
         a_session(root.path(), "a");
         std::fs::remove_file(root.path().join("work/sessions/a/plans/link")).unwrap();
@@ -364,9 +364,17 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
 fn a_fault_at_any_call_of_a_change_leaves_the_old_or_the_new_header() {
     for foreign in [false, true] {
         let make = || {
-            let root = if foreign { copy_of("main") } else { tempfile::tempdir().unwrap() };
-            let name = if foreign { id("260902-swift-river") } else { a_session(root.path(), "a") };
-            (root, name)
+            let root = tempfile::tempdir().unwrap();
+            if !foreign {
+                let name = a_session(root.path(), "a");
+                return (root, name);
+            }
+            let name = "sessions/260902-swift-river/session.jsonl";
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft/main").join(name);
+            let to = root.path().join("work").join(name);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(from, to).unwrap();
+            (root, id("260902-swift-river"))
         };
         let act = |store: &Store, name: &SessionId| {
             store.alter(name, |meta| {

@@ -1,5 +1,6 @@
 //! Tests of the store as a whole: other programs' files, lives with deaths and errors in them, two at once.
 
+mod branch;
 mod craft;
 mod deaths;
 mod life;

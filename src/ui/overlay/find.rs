@@ -44,7 +44,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
     let sign = paint.signs.prompt;
     paint.text(field, sign, Role::Accent);
     paint.one_line(cells::after(field, 2), &find.query, true);
-    let told = told(paint, find);
+    let told = told(paint, find, usize::from(inner.width).saturating_sub(2));
     paint.pieces(cells::after(cells::row(inner, 1), 2), &told);
     let roomy = inner.height >= 10;
     let top = if roomy { 3 } else { 2 }.min(inner.height);
@@ -52,7 +52,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
     let list = Rect { y: inner.y + top, height: (inner.height - top).saturating_sub(foot), ..inner };
     paint.found.overlay_rows = list.height;
     if find.rows.is_empty() {
-        if find.query.text().trim().is_empty() || matches!(&find.phase, Phase::Done(done) if done.error.is_some()) {
+        if find.query.text().trim().is_empty() || matches!(find.phase, Phase::Wrong(_)) {
             language(paint, list);
         }
         return;
@@ -65,7 +65,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
 }
 
 /// How far the search is, and how much was found.
-fn told(paint: &Paint<'_>, find: &Find) -> Vec<Piece<'static>> {
+fn told(paint: &Paint<'_>, find: &Find, width: usize) -> Vec<Piece<'static>> {
     let sessions = count(find.groups.len(), "session", "sessions");
     let hits = find.total();
     let hits = if hits == 1 { "1 hit".to_owned() } else { format!("{hits} hits") };
@@ -79,6 +79,20 @@ fn told(paint: &Paint<'_>, find: &Find) -> Vec<Piece<'static>> {
             out
         }
         Phase::Stopped => vec![paint.piece(format!("stopped  {hits} in {sessions}"), Role::Dim)],
+        Phase::Wrong(wrong) => {
+            // A caret below the place, and the sentence on the side where it has room.
+            let column = find.query.text().get(..wrong.at).map_or(0, |before| cells::width(&clean_line(before)));
+            let text = clean_line(&wrong.text).into_owned();
+            let wide = cells::width(&text);
+            let line = if column + wide + 2 <= width {
+                format!("{:column$}^ {text}", "")
+            } else if wide < column && column < width {
+                format!("{:1$}{text} ^", "", column - wide - 1)
+            } else {
+                text
+            };
+            vec![paint.piece(line, Role::Error)]
+        }
         Phase::Done(Searched { error: Some(why), .. }) => {
             vec![paint.piece(format!("{} {}", paint.signs.warning, clean_line(why)), Role::Warning)]
         }
