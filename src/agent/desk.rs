@@ -8,6 +8,7 @@ use super::lane::{Lane, ToLane};
 use super::link::{self, EngineEnd, Link};
 use super::machine::Automatic;
 use super::outbox::Outbox;
+use super::search::Searching;
 use super::whole::{Out, Whole};
 use crate::domain::contract::{Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
@@ -175,7 +176,7 @@ pub fn open(setup: Setup) -> Link {
     });
     let out = Out::new(Outbox::new(events, None));
     let whole = Whole { shared: shared.clone(), out: out.clone() };
-    let desk = Desk { out, shared, whole, listed: Listed::No, ends: Vec::new() };
+    let desk = Desk { out, shared, whole, search: Searching::default(), listed: Listed::No, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link
 }
@@ -184,6 +185,7 @@ struct Desk {
     shared: Arc<Shared>,
     out: Out,
     whole: Whole,
+    search: Searching,
     listed: Listed,
     ends: Vec<tokio::task::JoinHandle<()>>,
 }
@@ -208,6 +210,13 @@ impl Desk {
                     self.shared.know(&session);
                     self.to(&session, ToLane::Open { rows }).await;
                 }
+                Command::OpenAt { session, at, rows } => {
+                    self.shared.know(&session);
+                    self.to(&session, ToLane::OpenAt { at, rows }).await;
+                }
+                Command::Later { session, cursor, rows } => {
+                    self.to(&session, ToLane::Later { cursor, rows }).await;
+                }
                 Command::Earlier { session, cursor, rows } => {
                     self.to(&session, ToLane::Earlier { cursor, rows }).await;
                 }
@@ -228,13 +237,11 @@ impl Desk {
                 Command::Trash => drop(tokio::spawn(whole.trash())),
                 Command::Restore { trash } => drop(tokio::spawn(whole.restore(trash))),
                 Command::Define(definition) => drop(tokio::spawn(whole.define(definition))),
-                Command::OpenAt { .. }
-                | Command::Later { .. }
-                | Command::Branch { .. }
-                | Command::Rewind { .. }
-                | Command::Clear { .. }
-                | Command::Search { .. }
-                | Command::Verify { .. } => {}
+                Command::Search { search, query } => {
+                    let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
+                    self.search.begin(store, properties, search, &query, self.out.clone());
+                }
+                Command::Branch { .. } | Command::Rewind { .. } | Command::Clear { .. } | Command::Verify { .. } => {}
                 Command::Shutdown => break,
             }
         }
@@ -352,7 +359,8 @@ impl Desk {
         });
     }
 
-    async fn shutdown(self) {
+    async fn shutdown(mut self) {
+        self.search.stop();
         let lanes: Vec<_> =
             self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         for lane in lanes {

@@ -24,7 +24,7 @@ use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
-use crate::store::{Durability, Followed, Health, StoreError};
+use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -41,6 +41,15 @@ pub(super) enum ToLane {
         rows: usize,
     },
     Earlier {
+        cursor: u64,
+        rows: usize,
+    },
+    /// Around a place far from the end.
+    OpenAt {
+        at: u64,
+        rows: usize,
+    },
+    Later {
         cursor: u64,
         rows: usize,
     },
@@ -66,6 +75,8 @@ pub(super) enum ToLane {
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
+    /// What others do with a session that we write.
+    Elsewhere(Elsewhere),
     /// What another process wrote, seen by the task of this number.
     Followed(u64, Vec<Followed>),
     Shutdown,
@@ -180,6 +191,8 @@ impl Lane {
                 Some(ToLane::Act(act)) => self.act(act).await,
                 Some(ToLane::Open { rows }) => self.open(rows).await,
                 Some(ToLane::Earlier { cursor, rows }) => self.earlier(cursor, rows).await,
+                Some(ToLane::OpenAt { at, rows }) => self.open_at(at, rows).await,
+                Some(ToLane::Later { cursor, rows }) => self.later(cursor, rows).await,
                 Some(ToLane::Leave) => {
                     self.left = true;
                     self.following = None;
@@ -197,6 +210,7 @@ impl Lane {
                 }
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
+                Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
                 Some(ToLane::Followed(number, followed)) => self.followed(number, followed).await,
                 Some(ToLane::Shutdown) | None => break,
             }

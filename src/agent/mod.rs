@@ -15,6 +15,7 @@ pub mod machine;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+mod search;
 pub mod step;
 #[cfg(test)]
 mod tests;

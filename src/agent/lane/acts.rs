@@ -4,7 +4,7 @@ use super::super::desk::blocking;
 use super::super::files::Standing;
 use super::super::step::{Input, Safety};
 use super::keep::Show;
-use super::{Lane, Running, Yielded, Yielding, now};
+use super::{Lane, Running, SHOWN, Yielded, Yielding, now};
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
@@ -27,10 +27,14 @@ impl Lane {
         if act == Act::Read {
             return self.read_by_user().await;
         }
+        if act == Act::TakeOver {
+            return self.take_from_holder().await;
+        }
         if !self.own().await {
             return;
         }
         self.acted = true;
+        self.automatic();
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
             if let Act::Send { text } | Act::Steer { text } = act {
@@ -51,6 +55,19 @@ impl Lane {
         }
     }
 
+    /// Takes the session from whoever has it, where somebody has.
+    async fn take_from_holder(&mut self) {
+        self.files.look_again();
+        if !self.load(Show::Nothing).await || !matches!(self.files.standing(), Standing::Theirs(_)) {
+            return self.reopen(SHOWN).await;
+        }
+        if self.take_over().await {
+            self.acted = true;
+            let text = "This session is written here from now on.";
+            self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+        }
+    }
+
     /// Makes us the writer. False when we are not; the user was told why.
     async fn own(&mut self) -> bool {
         match self.files.standing() {
@@ -64,7 +81,8 @@ impl Lane {
         }
         let Standing::Theirs(who) = self.files.standing() else { return true };
         let text = format!("This session can only be read here: {who} has it open.");
-        let notice = Notice::new(Level::Warning, text).hint("Close it there, or start a new session here.");
+        let hint = "Close it there, take it over if it does not answer, or start a new session.";
+        let notice = Notice::new(Level::Warning, text).hint(hint);
         self.out.send(Event::Notice(notice)).await;
         false
     }

@@ -143,3 +143,104 @@ async fn in_execute_what_a_death_left_waits_for_the_user() {
     engine.ended().await;
     assert!(!engine.end().await.iter().any(|event| matches!(event, Event::Redelivering { .. })));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_place_far_from_the_end_is_shown_and_the_end_is_reached_page_by_page() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = written(&store(home.path()), "s", |_| {});
+    let rows: Vec<Message> = (0..200).map(|n| said(&format!("m{n}"), &format!("line {n}"))).collect();
+    journal.append(&rows, Durability::Synced).unwrap();
+    journal.close().unwrap();
+    drop(journal);
+    let mut engine = Engine::new(home.path());
+    let query = |search, query: &str| Command::Search { search, query: query.into() };
+    engine.send(query(1, "\"line 50\"")).await;
+    let at = engine
+        .until(|event| match event {
+            Event::Found { search: 1, results, .. } => results.first().map(|one| one.hits[0].at),
+            _ => None,
+        })
+        .await;
+    engine.send(Command::OpenAt { session: id("s"), at, rows: 20 }).await;
+    let opened = engine.opened().await;
+    assert!(opened.rows.iter().any(|row| row.id.as_str() == "m50"));
+    assert!(opened.earlier.is_some() && opened.rows.len() <= 21);
+    let mut cursor = opened.later;
+    let mut last = opened.rows.last().unwrap().clone();
+    while let Some(at) = cursor {
+        engine.send(Command::Later { session: id("s"), cursor: at, rows: 70 }).await;
+        let (rows, later) = engine
+            .until(|event| match event {
+                Event::LaterPage { rows, later } => Some((rows.clone(), *later)),
+                _ => None,
+            })
+            .await;
+        last = rows.last().cloned().unwrap_or(last);
+        cursor = later;
+    }
+    assert_eq!(last.id.as_str(), "m199");
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn searches_end_with_what_was_looked_at_and_say_what_is_wrong_with_them() {
+    let home = tempfile::tempdir().unwrap();
+    for n in 0..30 {
+        stored(&store(home.path()), &format!("s{n}"), |_| {});
+    }
+    let mut engine = Engine::new(home.path());
+    let query = |search, query: &str| Command::Search { search, query: query.into() };
+    engine.send(query(7, "hello")).await;
+    let mut found = 0;
+    let end = engine
+        .until(|event| match event {
+            Event::Found { search, results, end } => {
+                assert_eq!(*search, 7);
+                found += results.len();
+                end.clone()
+            }
+            _ => None,
+        })
+        .await;
+    assert_eq!((found, end.sessions, end.stopped, end.error), (30, 30, false, None));
+    engine.send(query(8, "status:")).await;
+    let end = engine.until(|event| if let Event::Found { search: 8, end, .. } = event { end.clone() } else { None }).await;
+    assert!(end.error.as_ref().is_some_and(|error| error.contains("at character")), "{end:?}");
+    // What is replaced says nothing more; what replaces it does.
+    engine.send(query(9, "hello")).await;
+    engine.send(query(10, "")).await;
+    engine.send(query(11, "nowhere to be found")).await;
+    let end = engine.until(|event| if let Event::Found { search: 11, end, .. } = event { end.clone() } else { None }).await;
+    assert_eq!((end.sessions, end.stopped), (30, false));
+    let events = engine.end().await;
+    assert!(!events.iter().any(|event| matches!(event, Event::Found { search: 10, .. })));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = Engine::new(home.path());
+    let session = first.talked("hello").await;
+    let mut second = Engine::new(home.path());
+    assert!(second.open(&session).await.meta.held_by.is_some());
+    second.act(&session, Act::TakeOver).await;
+    second.notice("written here from now on").await;
+    second.act(&session, Act::Send { text: "mine now".into() }).await;
+    second.ended().await;
+    // The first finds out with its next write.
+    first.act(&session, Act::Rename { title: "too late".into() }).await;
+    first.notice("taken over").await;
+    let opened = first.opened().await;
+    assert!(opened.meta.held_by.is_some());
+    assert!(opened.rows.iter().any(|row| matches!(&row.body, Body::User(user) if user.text == "mine now")));
+    second.act(&session, Act::Send { text: "once more".into() }).await;
+    first
+        .until(|event| match event {
+            Event::Row(row) => matches!(&row.body, Body::User(user) if user.text == "once more").then_some(()),
+            _ => None,
+        })
+        .await;
+    second.ended().await;
+    first.end().await;
+    second.end().await;
+}
