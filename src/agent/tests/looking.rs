@@ -204,13 +204,15 @@ async fn searches_end_with_what_was_looked_at_and_say_what_is_wrong_with_them() 
         .await;
     assert_eq!((found, end.sessions, end.stopped, end.error), (30, 30, false, None));
     engine.send(query(8, "status:")).await;
-    let end = engine.until(|event| if let Event::Found { search: 8, end, .. } = event { end.clone() } else { None }).await;
+    let end =
+        engine.until(|event| if let Event::Found { search: 8, end, .. } = event { end.clone() } else { None }).await;
     assert!(end.error.as_ref().is_some_and(|error| error.contains("at character")), "{end:?}");
     // What is replaced says nothing more; what replaces it does.
     engine.send(query(9, "hello")).await;
     engine.send(query(10, "")).await;
     engine.send(query(11, "nowhere to be found")).await;
-    let end = engine.until(|event| if let Event::Found { search: 11, end, .. } = event { end.clone() } else { None }).await;
+    let end =
+        engine.until(|event| if let Event::Found { search: 11, end, .. } = event { end.clone() } else { None }).await;
     assert_eq!((end.sessions, end.stopped), (30, false));
     let events = engine.end().await;
     assert!(!events.iter().any(|event| matches!(event, Event::Found { search: 10, .. })));
