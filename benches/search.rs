@@ -17,10 +17,54 @@ use std::time::Instant;
 const DAY: i64 = 86_400_000;
 const NOW: i64 = 1_795_300_000_000;
 const WORDS: [&str; 48] = [
-    "the", "session", "file", "test", "error", "function", "returns", "with", "a", "and", "cargo", "build", "src/main.rs",
-    "let", "value", "is", "not", "found", "in", "line", "column", "expected", "struct", "option", "result", "handle", "writer",
-    "lock", "thread", "channel", "reads", "from", "disk", "cache", "path", "index", "changed", "commit", "branch", "merge",
-    "review", "plan", "of", "to", "for", "this", "café", "— then",
+    "the",
+    "session",
+    "file",
+    "test",
+    "error",
+    "function",
+    "returns",
+    "with",
+    "a",
+    "and",
+    "cargo",
+    "build",
+    "src/main.rs",
+    "let",
+    "value",
+    "is",
+    "not",
+    "found",
+    "in",
+    "line",
+    "column",
+    "expected",
+    "struct",
+    "option",
+    "result",
+    "handle",
+    "writer",
+    "lock",
+    "thread",
+    "channel",
+    "reads",
+    "from",
+    "disk",
+    "cache",
+    "path",
+    "index",
+    "changed",
+    "commit",
+    "branch",
+    "merge",
+    "review",
+    "plan",
+    "of",
+    "to",
+    "for",
+    "this",
+    "café",
+    "— then",
 ];
 
 fn main() {
@@ -76,7 +120,10 @@ fn main() {
         }
         let (first, all, count, hits) = best.unwrap();
         let rate = bytes as f64 / 1000.0 / all;
-        println!("{:<34} {first:>7.1} ms {all:>7.0} ms {rate:>9.0} {count:>9} {hits:>9}", format!("{what}: {query}").chars().take(34).collect::<String>());
+        println!(
+            "{:<34} {first:>7.1} ms {all:>7.0} ms {rate:>9.0} {count:>9} {hits:>9}",
+            format!("{what}: {query}").chars().take(34).collect::<String>()
+        );
     }
     println!("{:<34} {:>10} {:>10}", "bound", "100 ms", "2000 ms");
 }
@@ -156,7 +203,9 @@ fn session(root: &Path, n: usize, size: usize, chance: &mut Chance) -> usize {
                     "toolInput": {"command": format!("cargo test case_{row}")}, "toolStatus": "completed", "toolResult": result,
                     "toolDuration": 12, "isError": false, "timestamp": at, "lisle": {"v": 1, "subject": format!("cargo test case_{row}")}, "type": "tool"})
             }
-            _ => json!({"id": format!("msg-{at}-a"), "content": prose, "timestamp": at, "turnId": "t", "lisle": {"v": 1}, "type": "assistant"}),
+            _ => {
+                json!({"id": format!("msg-{at}-a"), "content": prose, "timestamp": at, "turnId": "t", "lisle": {"v": 1}, "type": "assistant"})
+            }
         };
         let _ = writeln!(text, "{line}");
         row += 1;

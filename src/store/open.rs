@@ -466,7 +466,7 @@ impl Store {
 }
 
 /// The session may lack rows of ours: another program wrote it since, or a death came before our last one.
-fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
+pub(super) fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
     match (last, &found.file) {
         (None, _) => Ok(false),
         (Some(last), Some(file)) => Ok(found.head.foreign || !kept.is_there(&last, file, found.len)?),

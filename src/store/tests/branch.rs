@@ -195,7 +195,7 @@ fn a_fault_at_any_call_leaves_no_branch_or_a_whole_one() {
         root
     };
     let root = make();
-    let io = Arc::new(Watched::new(Arc::new(Quick::default()), Fault::None));
+    let io = Arc::new(Watched::new(Arc::new(Quick), Fault::None));
     act(&store_with(root.path(), io.clone())).unwrap();
     assert!(io.calls() > 40);
     for fault in (1..=io.calls()).flat_map(faults) {

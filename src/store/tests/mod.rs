@@ -10,7 +10,7 @@ mod scale;
 mod search;
 mod two;
 
-use super::io::{Disk, How, Io, Kind, Stat};
+use super::io::{Disk, How, Io, Stat};
 use super::*;
 use crate::domain::message::{AssistantText, Body, Message, UserText};
 use crate::domain::session::SessionMeta;
@@ -35,74 +35,6 @@ pub(super) fn store(root: &Path) -> Store {
 
 /// The disk without its waits: nobody cuts the power here, and thousands of lives are lived.
 #[derive(Debug, Default)]
-pub(super) struct Quick(Disk, Disks);
-
-/// Whether every directory is a disk of its own: then nothing is renamed from one to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Disks {
-    #[default]
-    One,
-    Many,
-}
-
-impl Io for Quick {
-    fn open(&self, path: &Path, how: How) -> std::io::Result<File> {
-        self.0.open(path, how)
-    }
-    fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read_at(file, at, buffer)
-    }
-    fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> std::io::Result<()> {
-        self.0.write_at(file, at, bytes)
-    }
-    fn append(&self, file: &File, bytes: &[u8]) -> std::io::Result<()> {
-        self.0.append(file, bytes)
-    }
-    fn truncate(&self, file: &File, len: u64) -> std::io::Result<()> {
-        self.0.truncate(file, len)
-    }
-    fn fsync(&self, _file: &File) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn fsync_dir(&self, _path: &Path) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        if self.1 == Disks::Many && from.parent() != to.parent() {
-            return Err(std::io::ErrorKind::CrossesDevices.into());
-        }
-        self.0.rename(from, to)
-    }
-    fn mkdir(&self, path: &Path) -> std::io::Result<()> {
-        self.0.mkdir(path)
-    }
-    fn list(&self, path: &Path) -> std::io::Result<Vec<OsString>> {
-        self.0.list(path)
-    }
-    fn stat(&self, path: &Path) -> std::io::Result<Stat> {
-        self.0.stat(path)
-    }
-    fn lstat(&self, path: &Path) -> std::io::Result<(Kind, Stat)> {
-        self.0.lstat(path)
-    }
-    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        self.0.link(from, to)
-    }
-    fn remove(&self, path: &Path) -> std::io::Result<()> {
-        self.0.remove(path)
-    }
-    fn try_lock(&self, file: &File) -> std::io::Result<bool> {
-        self.0.try_lock(file)
-    }
-    fn is_locked(&self, file: &File) -> std::io::Result<bool> {
-        self.0.is_locked(file)
-    }
-    fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
-        self.0.swap(one, other)
-    }
-    fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
-        self.0.is_remote(path)
-    }
 pub(super) struct Quick;
 
 /// A disk that tells of each call before it is made, and makes it only if that is fine.
