@@ -60,7 +60,7 @@ pub struct Find {
     /// What was found, in the order in which it came.
     pub groups: Vec<SessionHits>,
     /// The text of the query as it was last looked at.
-    pub(crate) looked: String,
+    pub looked: String,
     /// `groups` are of the search before: they stay until the first answer of the new one.
     pub stale: bool,
     /// The lines of the results.

@@ -150,8 +150,12 @@ pub(super) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     let ours = state.sessions.undo.as_mut().is_some_and(|undo| undo.gone(id, trash, now));
     let shown = state.current_id() == Some(id);
     let title = state.sessions.meta(id).map(|meta| named(&[meta]));
-    if let (true, false, Some(title)) = (shown, ours, title) {
-        state.notify(Notice::new(Level::Info, format!("{title} is gone: it was deleted.")));
+    // What was deleted here says so where it can be undone.
+    if let (false, Some(title)) = (ours, title) {
+        state.notify(match trash {
+            Some(_) => Notice::new(Level::Info, format!("{title} is in the trash.")).hint("/trash takes it back"),
+            None => Notice::new(Level::Info, format!("{title} is gone.")),
+        });
     }
     let beside = beside(state, id);
     state.sessions.remove(id);

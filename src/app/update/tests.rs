@@ -5,6 +5,7 @@ mod find;
 mod focus;
 mod keys;
 mod lifecycle;
+mod list;
 
 use super::*;
 use crate::app::msg::{Area, Frame, Target};
