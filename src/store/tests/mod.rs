@@ -2,7 +2,10 @@
 
 mod craft;
 mod deaths;
+mod follow;
 mod life;
+mod rewrites;
+mod takeover;
 mod two;
 
 use super::io::{Disk, How, Io, Stat};
