@@ -3,11 +3,14 @@
 mod branch;
 mod craft;
 mod deaths;
+mod follow;
 mod life;
 mod lifecycle;
 mod properties;
 mod scale;
 mod search;
+mod rewrites;
+mod takeover;
 mod two;
 
 use super::io::{Disk, How, Io, Stat};
