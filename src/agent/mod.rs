@@ -1,7 +1,8 @@
 //! The agent: turns, calls, queues, and many sessions at once.
 //!
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
-//! gets, `lane` performs the steps of one session, [`desk`] keeps many lanes, [`link`] is the pair of channels that a face holds.
+//! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session, [`desk`] keeps many lanes,
+//! [`link`] is the pair of channels that a face holds.
 
 pub mod connections;
 pub mod context;
@@ -16,6 +17,7 @@ pub mod prompt;
 pub mod queue;
 pub mod step;
 mod work;
+pub mod worktree;
 
 pub use connections::Connections;
 pub use desk::{Settings, Setup, open};
