@@ -5,6 +5,7 @@
 
 use super::desk::{Shared, blocking};
 use super::files::trouble;
+use super::labels::AutoLabels;
 use super::lane::{Running, ToLane, Yielded, now};
 use super::outbox::Outbox;
 use crate::domain::inbox::{Change, TrashId};
@@ -98,7 +99,14 @@ impl Whole {
     /// Reads what the workspace defines and tells it where that is news.
     pub(super) async fn properties(&self) {
         let (store, known) = (self.store(), self.shared.properties());
-        let Some(properties) = blocking(move || store.properties()).await else { return };
+        let read = move || {
+            let mut properties = store.properties();
+            // Rules that cannot be run are mistakes in the files, too.
+            let rules = AutoLabels::new(&properties.labels);
+            properties.problems.extend_from_slice(rules.problems());
+            properties
+        };
+        let Some(properties) = blocking(read).await else { return };
         if properties == *known {
             return;
         }

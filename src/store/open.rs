@@ -262,7 +262,13 @@ impl Store {
     }
 
     /// `another`: who has the lock may be another process.
-    fn loaded(&self, id: &SessionId, rows: usize, asked: Asked, another: bool) -> Result<Loaded, StoreError> {
+    pub(super) fn loaded(
+        &self,
+        id: &SessionId,
+        rows: usize,
+        asked: Asked,
+        another: bool,
+    ) -> Result<Loaded, StoreError> {
         // What another process has open goes on there; otherwise its process died.
         let alive = another && matches!(asked, Asked::Held(_));
         let Look { found, mut seen, base, mut left } = self.look(id, rows, alive)?;
@@ -331,7 +337,7 @@ impl Store {
     }
 
     /// Rows of ours that the session lacks.
-    fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
         let bytes = match &found.file {
             Some(file) => super::tail::range(self.io(), file, found.head.body, found.len)
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,

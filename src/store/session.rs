@@ -413,7 +413,8 @@ pub(super) fn fill_times(rows: &mut [Message], created: At) {
     }
 }
 
-fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
+/// What is odd about these lines.
+pub(super) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
     let shown: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
     let more =
         if lines.len() > shown.len() { format!(" and {} more", lines.len() - shown.len()) } else { String::new() };
