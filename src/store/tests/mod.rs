@@ -1,6 +1,7 @@
 //! Tests of the store as a whole: other programs' files, lives with deaths and errors in them, two at once.
 
 mod branch;
+mod clear;
 mod craft;
 mod deaths;
 mod life;
@@ -8,6 +9,7 @@ mod lifecycle;
 mod properties;
 mod scale;
 mod two;
+mod verify;
 
 use super::io::{Disk, How, Io, Stat};
 use super::*;
