@@ -241,7 +241,13 @@ impl Desk {
                     let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
                     self.search.begin(store, properties, search, &query, self.out.clone());
                 }
-                Command::Branch { .. } | Command::Rewind { .. } | Command::Clear { .. } | Command::Verify { .. } => {}
+                Command::Branch { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), at, false));
+                }
+                Command::Rewind { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), Some(at), true));
+                }
+                Command::Clear { .. } | Command::Verify { .. } => {}
                 Command::Shutdown => break,
             }
         }

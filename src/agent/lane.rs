@@ -68,6 +68,8 @@ pub(super) enum ToLane {
     Reload {
         rows: usize,
     },
+    /// End the turn, if one runs here.
+    Stop,
     /// Save what waits, so that the files can be read.
     Flush {
         done: oneshot::Sender<()>,
@@ -203,6 +205,7 @@ impl Lane {
                     let _ = done.send(changed);
                 }
                 Some(ToLane::Yield { running, done }) => self.give_up(running, done).await,
+                Some(ToLane::Stop) => self.input(Input::Act(Act::Stop)).await,
                 Some(ToLane::Reload { rows }) => self.reopen(rows).await,
                 Some(ToLane::Flush { done }) => {
                     self.flush().await;
