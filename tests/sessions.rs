@@ -295,6 +295,27 @@ fn sessions_go_to_the_trash_and_come_back() {
     assert!(!place.session(CALM).exists());
 }
 
+#[test]
+fn a_branch_is_a_session_of_its_own() {
+    let place = Place::new();
+    let rows = |id: &str| place.json(&["sessions", "show", id, "--json"])["messages"].as_array().unwrap().clone();
+    let of = rows(CALM);
+    assert_eq!(of.len(), 3);
+    let id = place.out(&["sessions", "branch", CALM]);
+    let id = id.trim_end();
+    assert_eq!(rows(id).len(), 3);
+    let at = of[1]["id"].as_str().unwrap();
+    let branch = place.json(&["sessions", "branch", CALM, "--at", at, "--json"]);
+    let second = branch["id"].as_str().unwrap();
+    assert_eq!(branch["branched_from"], serde_json::json!({"session": CALM, "message": at}));
+    assert_eq!(rows(second).len(), 2);
+    assert_eq!(rows(CALM), of);
+    assert!(place.ids(&[])[..2].contains(&second.to_owned()), "it is listed as made now");
+    let none = place.lisle(&["sessions", "branch", CALM, "--at", "nowhere"]);
+    assert_eq!((code(&none), out(&none)), (1, String::new()));
+    assert!(err(&none).contains("260903-calm-forest was not branched"), "{}", err(&none));
+}
+
 /// What the program prints in a terminal when this is typed, and its exit status.
 fn in_a_terminal(place: &Place, args: &[&str], typed: &str) -> (String, u32) {
     let pair = native_pty_system().openpty(PtySize { rows: 24, cols: 100, pixel_width: 0, pixel_height: 0 }).unwrap();

@@ -20,6 +20,7 @@ pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
         SessionsCommand::Search(args) => super::search::search(ground, &args),
         SessionsCommand::Trash(args) => trash(ground, &args),
         SessionsCommand::Set(args) => change::set(ground, &args),
+        SessionsCommand::Branch(args) => change::branch(ground, &args),
         SessionsCommand::Archive(args) => change::archive(ground, &args, true),
         SessionsCommand::Unarchive(args) => change::archive(ground, &args, false),
         SessionsCommand::Delete(args) => change::delete(ground, &args),

@@ -140,7 +140,7 @@ impl Store {
             io.fsync(&file).map_err(|e| StoreError::io("save", &path, e))?;
         }
         let hash = header::hash(line.as_bytes());
-        let second = Second { before: hash.clone(), after: hash, length, header: fields, own: Value::Null };
+        let second = Second { before: hash.clone(), after: hash, length, header: fields, own: Value::Null, old: None };
         session::replace(io, &temp.join(layout::HEADER), second.render().as_bytes(), sync)?;
         let mut dirs: Vec<PathBuf> = Vec::new();
         for name in refers.used() {

@@ -182,7 +182,7 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
     }
     let line = bytes.get(..usize::try_from(head.body).unwrap_or(0)).unwrap_or_default();
     head.hash = header::hash(line.strip_suffix(b"\n").unwrap_or(line));
-    let Some(second) = second else { return head };
+    let Some(second) = second.map(|second| second.for_line(&head.hash)) else { return head };
     head.own = second.own;
     let known = head.hash == second.before || head.hash == second.after;
     if !known && head.sound && head.fields.raw("name") != second.header.raw("name") {
