@@ -68,6 +68,8 @@ pub(super) enum ToLane {
     Reload {
         rows: usize,
     },
+    /// Take all messages out.
+    Clear,
     /// End the turn, if one runs here.
     Stop,
     /// Save what waits, so that the files can be read.
@@ -205,6 +207,7 @@ impl Lane {
                     let _ = done.send(changed);
                 }
                 Some(ToLane::Yield { running, done }) => self.give_up(running, done).await,
+                Some(ToLane::Clear) => self.clear().await,
                 Some(ToLane::Stop) => self.input(Input::Act(Act::Stop)).await,
                 Some(ToLane::Reload { rows }) => self.reopen(rows).await,
                 Some(ToLane::Flush { done }) => {

@@ -102,12 +102,11 @@ impl Whole {
         if properties == *known {
             return;
         }
-        for problem in &properties.problems {
-            if !known.problems.contains(problem) {
-                self.out.send(Event::Notice(problem.clone())).await;
-            }
+        let rules = self.shared.define(properties.clone());
+        let news = properties.problems.iter().filter(|problem| !known.problems.contains(problem)).cloned();
+        for problem in news.chain(rules.into_iter().filter(|_| known.labels != properties.labels)) {
+            self.out.send(Event::Notice(problem)).await;
         }
-        self.shared.define(properties.clone());
         self.out.send(Event::Properties(Box::new(properties))).await;
     }
 
