@@ -136,7 +136,8 @@ fn found(query: &str) -> Find {
         hits,
         total,
     };
-    let mut find = Find { query: Line::new(query), number: 1, sent: query.to_owned(), ..Find::default() };
+    let mut find = Find::default();
+    (find.query, find.number, find.sent) = (Line::new(query), 1, query.to_owned());
     find.add(vec![
         session(
             "260902-swift-river",
@@ -182,7 +183,8 @@ fn searching() {
     state.find.query = Line::new("redirect after:soon");
     state.find.phase = Phase::Wrong(Query::parse("redirect after:soon").unwrap_err());
     insta::assert_snapshot!("find-wrong-100x30", shot("find-wrong", &state, 100, 30));
-    state.find = Find { query: Line::new("no such thing"), ..Find::default() };
+    state.find = Find::default();
+    state.find.query = Line::new("no such thing");
     state.find.phase = Phase::Done(Searched { sessions: 214, millis: 39, unreadable: 1, ..Searched::default() });
     insta::assert_snapshot!("find-nothing-80x24", shot("find-nothing", &state, 80, 24));
 }

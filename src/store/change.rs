@@ -2,9 +2,10 @@
 //!
 //! The rows are not read, but for those that a death left uncounted. What the changes mean is `domain::inbox`'s.
 
-use super::journal::Journal;
-use super::live::Live;
+use super::journal::{Journal, Left};
 use super::lock::{self, Asked, Lock};
+use super::open::may_lack;
+use super::ours::Ours;
 use super::session::{self, Found};
 use super::{Store, StoreError, layout};
 use crate::domain::inbox::Change;
@@ -58,9 +59,15 @@ impl Store {
         let dir = reader.dir.clone();
         let counted = reader.up_to_date(&found, &base)?;
         let own = found.head.own.clone();
-        let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
         // The live file stays as it is: what a death left there is for whoever opens the session.
-        journal.carry(Vec::new(), Live::default(), false, counted);
+        let mut left = Left { counted, ..Left::default() };
+        let ours = Ours::new(self.clone(), &dir);
+        if let Some(last) = ours.last()? {
+            left.ours = true;
+            left.reconcile = may_lack(&ours, &found, Some(last))?;
+        }
+        let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
+        journal.carry(left, &[]);
         journal.set_meta(meta.clone(), own);
         journal.close()?;
         self.sync_dir(&dir)?;

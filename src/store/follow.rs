@@ -59,6 +59,8 @@ pub struct Follower {
     body: u64,
     read: u64,
     header: Option<Stat>,
+    /// Whether a turn ran when the properties were told last.
+    turn: Option<bool>,
     live_stat: Option<Stat>,
     live_read: u64,
     live: Live,
@@ -88,6 +90,7 @@ impl Store {
             body: 0,
             read: 0,
             header: None,
+            turn: None,
             live_stat: None,
             live_read: 0,
             live: Live::default(),
@@ -163,9 +166,10 @@ impl Follower {
             self.tell_live(&mut out);
         }
         let header = io.stat(&self.dir.join(layout::HEADER)).ok();
-        if rows.is_some() || live || header != self.header || self.meta.is_none() {
+        if rows.is_some() || header != self.header || self.turn != Some(self.live.turn) {
             self.tell_meta(&mut out)?;
             self.header = header;
+            self.turn = Some(self.live.turn);
         }
         let free = lock::is_free(&*io, &self.dir.join(layout::LOCK));
         if free && !self.free {
@@ -212,6 +216,7 @@ impl Follower {
             self.live = Live::default();
             self.live_read = 0;
         }
+        let anew = !same;
         if let Some(stat) = stat {
             let error = |e| StoreError::io("read", &path, e);
             let bytes = match io.open(&path, How::Read) {
@@ -222,6 +227,10 @@ impl Follower {
             let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
             self.live.take_all(&bytes[..whole], &self.dir);
             self.live_read += whole as u64;
+        }
+        if anew {
+            // Not of a file that only grew: its rows may be behind the final ones.
+            self.finals.retain(|id, _| self.live.rows.iter().any(|entry| entry.row.id == *id));
         }
         self.live_stat = stat;
         Ok(true)
@@ -249,7 +258,8 @@ impl Follower {
         let mut at = self.read;
         for line in bytes[..whole].split_inclusive(|b| *b == b'\n') {
             if !line.trim_ascii().is_empty() {
-                for row in row::read(line.strip_suffix(b"\n").unwrap_or(line), at, 0, &self.dir).rows {
+                for mut row in row::read(line.strip_suffix(b"\n").unwrap_or(line), at, 0, &self.dir).rows {
+                    row::settle(&mut row);
                     self.finals.insert(row.id.clone(), at);
                     self.told.retain(|told| told.id != row.id);
                     out.push(Followed::Row(Box::new(row)));
@@ -312,7 +322,6 @@ impl Follower {
             }
             stays
         });
-        self.finals.retain(|id, _| self.live.rows.iter().any(|entry| entry.row.id == *id));
         if self.queue != self.live.queue {
             self.queue.clone_from(&self.live.queue);
             out.push(Followed::Queue(self.queue.clone()));

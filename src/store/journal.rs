@@ -3,23 +3,23 @@
 //! Everything is in memory until it is on disk: after an error, rows and live entries wait in order, and the next call
 //! tries them again. `mend` repairs the file before the first write. When to call what is the writer's business.
 
-use super::header::{self, Counted, Home, Second};
+use super::header::{self, Counted};
 use super::io::How;
-use super::json::Fields;
 use super::live::{self, Live, LiveFile};
 use super::lock::Lock;
-use super::merge::merge;
 use super::open::Fsync;
-use super::session::{self, Found, Head, Reader};
+use super::ours::Ours;
+use super::session::{self, Found, Head};
+use super::watch::Elsewhere;
 use super::{Store, StoreError, layout, row, tail};
 use crate::domain::contract::Queued;
 use crate::domain::message::{Body, Message};
 use crate::domain::session::SessionMeta;
-use crate::domain::{MessageId, SessionId};
+use crate::domain::{At, MessageId, SessionId};
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What an append waits for.
@@ -31,8 +31,33 @@ pub enum Durability {
     Synced,
 }
 
-/// Files up to this size are written anew when their header has no room.
-const REWRITTEN: u64 = 1 << 20;
+/// A row that is to be written.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub line: String,
+    pub id: Option<MessageId>,
+    /// It stands in `ours.jsonl`.
+    pub kept: bool,
+    /// A death left it unfinished.
+    pub folded: bool,
+}
+
+/// What a death left of a session, and another program of our rows.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// Rows for the file.
+    pub folded: Vec<Message>,
+    /// What stays live.
+    pub live: Live,
+    /// The live file says more than that.
+    pub live_there: bool,
+    /// What the file's rows say of themselves.
+    pub counted: Counted,
+    /// There is an `ours.jsonl` …
+    pub ours: bool,
+    /// … and `session.jsonl` may lack rows of it.
+    pub reconcile: bool,
+}
 
 /// The writer of one session. The session's lock is held while it lives.
 #[derive(Debug)]
@@ -52,22 +77,44 @@ pub struct Journal {
     /// Something was asked of this journal; without that, closing leaves the files alone.
     pub(super) touched: bool,
     /// What the header's fields hold.
-    base: SessionMeta,
+    pub(super) base: SessionMeta,
     /// What they are to hold.
-    meta: SessionMeta,
+    pub(super) meta: SessionMeta,
     /// What we were given last: what differs from it in what comes next is a change of ours.
-    given: SessionMeta,
-    own: Value,
+    pub(super) given: SessionMeta,
+    pub(super) own: Value,
     pub(super) counted: Counted,
-    pending: VecDeque<String>,
+    pub(super) pending: VecDeque<Pending>,
+    /// Rows that a death left unfinished, from then on.
+    pub(super) folded: HashSet<MessageId>,
+    /// The newest row: no row that begins later says that it is older, wherever the clock jumped.
+    newest: At,
+    /// A row was written in part, or may have been.
+    pub(super) torn: bool,
+    /// Another one wrote the end of the file.
+    pub(super) fresh: bool,
+    /// Our rows once more, where another program may write the file anew.
+    pub(super) ours: Option<Ours>,
+    /// Only for as long as the lock is not granted.
+    pub(super) ours_for_now: bool,
+    /// They are to be paired with those of the file.
+    pub(super) reconcile: bool,
+    /// Rows that may have gone to a file that was replaced, where there is no `ours`.
+    pub(super) unsure: Vec<String>,
+    pub(super) rewrites: u64,
+    pub(super) elsewhere: Elsewhere,
+    /// Who took the session over.
+    pub(super) lost: Option<String>,
+    /// Rows that were not written because of that.
+    pub(super) unwritten: usize,
     /// Rows were written that were not forced to the disk.
     pub(super) unsynced: bool,
-    want_sync: bool,
-    header_due: bool,
+    pub(super) want_sync: bool,
+    pub(super) header_due: bool,
     /// The header was so many bytes too long; not tried again before it changes.
-    refused: Option<usize>,
+    pub(super) refused: Option<usize>,
     live: LiveFile,
-    closed: bool,
+    pub(super) closed: bool,
 }
 
 impl Journal {
@@ -88,9 +135,8 @@ impl Journal {
     pub(super) fn opened(store: Store, id: SessionId, lock: Lock, found: Found, base: SessionMeta) -> Self {
         let dir = store.inner.layout.session(&id);
         let live = LiveFile::new(store.clone(), dir.clone());
+        let ours = store.inner.foreign || !lock.granted();
         Self {
-            dir,
-            store,
             id,
             lock,
             file: None,
@@ -106,22 +152,43 @@ impl Journal {
             base,
             counted: Counted::default(),
             pending: VecDeque::new(),
+            folded: HashSet::new(),
+            newest: At(0),
+            torn: false,
+            fresh: false,
+            ours_for_now: ours && !store.inner.foreign,
+            ours: ours.then(|| Ours::new(store.clone(), &dir)),
+            reconcile: false,
+            unsure: Vec::new(),
+            rewrites: 0,
+            elsewhere: Elsewhere::Quiet,
+            lost: None,
+            unwritten: 0,
             unsynced: false,
             want_sync: false,
             refused: None,
             live,
             closed: false,
+            dir,
+            store,
         }
     }
 
-    /// Takes over what a death left: rows for the file, and what stays live.
-    pub(super) fn carry(&mut self, folded: Vec<Message>, live: Live, live_there: bool, counted: Counted) {
-        self.header_due |= counted.messages != self.base.messages;
-        self.counted = counted;
-        self.live.content = live;
-        self.live.stale = live_there;
-        for row in &folded {
-            self.take(row);
+    /// Takes over what a death left: rows for the file, and what stays live. `seen` are rows that are there.
+    pub(super) fn carry(&mut self, left: Left, seen: &[Message]) {
+        self.header_due |= left.counted.messages != self.base.messages;
+        self.counted = left.counted;
+        self.live.content = left.live;
+        self.live.stale = left.live_there;
+        self.newest = seen.iter().map(|row| row.at).max().unwrap_or(At(0));
+        if left.ours {
+            self.ours.get_or_insert_with(|| Ours::new(self.store.clone(), &self.dir));
+            self.ours_for_now = false;
+            self.reconcile = left.reconcile;
+        }
+        for row in left.folded {
+            self.folded.insert(row.id.clone());
+            self.take(&row, true);
         }
     }
 
@@ -150,7 +217,7 @@ impl Journal {
         self.refused.is_some() || !self.pending.is_empty() || (self.touched && self.live.stale) || self.want_sync
     }
 
-    fn fsyncs(&self) -> bool {
+    pub(super) fn fsyncs(&self) -> bool {
         self.store.inner.fsync != Fsync::Off
     }
 
@@ -178,7 +245,7 @@ impl Journal {
     pub fn append(&mut self, rows: &[Message], durability: Durability) -> Result<(), StoreError> {
         self.open_for_writing()?;
         for row in rows {
-            self.take(row);
+            self.take(row, false);
             self.live.content.drop_row(&row.id);
         }
         let always = self.store.inner.fsync == Fsync::Always;
@@ -186,10 +253,20 @@ impl Journal {
         self.retry()
     }
 
-    fn take(&mut self, row: &Message) {
+    /// The row with a time that is not before that of the rows before it. One that is live has its time already.
+    fn dated<'a>(&mut self, row: &'a Message) -> Cow<'a, Message> {
+        let open = self.live.content.rows.iter().find(|entry| entry.row.id == row.id);
+        let at = open.map_or(row.at.max(self.newest), |entry| row.at.max(entry.row.at));
+        self.newest = self.newest.max(at);
+        if at == row.at { Cow::Borrowed(row) } else { Cow::Owned(Message { at, ..row.clone() }) }
+    }
+
+    fn take(&mut self, row: &Message, folded: bool) {
+        let row = if folded { Cow::Borrowed(row) } else { self.dated(row) };
+        let row = &*row;
         let Some(mut line) = row::write(row, &self.dir) else { return };
         line.push('\n');
-        self.pending.push_back(line);
+        self.pending.push_back(Pending { line, id: Some(row.id.clone()), kept: false, folded });
         session::count(&mut self.counted, row);
         self.header_due = true;
         if matches!(row.body, Body::User(_)) {
@@ -201,7 +278,7 @@ impl Journal {
         }
     }
 
-    fn open_for_writing(&mut self) -> Result<(), StoreError> {
+    pub(super) fn open_for_writing(&mut self) -> Result<(), StoreError> {
         if self.closed {
             return Err(StoreError::Closed { path: self.dir.clone() });
         }
@@ -217,22 +294,14 @@ impl Journal {
         if !self.touched {
             return Ok(());
         }
-        self.mend()?;
-        while !self.pending.is_empty() {
-            let len = self.there()?;
-            let Some(line) = self.pending.pop_front() else { break };
-            if let Err(error) = self.write_row(&line, len) {
-                self.pending.push_front(line);
-                return Err(error);
-            }
-            self.unsynced = true;
-        }
-        if self.want_sync {
-            self.sync()?;
-            self.want_sync = false;
+        self.rows()?;
+        if self.lost.is_some() {
+            // Found out right after the last row: the next call says so.
+            return Ok(());
         }
         if self.header_due() && self.meta.mode != self.base.mode {
             // Before the mark of a running turn leaves the live file; see `prime`.
+            self.mine()?;
             match self.write_header(false) {
                 Ok(()) => self.header_due = false,
                 // For its labels. They are refused to whoever asked for them, and hold back no row.
@@ -241,7 +310,55 @@ impl Journal {
             }
         }
         if self.live.stale {
+            self.mine()?;
             self.rewrite_live()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows that wait, and forces them to the disk if that was asked for.
+    pub(super) fn rows(&mut self) -> Result<(), StoreError> {
+        if self.mended && self.pending.is_empty() && !self.reconcile && !self.want_sync {
+            return Ok(());
+        }
+        self.mine()?;
+        self.mend()?;
+        // A row that came to a file which was replaced meanwhile comes again, now and then more than once.
+        let writes = !self.pending.is_empty();
+        while self.reconcile || !self.pending.is_empty() {
+            self.keep()?;
+            let len = self.there()?;
+            self.mine()?;
+            let Some(row) = self.pending.pop_front() else { break };
+            if let Err(error) = self.write_row(&row.line, len) {
+                self.torn = true;
+                self.pending.push_front(row);
+                return Err(error);
+            }
+            self.torn = false;
+            self.unsynced = true;
+            self.written(&row.line)?;
+        }
+        if self.want_sync {
+            self.sync()?;
+            self.want_sync = false;
+        }
+        if let Some(ours) = self.ours.as_mut().filter(|_| self.ours_for_now && self.lock.granted()) {
+            ours.remove()?;
+            (self.ours, self.ours_for_now) = (None, false);
+        }
+        if writes {
+            // They are written; the next call says that nothing more is.
+            let _ = self.mine();
+        }
+        Ok(())
+    }
+
+    /// Our row stands in `ours.jsonl` before it stands in the session.
+    fn keep(&mut self) -> Result<(), StoreError> {
+        if let (Some(ours), Some(row)) = (&mut self.ours, self.pending.front_mut().filter(|row| !row.kept)) {
+            ours.append(&row.line)?;
+            row.kept = true;
         }
         Ok(())
     }
@@ -251,26 +368,19 @@ impl Journal {
             if let Some(file) = &self.file {
                 self.store.io().fsync(file).map_err(|e| self.error("save", e))?;
             }
+            if let Some(ours) = &mut self.ours {
+                ours.sync()?;
+            }
             self.unsynced = false;
         }
         Ok(())
-    }
-
-    /// How long the file is, which is looked at before each row: another program may have replaced it.
-    fn there(&mut self) -> Result<u64, StoreError> {
-        let stat = self.store.io().stat(&self.path()).map_err(|e| self.error("write", e))?;
-        if stat.ino == self.ino {
-            return Ok(stat.len);
-        }
-        self.adopt()?;
-        Ok(self.len)
     }
 
     /// One row, with one write, to a file that has `len` bytes. Whatever an earlier attempt left of it is taken away first.
     fn write_row(&mut self, line: &str, len: u64) -> Result<(), StoreError> {
         let path = self.path();
         let io = self.store.inner.io.clone();
-        let mut suspect = false;
+        let mut suspect = self.fresh;
         let file = match self.file.take() {
             Some(file) => file,
             None => {
@@ -283,7 +393,7 @@ impl Journal {
         if len > self.len {
             let end = len.min(self.len + line.len() as u64 + 1);
             let added = tail::range(&*io, file, self.len, end).map_err(|e| error("read", e))?;
-            if line.as_bytes().starts_with(&added) {
+            if self.torn && line.as_bytes().starts_with(&added) {
                 io.truncate(file, self.len).map_err(|e| error("write", e))?;
             } else {
                 suspect = true;
@@ -308,29 +418,7 @@ impl Journal {
         }
         .map_err(|e| error("write", e))?;
         self.len += (prefix.len() + line.len()) as u64;
-        Ok(())
-    }
-
-    /// Another program replaced the file or its line 1: what is there now is the base of what we write, but for what
-    /// we changed and did not write yet.
-    fn adopt(&mut self) -> Result<(), StoreError> {
-        let io = self.store.inner.io.clone();
-        let found = session::find(&*io, &self.dir)?;
-        let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
-        let theirs = reader.meta(&found);
-        let mut counted = reader.recount(&found, &theirs)?;
-        for line in &self.pending {
-            row::read(line.as_bytes(), 0, 0, &self.dir).rows.iter().for_each(|row| session::count(&mut counted, row));
-        }
-        self.counted = counted;
-        self.meta = merge(&self.base, &self.meta, &theirs);
-        self.base = theirs;
-        self.refused = None;
-        self.ino = found.ino;
-        self.len = found.len;
-        self.file = None;
-        self.head = found.head;
-        self.header_due = true;
+        self.fresh = false;
         Ok(())
     }
 
@@ -343,6 +431,7 @@ impl Journal {
         let id = row.id.clone();
         // First, so that the length of the file is that of a mended one with all rows that are final by now.
         let ready = self.retry();
+        let row = self.dated(&row).into_owned();
         self.live.content.set(row, self.len);
         if ready.is_err() {
             self.live.stale = true;
@@ -425,7 +514,10 @@ impl Journal {
             self.live.stale = true;
             return Err(error);
         }
-        let written = if self.live.overgrown() { self.rewrite_live() } else { self.live.append(lines, durability) };
+        self.mine()?;
+        // Without the lock, the one that was taken over from may have written the file in between.
+        let anew = self.live.overgrown() || (!self.lock.granted() && self.live.is_changed());
+        let written = if anew { self.rewrite_live() } else { self.live.append(lines, durability) };
         if written.is_err() {
             self.live.stale = true;
         }
@@ -436,150 +528,6 @@ impl Journal {
     fn rewrite_live(&mut self) -> Result<(), StoreError> {
         self.sync()?;
         self.live.rewrite()
-    }
-
-    /// Sets the session's properties and the engine's own data; [`Journal::save_header`] writes them. The number of
-    /// rows, the preview and the time of the last message are counted here, whatever `meta` says.
-    pub fn set_meta(&mut self, meta: SessionMeta, own: Value) {
-        if self.closed {
-            return;
-        }
-        self.touched = true;
-        self.counted.used = self.counted.used.max(meta.used);
-        self.give(meta, own);
-    }
-
-    /// Sets what the next write of the header says, without being a reason to write: a session that is only looked at
-    /// stays as it is. With the first write of anything else it is written, and a changed mode before the mark of a
-    /// running turn leaves the live file, so that a death in between cannot give back a mode that was lowered.
-    pub fn prime(&mut self, meta: SessionMeta, own: Value) {
-        if self.closed {
-            return;
-        }
-        self.give(meta, own);
-    }
-
-    fn give(&mut self, meta: SessionMeta, own: Value) {
-        self.header_due = true;
-        // What another program changed meanwhile is in ours already, and not known to whoever gives this.
-        self.meta = merge(&self.given, &meta, &self.meta);
-        self.given = meta;
-        self.own = own;
-        self.refused = None;
-    }
-
-    /// Brings the header on disk up to date: `header.json`, then line 1 in place.
-    ///
-    /// # Errors
-    /// When it could not be written yet, or when it is too long; it stays due.
-    pub fn save_header(&mut self) -> Result<(), StoreError> {
-        if !self.touched || !self.header_due {
-            return Ok(());
-        }
-        // The header counts rows: they come first.
-        self.retry()?;
-        if let Some(excess) = self.refused {
-            return Err(StoreError::HeaderTooLong { path: self.path(), excess });
-        }
-        if self.header_due {
-            self.write_header(false)?;
-            self.header_due = false;
-        }
-        Ok(())
-    }
-
-    /// Writes the header. `anew`: also by writing a large file anew, where line 1 has no room.
-    pub(super) fn write_header(&mut self, anew: bool) -> Result<(), StoreError> {
-        let io = self.store.inner.io.clone();
-        let there = io.stat(&self.path());
-        let new = there.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        match there {
-            Ok(stat) if stat.ino != self.ino => self.adopt()?,
-            Ok(_) if self.head.slot > 0 && !self.head.long => self.reread_line()?,
-            // Missing: it is being made.
-            _ => {}
-        }
-        let place = Home { dir: &self.dir, home: &self.store.inner.home };
-        let mut meta = self.meta.clone();
-        meta.id = self.id.clone();
-        meta.messages = self.counted.messages;
-        meta.last_message = self.counted.last_message;
-        meta.used = self.counted.used;
-        meta.preview.clone_from(&self.counted.preview);
-        meta.last_role = self.counted.last_role.map(str::to_owned);
-        let mut fields = self.head.fields.clone();
-        if !self.head.sound && !fields.has("createdAt") {
-            fields = Self::fresh_fields(&meta, &self.dir, &self.store);
-        }
-        header::encode(&mut fields, Some(&self.base), &meta, place);
-        header::encode_counted(&mut fields, &self.counted);
-        let in_second_only = |fields: &Fields| Second {
-            before: self.head.hash.clone(),
-            after: self.head.hash.clone(),
-            length: self.len,
-            header: fields.clone(),
-            own: self.own.clone(),
-        };
-        let second = self.dir.join(layout::HEADER);
-        let sync = self.fsyncs();
-        if self.head.long {
-            session::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
-        } else {
-            let (line, slot) = match header::line(&mut fields, self.head.slot) {
-                Ok(fits) => fits,
-                Err(excess) => {
-                    self.refused = Some(excess);
-                    return Err(StoreError::HeaderTooLong { path: self.path(), excess });
-                }
-            };
-            let after = header::hash(line.as_bytes());
-            if self.head.slot == slot {
-                let record = Second { after: after.clone(), ..in_second_only(&fields) };
-                session::replace(&*io, &second, record.render().as_bytes(), sync)?;
-                if after != self.head.hash {
-                    let file = io.open(&self.path(), How::Change).map_err(|e| self.error("write", e))?;
-                    io.write_at(&file, 0, line.as_bytes()).map_err(|e| self.error("write", e))?;
-                }
-                self.head.hash = after;
-            } else if anew || !self.head.sound || self.len <= REWRITTEN {
-                let length = slot as u64 + self.len.saturating_sub(self.head.body);
-                let record = Second { after, length, ..in_second_only(&fields) }.render();
-                // Of an old file the second header comes first, so that a death between the two is known. A new
-                // session begins with `session.jsonl`: before it there is nothing to list.
-                if new {
-                    self.rewrite(&line)?;
-                    session::replace(&*io, &second, record.as_bytes(), sync)?;
-                } else {
-                    session::replace(&*io, &second, record.as_bytes(), sync)?;
-                    self.rewrite(&line)?;
-                }
-            } else {
-                session::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
-            }
-        }
-        self.head.fields = fields;
-        self.head.foreign = false;
-        self.base = meta;
-        Ok(())
-    }
-
-    /// Reads line 1 right before it is overwritten. Another program's line is taken as the base of ours.
-    fn reread_line(&mut self) -> Result<(), StoreError> {
-        let io = self.store.inner.io.clone();
-        let file = io.open(&self.path(), How::Read).map_err(|e| self.error("read", e))?;
-        let slot = self.head.slot as u64;
-        let bytes = tail::range(&*io, &file, 0, slot).map_err(|e| self.error("read", e))?;
-        let ours = bytes.strip_suffix(b"\n").is_some_and(|line| header::hash(line) == self.head.hash);
-        if ours {
-            return Ok(());
-        }
-        let found = session::find(&*io, &self.dir)?;
-        // Ours was left half written: `header.json` has it, and the line is in place to be written again.
-        if found.head.body == slot && !found.head.sound && !found.head.foreign {
-            self.head.hash = found.head.hash;
-            return Ok(());
-        }
-        self.adopt()
     }
 
     /// Saves everything and writes the header, also where that takes writing a large file anew.
@@ -600,12 +548,31 @@ impl Journal {
     /// # Errors
     /// When something could not be saved.
     pub fn close(&mut self) -> Result<(), StoreError> {
+        // What it finds is written or reported by what follows.
+        let _ = self.look();
         let flushed = self.flush().and_then(|()| {
             let unpadded = self.touched && self.head.sound && !self.head.long && self.head.slot == 0;
             if unpadded { self.write_header(true) } else { Ok(()) }
         });
-        self.closed |= flushed.is_ok();
+        // Of one that was taken over, nothing more is to be written, and what was not is told and kept.
+        let over = self.lost.is_some() && self.pending.is_empty();
+        self.closed |= flushed.is_ok() || over;
         flushed
+    }
+
+    /// The rows are gone: nothing of them is live, and nothing waits.
+    pub(super) fn forget_rows(&mut self) {
+        self.live.content = Live::default();
+        self.live.stale = true;
+        self.pending.clear();
+        self.folded.clear();
+        self.unsure.clear();
+        self.reconcile = false;
+    }
+
+    /// It takes no more rows.
+    pub fn is_closed(&self) -> bool {
+        self.closed
     }
 
     /// This writer's number among all writers of the session.

@@ -24,6 +24,8 @@ pub const HEADER: &str = "header.json";
 pub const LIVE: &str = "live.jsonl";
 /// The unsent text of a session that lies in the trash.
 pub const DRAFT: &str = "draft.txt";
+/// Our rows once more, where another program may write the session anew.
+pub const OURS: &str = "ours.jsonl";
 /// The lock.
 pub const LOCK: &str = "lisle.lock";
 

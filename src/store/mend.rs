@@ -3,16 +3,19 @@
 //! Nothing is thrown away: what is cut off or displaced goes to `session.jsonl.salvage` first.
 
 use super::header;
-use super::io::How;
+use super::io::{How, Io};
 use super::journal::Journal;
 use super::row::{self, Oddity};
 use super::{StoreError, layout, session, tail};
 use std::io::ErrorKind;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Another program's temporary file that is younger is being written.
 const THEIR_TEMP_MS: i64 = 60_000;
 const CHUNK: u64 = 1 << 20;
+/// So often a file that another program wrote meanwhile is put back.
+const SWAPS: u32 = 16;
 
 impl Journal {
     /// Makes the file fit for appending. Does nothing once it is.
@@ -22,15 +25,19 @@ impl Journal {
         }
         let io = self.store.inner.io.clone();
         for name in io.list(&self.dir).map_err(|e| StoreError::io("read", &self.dir, e))? {
-            // Left by a writer that died; there is none but us.
-            if name.to_str().is_some_and(layout::is_temp) {
+            // Left by a writer that died; there is none but us, or one that was taken over from.
+            if self.lock.granted() && name.to_str().is_some_and(layout::is_temp) {
                 let _ = io.remove(&self.dir.join(&name));
             }
         }
-        match io.stat(&self.path()) {
+        match self.appear() {
             Ok(stat) => {
-                self.ino = stat.ino;
-                self.len = stat.len;
+                if stat.ino != self.ino && self.ino != 0 {
+                    self.adopt()?;
+                } else {
+                    self.ino = stat.ino;
+                    self.len = stat.len;
+                }
                 self.mend_tail()?;
             }
             Err(error) if error.kind() == ErrorKind::NotFound => self.adopt_temp()?,
@@ -110,15 +117,19 @@ impl Journal {
     }
 
     /// The file is missing: what another program left whole under its temporary name becomes it.
-    fn adopt_temp(&mut self) -> Result<(), StoreError> {
+    pub(super) fn adopt_temp(&mut self) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
         let theirs = self.dir.join(layout::THEIR_TEMP);
-        self.len = 0;
-        self.head.sound = false;
-        self.head.slot = 0;
-        self.head.body = 0;
-        self.head.displaced = false;
-        self.head.hash = header::hash(b"");
+        self.ino = 0;
+        // One that is still open here comes back, unless theirs is whole.
+        if !self.mended {
+            self.len = 0;
+            self.head.sound = false;
+            self.head.slot = 0;
+            self.head.body = 0;
+            self.head.displaced = false;
+            self.head.hash = header::hash(b"");
+        }
         let Ok(stat) = io.stat(&theirs) else { return Ok(()) };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
         let young = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(stat.modified) < THEIR_TEMP_MS;
@@ -138,18 +149,16 @@ impl Journal {
         session::replace(&*io, &self.path(), &bytes, true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
-        self.ino = found.ino;
-        self.len = found.len;
-        self.head = found.head;
-        Ok(())
+        self.take_found(found)
     }
 
     /// Writes the file anew with this line 1; every other byte stays. Nothing is ever missing: the new file is whole
-    /// before it takes the name.
-    pub(super) fn rewrite(&mut self, line: &str) -> Result<(), StoreError> {
+    /// before it takes the name. False when another program replaced the file meanwhile: theirs stays.
+    pub(super) fn rewrite(&mut self, line: &str) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
         let path = self.path();
         let temp = layout::temp(&path);
+        let mut now = 0;
         let old = match io.open(&path, How::Read) {
             Ok(file) => Some(file),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -157,16 +166,22 @@ impl Journal {
         };
         let body = self.head.body;
         // Also what somebody appended without our knowing.
-        let len = match &old {
-            Some(_) => io.stat(&path).map_err(|e| self.error("read", e))?.len,
-            None => 0,
+        let (len, copied) = match &old {
+            Some(_) => {
+                let stat = io.stat(&path).map_err(|e| self.error("read", e))?;
+                (stat.len, stat.ino)
+            }
+            None => (0, 0),
         };
+        if copied != self.ino && old.is_some() && self.ino != 0 {
+            return Ok(false);
+        }
         if let Some(old) = old.as_ref().filter(|_| self.head.displaced && body > 0) {
             let bytes = tail::range(&*io, old, 0, body).map_err(|e| self.error("read", e))?;
             self.salvage(&bytes)?;
             self.head.displaced = false;
         }
-        let write = || -> std::io::Result<std::fs::File> {
+        let mut write = || -> std::io::Result<Option<std::fs::File>> {
             let file = io.open(&temp, How::New)?;
             io.append(&file, line.as_bytes())?;
             io.append(&file, b"\n")?;
@@ -182,14 +197,20 @@ impl Journal {
             if self.store.inner.fsync != super::Fsync::Off {
                 io.fsync(&file)?;
             }
-            io.rename(&temp, &path)?;
-            Ok(file)
+            now = io.stat(&temp)?.ino;
+            if old.is_none() {
+                io.rename(&temp, &path)?;
+                return Ok(Some(file));
+            }
+            let taken = exchange(&*io, &temp, now, &path, copied)?;
+            Ok(taken.then_some(file))
         };
         let file = write().map_err(|error| {
             // Best effort; the next writer removes what stays.
             let _ = io.remove(&temp);
             self.error("write", error)
         })?;
+        let Some(file) = file else { return Ok(false) };
         // From here on the new file counts, also when the next calls fail.
         let slot = line.len() + 1;
         self.head.hash = header::hash(line.as_bytes());
@@ -199,8 +220,43 @@ impl Journal {
         self.len = slot as u64 + self.len.saturating_sub(body);
         self.unsynced = false;
         self.file = Some(file);
-        self.ino = 0;
-        self.ino = io.stat(&path).map_err(|e| self.error("read", e))?.ino;
-        self.store.sync_dir(&self.dir)
+        self.ino = now;
+        self.store.sync_dir(&self.dir)?;
+        Ok(true)
     }
+}
+
+/// Puts the file `temp`, with the inode `new`, in the place of `path`, if that is the file `old`. False when another
+/// program had replaced it: then its newest file stays. `temp` is gone in any case but an error.
+fn exchange(io: &dyn Io, temp: &Path, new: u64, path: &Path, old: u64) -> std::io::Result<bool> {
+    let (mut placed, mut expected) = (new, old);
+    // Each time that something else than expected comes out, it is newer than what was put in: it goes back.
+    for _ in 0..SWAPS {
+        match io.swap(temp, path) {
+            Ok(()) => {}
+            // Between their unlink and their rename: their file comes.
+            Err(error) if error.kind() == ErrorKind::NotFound && placed == new => {
+                io.remove(temp)?;
+                return Ok(false);
+            }
+            // What cannot swap cannot tell more than this.
+            Err(_) if placed == new => {
+                if io.stat(path)?.ino != old {
+                    io.remove(temp)?;
+                    return Ok(false);
+                }
+                io.rename(temp, path)?;
+                return Ok(true);
+            }
+            Err(error) => return Err(error),
+        }
+        // What cannot be looked at stays under the temporary name, which the next writer removes.
+        let Ok(out) = io.stat(temp).map(|stat| stat.ino) else { return Ok(placed == new) };
+        if out == expected {
+            let _ = io.remove(temp);
+            return Ok(placed == new);
+        }
+        (placed, expected) = (out, placed);
+    }
+    Err(std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment"))
 }

@@ -5,13 +5,17 @@
 //! | `open` | [`Store`]: opening, listing, loading, creating |
 //! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
 //! | `session` | reading one session: header, pages, what is odd |
+//! | `journal` | [`Journal`]: writing one session; `heading` its header, `mend` repairs before its first write |
+//! | `search` | all rows of all sessions, by a query; `around` reads the rows around a hit |
 //! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `change` | properties of a session that nobody has open |
-//! | `trash` `files` | deleting, and what lies in the trash; trees of files |
+//! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
+//! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
 //! | `merge` | properties that two programs changed |
+//! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
 //! | `properties` | what the workspace defines: statuses, labels, views |
 //! | `drafts` | unsent texts and the input history |
@@ -19,11 +23,15 @@
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod around;
+mod branch;
 mod change;
+mod clear;
 mod drafts;
 mod files;
 mod follow;
 pub mod header;
+mod heading;
 mod index;
 pub mod io;
 mod journal;
@@ -36,17 +44,23 @@ mod mend;
 mod merge;
 mod names;
 mod open;
+mod ours;
+mod pieces;
 mod portable;
 mod properties;
+mod refers;
 pub mod row;
+mod search;
 mod session;
 mod tail;
 mod trash;
+mod watch;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
+pub use around::Around;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};
@@ -54,6 +68,7 @@ pub use list::Listing;
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
 pub use properties::PropertiesStamp;
 pub use session::Page;
+pub use watch::Elsewhere;
 pub use writer::{Health, Urgency, Writer};
 
 use std::path::{Path, PathBuf};
@@ -85,6 +100,16 @@ pub enum StoreError {
         /// Who holds it.
         holder: String,
     },
+    /// Another process took the session over while this one wrote it.
+    #[error("{} was taken over by {holder}: nothing more is written here{}. Open it again to read on", .path.display(), unwritten_words(*.unwritten))]
+    TakenOver {
+        /// The session's directory.
+        path: PathBuf,
+        /// By whom.
+        holder: String,
+        /// So many rows were not written; they are kept in `session.jsonl.salvage`.
+        unwritten: usize,
+    },
     /// The header does not fit into what other programs read of it.
     #[error("the header of {} would be {excess} bytes too long. Remove some labels or shorten the title", .path.display())]
     HeaderTooLong {
@@ -98,6 +123,14 @@ pub enum StoreError {
     NoName {
         /// The directory of all sessions.
         path: PathBuf,
+    },
+    /// There is no such row.
+    #[error("the session in {} has no message {message} (any more). Choose another one", .path.display())]
+    NoMessage {
+        /// The session's directory.
+        path: PathBuf,
+        /// The message's id.
+        message: String,
     },
     /// Nothing of this name lies in the trash.
     #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
@@ -124,6 +157,15 @@ pub enum StoreError {
 impl StoreError {
     pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
+    }
+}
+
+/// What became of rows that came too late.
+fn unwritten_words(rows: usize) -> String {
+    match rows {
+        0 => String::new(),
+        1 => "; one row that came too late is kept in its session.jsonl.salvage".to_owned(),
+        n => format!("; {n} rows that came too late are kept in its session.jsonl.salvage"),
     }
 }
 

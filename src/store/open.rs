@@ -4,12 +4,13 @@
 //! opened for writing.
 
 use super::drafts::make_dirs;
-use super::header::{self, Counted};
+use super::header;
 use super::io::{Disk, Io};
-use super::journal::Journal;
+use super::journal::{Journal, Left};
 use super::layout::{self, Layout};
 use super::live::{self, Live};
 use super::lock::{self, Asked};
+use super::ours::{self, Ours};
 use super::session::{self, Found, Page, Reader};
 use super::{StoreError, names};
 use crate::domain::contract::Queued;
@@ -135,9 +136,7 @@ struct Look {
     found: Found,
     seen: Transcript,
     base: SessionMeta,
-    counted: Counted,
-    folded: Vec<Message>,
-    live_there: bool,
+    left: Left,
 }
 
 impl Store {
@@ -246,18 +245,36 @@ impl Store {
             Ok(asked) => (asked, true),
             Err(error) => (Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))), false),
         };
+        self.loaded(id, rows, asked, another)
+    }
+
+    /// Opens a session for writing though another one has its lock: one that stopped, or that runs on another machine.
+    /// If that one goes on, it finds out and writes nothing more.
+    ///
+    /// # Errors
+    /// When there is no such session, it cannot be read, or the other one cannot be told.
+    pub fn take_over(&self, id: &SessionId, rows: usize) -> Result<Loaded, StoreError> {
+        let dir = self.inner.layout.session(id);
+        session::find(self.io(), &dir)?;
+        let lock_path = dir.join(layout::LOCK);
+        let lock = lock::take_over(&self.inner.io, &lock_path).map_err(|e| StoreError::io("lock", &lock_path, e))?;
+        self.loaded(id, rows, Asked::Granted(lock), true)
+    }
+
+    /// `another`: who has the lock may be another process.
+    fn loaded(&self, id: &SessionId, rows: usize, asked: Asked, another: bool) -> Result<Loaded, StoreError> {
         // What another process has open goes on there; otherwise its process died.
         let alive = another && matches!(asked, Asked::Held(_));
-        let Look { found, mut seen, base, counted, folded, live_there } = self.look(id, rows, alive)?;
+        let Look { found, mut seen, base, mut left } = self.look(id, rows, alive)?;
         let access = match asked {
             Asked::Held(held_by) => {
                 seen.meta.held_by = Some(held_by.clone());
                 Access::Reader { held_by }
             }
             Asked::Granted(lock) => {
-                let live = Live { rows: Vec::new(), queue: seen.queue.clone(), turn: false };
+                left.live = Live { rows: Vec::new(), queue: seen.queue.clone(), turn: false };
                 let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
-                journal.carry(folded, live, live_there, counted);
+                journal.carry(left, &seen.rows);
                 Access::Writer(Box::new(journal))
             }
         };
@@ -287,21 +304,40 @@ impl Store {
         meta.odd.extend(reader.scan(&found, &mut counted)?);
         let page = reader.page(&found, found.len, rows, meta.created)?;
         let (live, live_there) = self.live(&reader.dir)?;
-        let open = self.open_rows(&reader, &found, &live)?;
+        // What another process misses, it writes again by itself.
+        let kept = Ours::new(self.clone(), &reader.dir);
+        let last = kept.last()?;
+        let ours = last.is_some();
+        let reconcile = !alive && may_lack(&kept, &found, last)?;
+        let missing = if reconcile { self.missing(&reader, &found, &kept)? } else { Vec::new() };
+        let mut open = self.open_rows(&reader, &found, &live)?;
+        open.retain(|row| missing.iter().all(|final_row| final_row.id != row.id));
         let died_in_turn = !alive && (live.turn || !open.is_empty());
         let folded = if alive { open } else { live::folded(open) };
         let queue = live.queue.into_iter().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
         let base = meta.clone();
         let mut shown = counted.clone();
-        folded.iter().for_each(|row| session::count(&mut shown, row));
+        missing.iter().chain(&folded).for_each(|row| session::count(&mut shown, row));
         (meta.messages, meta.last_message, meta.preview) = (shown.messages, shown.last_message, shown.preview);
         let mut rows = page.rows;
-        rows.extend(folded.iter().cloned());
+        rows.extend(missing.into_iter().chain(folded.iter().cloned()));
         let own = found.head.own.clone();
         let foreign_last_write = found.head.foreign;
         let earlier = page.earlier;
         let seen = Transcript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write };
-        Ok(Look { found, seen, base, counted, folded, live_there })
+        let left = Left { folded, live_there, counted, ours, reconcile, live: Live::default() };
+        Ok(Look { found, seen, base, left })
+    }
+
+    /// Rows of ours that the session lacks.
+    fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
+        let bytes = match &found.file {
+            Some(file) => super::tail::range(self.io(), file, found.head.body, found.len)
+                .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,
+            None => Vec::new(),
+        };
+        let missing = ours::pair(kept.read()?, &bytes).missing;
+        Ok(missing.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 
     /// Rows before `cursor`, at most `rows` of them.
@@ -325,7 +361,13 @@ impl Store {
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
         let (live, _) = self.live(&reader.dir)?;
-        let mut pages = vec![live::folded(self.open_rows(&reader, &found, &live)?)];
+        let kept = Ours::new(self.clone(), &reader.dir);
+        let lacks = may_lack(&kept, &found, kept.last()?)?;
+        let mut last = if lacks { self.missing(&reader, &found, &kept)? } else { Vec::new() };
+        let mut open = self.open_rows(&reader, &found, &live)?;
+        open.retain(|row| last.iter().all(|final_row| final_row.id != row.id));
+        last.extend(live::folded(open));
+        let mut pages = vec![last];
         let mut end = Some(found.len);
         while let Some(to) = end {
             let mut page = reader.page(&found, to, CONTEXT_PAGE, created)?;
@@ -337,7 +379,10 @@ impl Store {
             }
             pages.push(page.rows);
         }
-        Ok(pages.into_iter().rev().flatten().collect())
+        // A page is let go as soon as its rows have moved: they are never there twice.
+        let mut rows = Vec::with_capacity(pages.iter().map(Vec::len).sum());
+        pages.into_iter().rev().for_each(|mut page| rows.append(&mut page));
+        Ok(rows)
     }
 
     /// Makes a session on disk: claims `meta.id`, or the next free one like it, which comes back.
@@ -417,6 +462,15 @@ impl Store {
             }
         }
         Err(StoreError::NoName { path: self.inner.layout.sessions() })
+    }
+}
+
+/// The session may lack rows of ours: another program wrote it since, or a death came before our last one.
+pub(super) fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
+    match (last, &found.file) {
+        (None, _) => Ok(false),
+        (Some(last), Some(file)) => Ok(found.head.foreign || !kept.is_there(&last, file, found.len)?),
+        (Some(_), None) => Ok(true),
     }
 }
 

@@ -1,17 +1,21 @@
 //! The thread that owns a session's journal, for async callers.
 //!
-//! Calls are carried out in the order in which they were made. Text and header changes are gathered for a moment;
-//! what could not be saved is tried again by itself. What is worth saving when is the caller's business.
+//! Calls are carried out in the order in which they were made. Text and header changes are gathered for a moment, text
+//! without waking the thread; what could not be saved is tried again by itself. Where another program may write the
+//! session, the thread looks now and then. What is worth saving when is the caller's business.
 
 use super::StoreError;
 use super::header::Counted;
 use super::journal::{Durability, Journal};
+use super::watch::Elsewhere;
 use crate::domain::contract::Queued;
+use crate::domain::inbox::TrashId;
 use crate::domain::session::SessionMeta;
-use crate::domain::{Message, MessageId};
+use crate::domain::{At, Message, MessageId};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
@@ -19,8 +23,12 @@ use tokio::sync::{oneshot, watch};
 const TEXT: Duration = Duration::from_millis(350);
 /// A header that may wait is written after this.
 const HEADER: Duration = Duration::from_millis(500);
-/// What could not be saved is tried again after this.
-const RETRY: Duration = Duration::from_secs(3);
+/// What could not be saved is tried again after this, then after twice as long, and so on …
+const RETRY: Duration = Duration::from_millis(100);
+/// … but at least as often as this.
+const RETRY_MOST: Duration = Duration::from_secs(3);
+/// So often a session is looked at that another program may write.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// When a header is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,21 +54,32 @@ type Reply = oneshot::Sender<Result<(), StoreError>>;
 enum Op {
     Append(Vec<Message>, Durability, Reply),
     Live(Box<Message>, Durability, Reply),
-    Grow(MessageId, String),
+    /// Text was gathered.
+    Grown,
     DropLive(MessageId, Reply),
     Queue(Vec<Queued>, Reply),
     Turn(bool, Reply),
     Meta(Box<SessionMeta>, Value, Urgency, Reply),
+    Clear(At, Arc<OnceLock<TrashId>>, Reply),
     Flush(Reply),
     Close(Reply),
 }
 
+/// Text that was not handed over yet, each row's in one piece where nothing came between.
+type Grown = Vec<(MessageId, String)>;
+
+/// A call, and the text that came before it.
+type Call = (Grown, Op);
+
 /// The writer of one session. Clones speak to the same thread, which saves everything when the last one is dropped.
 #[derive(Clone, Debug)]
 pub struct Writer {
-    ops: Sender<Op>,
+    ops: Sender<Call>,
+    /// Locked while a call is sent, so that text and calls keep their order.
+    grown: Arc<Mutex<Grown>>,
     health: watch::Receiver<Health>,
     counted: watch::Receiver<Counted>,
+    elsewhere: watch::Receiver<Elsewhere>,
     dir: PathBuf,
 }
 
@@ -70,8 +89,22 @@ impl Writer {
         let (ops, inbox) = channel();
         let (health, health_seen) = watch::channel(Health::Saved);
         let (counted, counted_seen) = watch::channel(journal.counted().clone());
+        let (elsewhere, elsewhere_seen) = watch::channel(journal.elsewhere().clone());
         let dir = journal.dir().to_owned();
-        let desk = Desk { journal, health, counted, text: None, header: None, retry: None };
+        let grown = Arc::new(Mutex::new(Vec::new()));
+        let look = journal.watched().then(Instant::now);
+        let desk = Desk {
+            journal,
+            grown: grown.clone(),
+            health,
+            counted,
+            elsewhere,
+            text: None,
+            header: None,
+            retry: None,
+            wait: RETRY,
+            look,
+        };
         let started = std::thread::Builder::new()
             .name("lisle-journal".to_owned())
             .stack_size(2 << 20)
@@ -79,13 +112,16 @@ impl Writer {
         if let Err(error) = started {
             tracing::error!(%error, "no thread for the writer of {}", dir.display());
         }
-        Self { ops, health: health_seen, counted: counted_seen, dir }
+        Self { ops, grown, health: health_seen, counted: counted_seen, elsewhere: elsewhere_seen, dir }
     }
 
     async fn ask(&self, op: impl FnOnce(Reply) -> Op) -> Result<(), StoreError> {
         let closed = || StoreError::Closed { path: self.dir.clone() };
         let (reply, answer) = oneshot::channel();
-        self.ops.send(op(reply)).map_err(|_| closed())?;
+        {
+            let mut grown = self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+            self.ops.send((std::mem::take(&mut *grown), op(reply))).map_err(|_| closed())?;
+        }
         answer.await.map_err(|_| closed())?
     }
 
@@ -107,8 +143,17 @@ impl Writer {
 
     /// Adds text to a live row; on disk within 400 ms.
     pub fn grow(&self, id: MessageId, add: String) {
-        // A closed writer says so to the next call that has an answer.
-        let _ = self.ops.send(Op::Grow(id, add));
+        let mut grown = self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+        match grown.last_mut() {
+            Some((last, text)) if *last == id => text.push_str(&add),
+            Some(_) => grown.push((id, add)),
+            None => {
+                grown.push((id, add));
+                // The first one wakes the thread, which takes all when it is time to. A closed writer says so to the
+                // next call that has an answer.
+                let _ = self.ops.send((Vec::new(), Op::Grown));
+            }
+        }
     }
 
     /// Takes a live row away.
@@ -143,6 +188,17 @@ impl Writer {
         self.ask(|reply| Op::Meta(Box::new(meta), own, urgency, reply)).await
     }
 
+    /// Takes all messages out of the session, as [`Journal::clear`]; they have the name that comes back in the trash.
+    ///
+    /// # Errors
+    /// When it could not be done; then the session is as it was.
+    pub async fn clear(&self, now: At) -> Result<TrashId, StoreError> {
+        let name = Arc::new(OnceLock::new());
+        let there = name.clone();
+        self.ask(|reply| Op::Clear(now, there, reply)).await?;
+        name.get().cloned().ok_or_else(|| StoreError::Closed { path: self.dir.clone() })
+    }
+
     /// Writes everything that waits.
     ///
     /// # Errors
@@ -165,6 +221,11 @@ impl Writer {
         self.health.clone()
     }
 
+    /// What others do with the session, now and from now on.
+    pub fn elsewhere(&self) -> watch::Receiver<Elsewhere> {
+        self.elsewhere.clone()
+    }
+
     /// What the rows say of themselves: how many, the time of the last message, the preview.
     pub fn counted(&self) -> watch::Receiver<Counted> {
         self.counted.clone()
@@ -173,25 +234,36 @@ impl Writer {
 
 struct Desk {
     journal: Journal,
+    grown: Arc<Mutex<Grown>>,
     health: watch::Sender<Health>,
     counted: watch::Sender<Counted>,
+    elsewhere: watch::Sender<Elsewhere>,
     text: Option<Instant>,
     header: Option<Instant>,
     retry: Option<Instant>,
+    /// After how long the next retry comes.
+    wait: Duration,
+    look: Option<Instant>,
 }
 
 impl Desk {
-    fn run(mut self, inbox: &Receiver<Op>) {
+    fn run(mut self, inbox: &Receiver<Call>) {
         loop {
-            let due = [self.text, self.header, self.retry].into_iter().flatten().min();
-            let op = match due {
+            let now = Instant::now();
+            let due = [self.text, self.header, self.retry, self.look].into_iter().flatten().min();
+            let call = match due {
+                Some(_) if self.text.is_some_and(|due| due <= now) => self.ready(inbox),
                 None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(due) => inbox.recv_timeout(due.saturating_duration_since(Instant::now())),
+                Some(due) => inbox.recv_timeout(due.saturating_duration_since(now)),
             };
+            let op = call.map(|(grown, op)| {
+                self.grow(grown);
+                op
+            });
             match op {
                 Ok(Op::Close(reply)) => {
                     let closed = self.journal.close();
-                    let done = closed.is_ok();
+                    let done = self.journal.is_closed();
                     self.told(&closed);
                     if done {
                         // The lock goes before the answer, so that whoever waits for it can have the session.
@@ -204,6 +276,8 @@ impl Desk {
                 Ok(op) => self.act(op),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
+                    let gathered = std::mem::take(&mut *self.grown.lock().unwrap_or_else(PoisonError::into_inner));
+                    self.grow(gathered);
                     if let Err(error) = self.journal.close() {
                         tracing::error!(%error, "a session was not saved whole");
                     }
@@ -215,15 +289,33 @@ impl Desk {
         }
     }
 
+    /// A call that waits, or, when there is none, the text that was gathered: it came after all calls before it.
+    fn ready(&mut self, inbox: &Receiver<Call>) -> Result<Call, RecvTimeoutError> {
+        let mut grown = self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(call) = inbox.try_recv() {
+            return Ok(call);
+        }
+        let gathered = std::mem::take(&mut *grown);
+        drop(grown);
+        self.grow(gathered);
+        self.text = None;
+        let written = self.journal.flush_text();
+        self.told(&written);
+        Err(RecvTimeoutError::Timeout)
+    }
+
+    fn grow(&mut self, grown: Grown) {
+        for (id, add) in grown {
+            if self.journal.grow(&id, &add) {
+                self.text.get_or_insert_with(|| Instant::now() + TEXT);
+            }
+        }
+    }
+
     fn act(&mut self, op: Op) {
         let soon = |slot: &mut Option<Instant>, wait| _ = slot.get_or_insert_with(|| Instant::now() + wait);
         let (done, reply) = match op {
-            Op::Grow(id, add) => {
-                if self.journal.grow(&id, &add) {
-                    soon(&mut self.text, TEXT);
-                }
-                return;
-            }
+            Op::Grown => return soon(&mut self.text, TEXT),
             Op::Append(rows, durability, reply) => (self.journal.append(&rows, durability), reply),
             Op::Live(row, durability, reply) => (self.journal.live(*row, durability), reply),
             Op::DropLive(id, reply) => (self.journal.drop_live(&id), reply),
@@ -243,6 +335,7 @@ impl Desk {
                 };
                 (done, reply)
             }
+            Op::Clear(now, name, reply) => (self.journal.clear(now).map(|to| _ = name.set(to)), reply),
             Op::Flush(reply) | Op::Close(reply) => (self.journal.flush(), reply),
         };
         if self.journal.header_due() {
@@ -262,9 +355,10 @@ impl Desk {
             let tried = self.journal.flush();
             self.told(&tried);
         }
-        if is_due(&mut self.text) {
-            let written = self.journal.flush_text();
-            self.told(&written);
+        if is_due(&mut self.look) {
+            let looked = self.journal.look();
+            self.told(&looked);
+            self.look = self.journal.watched().then(|| Instant::now() + LOOK);
         }
         if is_due(&mut self.header) {
             let saved = self.journal.retry().and_then(|()| self.journal.save_header());
@@ -275,12 +369,17 @@ impl Desk {
     /// Passes on how a call went; after a failure it is tried again in a while.
     fn told(&mut self, done: &Result<(), StoreError>) {
         let now = match done {
-            Ok(()) if !self.journal.unsaved() => Health::Saved,
+            Ok(()) if !self.journal.unsaved() => {
+                self.wait = RETRY;
+                Health::Saved
+            }
             Ok(()) => self.health.borrow().clone(),
             Err(error) => {
-                // One that is too long stays so until it changes.
-                if !matches!(error, StoreError::HeaderTooLong { .. }) {
-                    self.retry.get_or_insert_with(|| Instant::now() + RETRY);
+                // One that is too long stays so until it changes; one that was taken over is over.
+                let lasts = matches!(error, StoreError::HeaderTooLong { .. } | StoreError::TakenOver { .. });
+                if !lasts && self.retry.is_none() {
+                    self.retry = Some(Instant::now() + self.wait);
+                    self.wait = (self.wait * 2).min(RETRY_MOST);
                 }
                 Health::Unsaved(error.to_string())
             }
@@ -288,6 +387,13 @@ impl Desk {
         self.health.send_if_modified(|health| {
             let changed = *health != now;
             *health = now;
+            changed
+        });
+        self.elsewhere.send_if_modified(|elsewhere| {
+            let changed = elsewhere != self.journal.elsewhere();
+            if changed {
+                elsewhere.clone_from(self.journal.elsewhere());
+            }
             changed
         });
         self.counted.send_if_modified(|counted| {

@@ -60,7 +60,7 @@ pub struct Find {
     /// What was found, in the order in which it came.
     pub groups: Vec<SessionHits>,
     /// The text of the query as it was last looked at.
-    pub(crate) looked: String,
+    pub looked: String,
     /// `groups` are of the search before: they stay until the first answer of the new one.
     pub stale: bool,
     /// The lines of the results.
@@ -199,8 +199,8 @@ pub struct Trail {
     pub stops: Vec<Stop>,
     /// The one that is shown, by its place in `stops`.
     pub at: usize,
-    /// How many hits the session has in all.
-    pub total: u64,
+    /// The session has more hits than were sent.
+    pub more: bool,
     /// What was searched for.
     pub query: String,
     /// What is marked in the conversation.
@@ -229,8 +229,9 @@ impl Trail {
         stops.dedup_by(|a, b| a.at == b.at && a.row == b.row);
         let here = stop(from);
         let at = stops.iter().position(|stop| stop.at == here.at && stop.row == here.row)?;
+        let more = found.total > u64::try_from(found.hits.len()).unwrap_or(u64::MAX);
         let marker = Marker::of_query(query);
-        Some(Self { session: found.session.clone(), stops, at, total: found.total, query: query.to_owned(), marker })
+        Some(Self { session: found.session.clone(), stops, at, more, query: query.to_owned(), marker })
     }
 }
 

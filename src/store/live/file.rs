@@ -26,12 +26,14 @@ pub struct LiveFile {
     pub stale: bool,
     file: Option<File>,
     len: u64,
+    /// Inode and length as we left it.
+    left: Option<(u64, u64)>,
 }
 
 impl LiveFile {
     /// The file in `dir`, which holds nothing so far.
     pub fn new(store: Store, dir: PathBuf) -> Self {
-        Self { store, dir, content: Live::default(), stale: false, file: None, len: 0 }
+        Self { store, dir, content: Live::default(), stale: false, file: None, len: 0, left: None }
     }
 
     fn path(&self) -> PathBuf {
@@ -41,6 +43,15 @@ impl LiveFile {
     /// It is large and mostly out of date.
     pub fn overgrown(&self) -> bool {
         self.len > LARGE && self.len > 4 * self.content.render(&self.dir).len() as u64
+    }
+
+    /// Somebody else wrote it since we did.
+    pub fn is_changed(&self) -> bool {
+        self.left.is_some() && self.left != self.there()
+    }
+
+    fn there(&self) -> Option<(u64, u64)> {
+        self.store.io().stat(&self.path()).ok().map(|stat| (stat.ino, stat.len))
     }
 
     /// Adds lines at the end.
@@ -70,6 +81,8 @@ impl LiveFile {
         if sync && fsync != Fsync::Off {
             io.fsync(file).map_err(|e| StoreError::io("save", &path, e))?;
         }
+        let left = self.left.map(|(ino, len)| (ino, len + lines.len() as u64));
+        self.left = left.or_else(|| self.there());
         Ok(())
     }
 
@@ -97,6 +110,7 @@ impl LiveFile {
             self.store.sync_dir(&self.dir)?;
         }
         self.len = text.len() as u64;
+        self.left = self.there();
         self.content.saved();
         self.stale = false;
         Ok(())

@@ -17,7 +17,7 @@ struct Promised {
 }
 
 fn store(root: &Path) -> Store {
-    store_with(root, Arc::new(Quick::default()))
+    store_with(root, Arc::new(Quick))
 }
 
 fn queued(n: u64) -> Queued {
@@ -137,7 +137,7 @@ fn assert_kept(root: &Path, promised: &Promised, when: &str) {
 
 fn calls_of_a_life() -> u64 {
     let root = tempfile::tempdir().unwrap();
-    let io = Arc::new(Watched::new(Arc::new(Quick::default()), Fault::None));
+    let io = Arc::new(Watched::new(Arc::new(Quick), Fault::None));
     let (promised, late) = life(root.path(), io.clone());
     assert!(!late && promised.rows.len() == 6);
     assert_kept(root.path(), &promised, "undisturbed");
@@ -152,7 +152,7 @@ fn a_death_at_any_call_keeps_what_was_promised() {
         // After a call is before the next one.
         for fault in [Fault::DieBefore(at), Fault::DieAmid(at)] {
             let root = tempfile::tempdir().unwrap();
-            let (promised, _) = life(root.path(), Arc::new(Watched::new(Arc::new(Quick::default()), fault)));
+            let (promised, _) = life(root.path(), Arc::new(Watched::new(Arc::new(Quick), fault)));
             assert_kept(root.path(), &promised, &format!("{fault:?}"));
         }
     }
@@ -169,7 +169,7 @@ fn an_error_at_any_call_loses_nothing_while_the_process_lives() {
         ] {
             let root = tempfile::tempdir().unwrap();
             let when = format!("{fault:?}");
-            let disturbed = store_with(root.path(), Arc::new(Watched::new(Arc::new(Quick::default()), fault)));
+            let disturbed = store_with(root.path(), Arc::new(Watched::new(Arc::new(Quick), fault)));
             let Ok((id, mut journal)) = disturbed.create(&meta("a")) else {
                 let left = store(root.path()).list().sessions;
                 assert!(left.iter().all(|m| m.odd.is_empty() && m.messages == 0), "{when}: {left:?}");

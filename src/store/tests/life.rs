@@ -4,6 +4,7 @@ use super::*;
 use crate::domain::contract::Queued;
 use crate::store::io::{Fault, Watched};
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::Ordering::SeqCst;
 
 #[test]
 fn nothing_is_on_disk_before_the_first_session() {
@@ -278,18 +279,14 @@ async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
     let calm = store(root.path());
     let (id, journal) = calm.create(&meta("a")).unwrap();
     drop(journal);
-    let io = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
-    let before = {
-        let store = store_with(root.path(), io.clone());
-        drop(store.load(&id, 10).unwrap());
-        io.calls()
-    };
-    let fault = Fault::Fail { at: before + 1, times: 1, errno: 28 };
-    let store = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
+    let (io, full) = fills_up();
+    let store = store_with(root.path(), io);
     let writer = Writer::spawn(writer_of(store.load(&id, 10).unwrap()));
+    full.store(true, SeqCst);
     let error = writer.append(vec![user(1)], Durability::Synced).await.unwrap_err().to_string();
     assert!(error.contains("No space left"), "{error}");
     assert_eq!(*writer.health().borrow(), Health::Unsaved(error));
+    full.store(false, SeqCst);
     writer.append(vec![user(2)], Durability::Synced).await.unwrap();
     assert_eq!(*writer.health().borrow(), Health::Saved);
     writer.close().await.unwrap();
@@ -302,15 +299,15 @@ async fn a_writer_that_cannot_close_keeps_everything_and_goes_on() {
     let calm = store(root.path());
     let (id, journal) = calm.create(&meta("a")).unwrap();
     drop(journal);
-    let io = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
-    drop(store_with(root.path(), io.clone()).load(&id, 10).unwrap());
-    let fault = Fault::Fail { at: io.calls() + 1, times: 2, errno: 28 };
-    let full = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
+    let (io, switch) = fills_up();
+    let full = store_with(root.path(), io);
     let writer = Writer::spawn(writer_of(full.load(&id, 10).unwrap()));
+    switch.store(true, SeqCst);
     assert!(writer.append(vec![user(1)], Durability::Synced).await.is_err());
     assert!(writer.close().await.unwrap_err().to_string().contains("No space left"));
     assert!(matches!(*writer.health().borrow(), Health::Unsaved(_)));
     assert!(matches!(calm.load(&id, 10).unwrap().access, Access::Reader { .. }));
+    switch.store(false, SeqCst);
     writer.append(vec![user(2)], Durability::Synced).await.unwrap();
     writer.close().await.unwrap();
     let loaded = calm.load(&id, 10).unwrap();

@@ -1,21 +1,83 @@
 //! Changes of sessions that nobody has open, and the trash; with deaths and errors at every file call.
 
-use super::io::{Fault, Watched};
+use super::io::{Fault, Kind, Watched};
 use super::*;
 use crate::domain::inbox::{Change, TrashId};
 use std::collections::BTreeMap;
 
-fn quick(root: &Path) -> Store {
-    store_with(root, Arc::new(Quick::default()))
+pub(super) fn quick(root: &Path) -> Store {
+    store_with(root, Arc::new(Quick))
 }
 
-fn disturbed(root: &Path, fault: Fault) -> (Store, Arc<Watched>) {
-    let io = Arc::new(Watched::new(Arc::new(Quick::default()), fault));
+pub(super) fn disturbed(root: &Path, fault: Fault) -> (Store, Arc<Watched>) {
+    let io = Arc::new(Watched::new(Arc::new(Quick), fault));
     (store_with(root, io.clone()), io)
 }
 
+/// A disk of which every directory is one of its own: nothing is renamed from one to another.
+#[derive(Debug)]
+struct Apart;
+
+impl Io for Apart {
+    fn open(&self, path: &Path, how: How) -> std::io::Result<File> {
+        Disk.open(path, how)
+    }
+    fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        Disk.read_at(file, at, buffer)
+    }
+    fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+        Disk.write_at(file, at, bytes)
+    }
+    fn append(&self, file: &File, bytes: &[u8]) -> std::io::Result<()> {
+        Disk.append(file, bytes)
+    }
+    fn truncate(&self, file: &File, len: u64) -> std::io::Result<()> {
+        Disk.truncate(file, len)
+    }
+    fn fsync(&self, _file: &File) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn fsync_dir(&self, _path: &Path) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        if from.parent() == to.parent() {
+            Disk.rename(from, to)
+        } else {
+            Err(std::io::ErrorKind::CrossesDevices.into())
+        }
+    }
+    fn link(&self, _from: &Path, _to: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::CrossesDevices.into())
+    }
+    fn mkdir(&self, path: &Path) -> std::io::Result<()> {
+        Disk.mkdir(path)
+    }
+    fn list(&self, path: &Path) -> std::io::Result<Vec<OsString>> {
+        Disk.list(path)
+    }
+    fn stat(&self, path: &Path) -> std::io::Result<Stat> {
+        Disk.stat(path)
+    }
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        Disk.remove(path)
+    }
+    fn try_lock(&self, file: &File) -> std::io::Result<bool> {
+        Disk.try_lock(file)
+    }
+    fn is_locked(&self, file: &File) -> std::io::Result<bool> {
+        Disk.is_locked(file)
+    }
+    fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
+        Disk.swap(one, other)
+    }
+    fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
+        Disk.is_remote(path)
+    }
+}
+
 /// Errors and deaths at the n-th call.
-fn faults(at: u64) -> [Fault; 7] {
+pub(super) fn faults(at: u64) -> [Fault; 7] {
     [
         Fault::DieBefore(at),
         Fault::DieAmid(at),
@@ -46,7 +108,7 @@ fn a_session(root: &Path, name: &str) -> SessionId {
 }
 
 /// Every file below a directory but the lock and temporary ones, with length and hash; links as what they name.
-fn tree(dir: &Path) -> BTreeMap<String, String> {
+pub(super) fn tree(dir: &Path) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     for entry in super::files::below(&Disk, dir).unwrap() {
         let path = dir.join(&entry.path);
@@ -251,7 +313,7 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
     let links = root.path().join("work/sessions/a/plans/link");
     std::fs::remove_file(&links).unwrap();
     let before = tree(&quick(root.path()).session_dir(&id));
-    let store = store_with(root.path(), Arc::new(Quick(Disk, Disks::Many)));
+    let store = store_with(root.path(), Arc::new(Apart));
     let trash = store.delete(&id, NOW).unwrap();
     assert!(store.list().sessions.is_empty() && !store.session_dir(&id).exists());
     assert_eq!(store.trash()[0].title, "Kept title");
@@ -267,17 +329,17 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
     assert_eq!(std::fs::read_dir(root.path().join("work/trash")).unwrap().count(), 0);
     std::fs::remove_file(&links).unwrap();
     let calls = {
-        let io = Arc::new(Watched::new(Arc::new(Quick(Disk, Disks::Many)), Fault::None));
+        let io = Arc::new(Watched::new(Arc::new(Apart), Fault::None));
         let store = store_with(root.path(), io.clone());
         store.restore(&store.delete(&id, NOW).unwrap()).unwrap();
         io.calls()
     };
-    for fault in (1..=calls).flat_map(faults) {
+    for fault in (1..=calls).flat_map(|at| [Fault::DieBefore(at), Fault::Fail { at, times: 1, errno: 28 }]) {
         let root = tempfile::tempdir().unwrap();
         a_session(root.path(), "a");
         std::fs::remove_file(root.path().join("work/sessions/a/plans/link")).unwrap();
         let before = tree(&quick(root.path()).session_dir(&id));
-        let io = Arc::new(Watched::new(Arc::new(Quick(Disk, Disks::Many)), fault));
+        let io = Arc::new(Watched::new(Arc::new(Apart), fault));
         let store = store_with(root.path(), io);
         let done = store.delete(&id, NOW).and_then(|trash| store.restore(&trash));
         assert_whole(root.path(), &before, true, &format!("{fault:?} {done:?}"));
@@ -364,9 +426,17 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
 fn a_fault_at_any_call_of_a_change_leaves_the_old_or_the_new_header() {
     for foreign in [false, true] {
         let make = || {
-            let root = if foreign { copy_of("main") } else { tempfile::tempdir().unwrap() };
-            let name = if foreign { id("260902-swift-river") } else { a_session(root.path(), "a") };
-            (root, name)
+            let root = tempfile::tempdir().unwrap();
+            if !foreign {
+                let name = a_session(root.path(), "a");
+                return (root, name);
+            }
+            let name = "sessions/260902-swift-river/session.jsonl";
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft/main").join(name);
+            let to = root.path().join("work").join(name);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(from, to).unwrap();
+            (root, id("260902-swift-river"))
         };
         let act = |store: &Store, name: &SessionId| {
             store.alter(name, |meta| {

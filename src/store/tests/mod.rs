@@ -1,14 +1,16 @@
 //! Tests of the store as a whole: other programs' files, lives with deaths and errors in them, two at once.
 
+mod branch;
 mod craft;
 mod deaths;
 mod life;
 mod lifecycle;
 mod properties;
 mod scale;
+mod search;
 mod two;
 
-use super::io::{Disk, How, Io, Kind, Stat};
+use super::io::{Disk, How, Io, Stat};
 use super::*;
 use crate::domain::message::{AssistantText, Body, Message, UserText};
 use crate::domain::session::SessionMeta;
@@ -33,74 +35,88 @@ pub(super) fn store(root: &Path) -> Store {
 
 /// The disk without its waits: nobody cuts the power here, and thousands of lives are lived.
 #[derive(Debug, Default)]
-pub(super) struct Quick(Disk, Disks);
+pub(super) struct Quick;
 
-/// Whether every directory is a disk of its own: then nothing is renamed from one to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Disks {
-    #[default]
-    One,
-    Many,
+/// A disk that tells of each call before it is made, and makes it only if that is fine.
+pub(super) struct Hooked<F>(pub F);
+
+impl<F> std::fmt::Debug for Hooked<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hooked")
+    }
+}
+
+/// Passes calls on to the disk. `hook` is asked before each, with the call's name.
+macro_rules! passed_on {
+    ($self:ident, $hook:expr, $sync:expr) => {
+        fn open(&$self, path: &Path, how: How) -> std::io::Result<File> {
+            $hook("open").and_then(|()| Disk.open(path, how))
+        }
+        fn read_at(&$self, file: &File, at: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+            $hook("read_at").and_then(|()| Disk.read_at(file, at, buffer))
+        }
+        fn write_at(&$self, file: &File, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+            $hook("write_at").and_then(|()| Disk.write_at(file, at, bytes))
+        }
+        fn append(&$self, file: &File, bytes: &[u8]) -> std::io::Result<()> {
+            $hook("append").and_then(|()| Disk.append(file, bytes))
+        }
+        fn truncate(&$self, file: &File, len: u64) -> std::io::Result<()> {
+            $hook("truncate").and_then(|()| Disk.truncate(file, len))
+        }
+        fn fsync(&$self, file: &File) -> std::io::Result<()> {
+            $hook("fsync").and_then(|()| if $sync { Disk.fsync(file) } else { Ok(()) })
+        }
+        fn fsync_dir(&$self, path: &Path) -> std::io::Result<()> {
+            $hook("fsync_dir").and_then(|()| if $sync { Disk.fsync_dir(path) } else { Ok(()) })
+        }
+        fn rename(&$self, from: &Path, to: &Path) -> std::io::Result<()> {
+            $hook("rename").and_then(|()| Disk.rename(from, to))
+        }
+        fn mkdir(&$self, path: &Path) -> std::io::Result<()> {
+            $hook("mkdir").and_then(|()| Disk.mkdir(path))
+        }
+        fn list(&$self, path: &Path) -> std::io::Result<Vec<OsString>> {
+            $hook("list").and_then(|()| Disk.list(path))
+        }
+        fn stat(&$self, path: &Path) -> std::io::Result<Stat> {
+            $hook("stat").and_then(|()| Disk.stat(path))
+        }
+        fn remove(&$self, path: &Path) -> std::io::Result<()> {
+            $hook("remove").and_then(|()| Disk.remove(path))
+        }
+        fn try_lock(&$self, file: &File) -> std::io::Result<bool> {
+            $hook("try_lock").and_then(|()| Disk.try_lock(file))
+        }
+        fn is_locked(&$self, file: &File) -> std::io::Result<bool> {
+            $hook("is_locked").and_then(|()| Disk.is_locked(file))
+        }
+        fn swap(&$self, one: &Path, other: &Path) -> std::io::Result<()> {
+            $hook("swap").and_then(|()| Disk.swap(one, other))
+        }
+        fn is_remote(&$self, path: &Path) -> std::io::Result<bool> {
+            $hook("is_remote").and_then(|()| Disk.is_remote(path))
+        }
+    };
 }
 
 impl Io for Quick {
-    fn open(&self, path: &Path, how: How) -> std::io::Result<File> {
-        self.0.open(path, how)
-    }
-    fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read_at(file, at, buffer)
-    }
-    fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> std::io::Result<()> {
-        self.0.write_at(file, at, bytes)
-    }
-    fn append(&self, file: &File, bytes: &[u8]) -> std::io::Result<()> {
-        self.0.append(file, bytes)
-    }
-    fn truncate(&self, file: &File, len: u64) -> std::io::Result<()> {
-        self.0.truncate(file, len)
-    }
-    fn fsync(&self, _file: &File) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn fsync_dir(&self, _path: &Path) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        if self.1 == Disks::Many && from.parent() != to.parent() {
-            return Err(std::io::ErrorKind::CrossesDevices.into());
-        }
-        self.0.rename(from, to)
-    }
-    fn mkdir(&self, path: &Path) -> std::io::Result<()> {
-        self.0.mkdir(path)
-    }
-    fn list(&self, path: &Path) -> std::io::Result<Vec<OsString>> {
-        self.0.list(path)
-    }
-    fn stat(&self, path: &Path) -> std::io::Result<Stat> {
-        self.0.stat(path)
-    }
-    fn lstat(&self, path: &Path) -> std::io::Result<(Kind, Stat)> {
-        self.0.lstat(path)
-    }
-    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        self.0.link(from, to)
-    }
-    fn remove(&self, path: &Path) -> std::io::Result<()> {
-        self.0.remove(path)
-    }
-    fn try_lock(&self, file: &File) -> std::io::Result<bool> {
-        self.0.try_lock(file)
-    }
-    fn is_locked(&self, file: &File) -> std::io::Result<bool> {
-        self.0.is_locked(file)
-    }
-    fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
-        self.0.swap(one, other)
-    }
-    fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
-        self.0.is_remote(path)
-    }
+    passed_on!(self, |_: &str| Ok(()), false);
+}
+
+impl<F: Fn(&str) -> std::io::Result<()> + Send + Sync> Io for Hooked<F> {
+    passed_on!(self, (self.0), false);
+}
+
+/// A disk that is full while the switch is on.
+pub(super) fn fills_up() -> (Arc<dyn Io>, Arc<std::sync::atomic::AtomicBool>) {
+    let full = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = full.clone();
+    let hook = move |_: &str| match seen.load(std::sync::atomic::Ordering::SeqCst) {
+        true => Err(std::io::Error::from_raw_os_error(28)),
+        false => Ok(()),
+    };
+    (Arc::new(Hooked(hook)), full)
 }
 
 /// A copy of one of the workspaces in `tests/fixtures/craft`, as `work` below a new directory.

@@ -1,0 +1,313 @@
+//! Others at the same session: another program that writes the file anew, and a lisle that takes the session over.
+//!
+//! The file is looked at before and after each write. What is found there becomes the base of what we write: the header
+//! is merged three ways, rows of ours that are missing come again (`ours` pairs them). Who finds that the session was
+//! taken over writes nothing more.
+
+use super::io::{How, Stat};
+use super::journal::{Journal, Pending};
+use super::merge::merge;
+use super::ours::{Ours, Paired, pair};
+use super::row;
+use super::session::{self, Found, Reader};
+use super::{StoreError, layout, tail};
+use std::io::ErrorKind;
+use std::time::Duration;
+
+/// Between another program's unlink and its rename there are microseconds; this often, this long, they are waited for.
+const GAP_TRIES: u32 = 40;
+const GAP: Duration = Duration::from_millis(2);
+
+/// What others do with a session that we write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Elsewhere {
+    /// Nothing that we know of.
+    #[default]
+    Quiet,
+    /// It is open there as well: where, in words.
+    Also(String),
+    /// Another program wrote the messages anew, for so many times since we opened it. Rows may have come, gone or
+    /// changed.
+    Rewritten(u64),
+    /// Its file or its directory is gone. What is unsaved is kept in memory, and written if it comes back.
+    Gone,
+    /// It was taken over: by whom, in words. Nothing more is written here.
+    Lost(String),
+}
+
+impl Journal {
+    /// What others do with the session, as far as was noticed.
+    pub fn elsewhere(&self) -> &Elsewhere {
+        &self.elsewhere
+    }
+
+    /// The session is worth looking at now and then though nothing is written.
+    pub fn watched(&self) -> bool {
+        self.lost.is_none() && (self.store.inner.foreign || !self.lock.granted() || self.store.is_remote())
+    }
+
+    /// Looks whether another one wrote the session, and writes again what it left out.
+    ///
+    /// # Errors
+    /// When the files cannot be read, or what is missing could not be written yet.
+    pub fn look(&mut self) -> Result<(), StoreError> {
+        if self.closed || !self.watched() {
+            return Ok(());
+        }
+        self.mine()?;
+        if self.ino != 0 || self.mended {
+            let stat = self.present()?;
+            if stat.ino != self.ino || stat.len < self.len {
+                self.adopt()?;
+            }
+        }
+        if self.reconcile {
+            self.pair_ours()?;
+        }
+        // Nothing of ours is missing: a session that is only looked at stays as it is.
+        if self.touched || self.pending.iter().any(|row| row.kept) {
+            self.touched = true;
+            self.retry()?;
+        }
+        Ok(())
+    }
+
+    /// Nobody took the session over. Asks for a lock that was not granted yet.
+    pub(super) fn mine(&mut self) -> Result<(), StoreError> {
+        if self.lost.is_none() {
+            self.lost = self.lock.lost();
+            if let Some(who) = &self.lost {
+                self.elsewhere = Elsewhere::Lost(who.clone());
+                // The new writer can have it, and need not look before each row any more.
+                self.lock.let_go();
+            } else if !self.lock.granted() && self.lock.claim() {
+                self.elsewhere = Elsewhere::Quiet;
+                // The last one that can be missing because of two who write.
+                self.reconcile = self.ours.is_some();
+            }
+        }
+        let Some(holder) = self.lost.clone() else { return Ok(()) };
+        let unwritten = self.pending.len();
+        if unwritten > 0 {
+            // Beside the session, where it is in nobody's way.
+            let text: String = self.pending.iter().map(|row| row.line.as_str()).collect();
+            self.salvage(text.as_bytes())?;
+            self.pending.clear();
+        }
+        self.unwritten += unwritten;
+        Err(StoreError::TakenOver { path: self.dir.clone(), holder, unwritten: self.unwritten })
+    }
+
+    /// The session's file as it is now. Where another program is about to give it its name, that is waited for.
+    pub(super) fn appear(&self) -> std::io::Result<Stat> {
+        let io = self.store.io();
+        let mut tries = 0;
+        loop {
+            match io.stat(&self.path()) {
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                    tries += 1;
+                    let comes = io.stat(&self.dir.join(layout::THEIR_TEMP)).is_ok();
+                    // It may have got its name right after it was missed.
+                    if tries > GAP_TRIES || (tries > 2 && !comes) {
+                        return Err(error);
+                    }
+                }
+                done => return done,
+            }
+            if tries > 1 {
+                std::thread::sleep(GAP);
+            }
+        }
+    }
+
+    /// The same for a file that was there before; if it is gone for good, it comes back where that can be done.
+    pub(super) fn present(&mut self) -> Result<Stat, StoreError> {
+        let io = self.store.inner.io.clone();
+        let missing = match self.appear() {
+            Ok(stat) => {
+                if self.elsewhere == Elsewhere::Gone {
+                    self.elsewhere = Elsewhere::Quiet;
+                }
+                return Ok(stat);
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => error,
+            Err(error) => return Err(self.error("write", error)),
+        };
+        if io.stat(&self.dir).is_err() {
+            self.elsewhere = Elsewhere::Gone;
+            return Err(self.error("write", missing));
+        }
+        // What they left under their temporary name is taken over when it is old enough.
+        self.adopt_temp()?;
+        if self.ino != 0 {
+            self.reconcile = self.ours.is_some();
+        } else {
+            self.restore(missing)?;
+        }
+        io.stat(&self.path()).map_err(|e| self.error("write", e))
+    }
+
+    /// Somebody removed the file alone. What it held comes back from the one that is still open here.
+    fn restore(&mut self, missing: std::io::Error) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        let path = self.path();
+        let Some(file) = self.file.as_ref().filter(|_| self.len > 0) else {
+            self.elsewhere = Elsewhere::Gone;
+            return Err(self.error("write", missing));
+        };
+        let bytes = tail::range(&*io, file, 0, self.len).map_err(|e| self.error("read", e))?;
+        session::replace(&*io, &path, &bytes, true)?;
+        self.store.sync_dir(&self.dir)?;
+        let found = session::find(&*io, &self.dir)?;
+        self.take_found(found)
+    }
+
+    /// Goes on with the file that was found.
+    pub(super) fn take_found(&mut self, found: Found) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        self.ino = found.ino;
+        self.len = found.len;
+        self.head = found.head;
+        self.torn = false;
+        self.fresh = true;
+        // Held open, so that its inode is given to no other while we know it by its inode.
+        self.file = None;
+        let file = io.open(&self.path(), How::Append).map_err(|e| self.error("write", e))?;
+        if io.stat(&self.path()).is_ok_and(|stat| stat.ino == self.ino) {
+            self.file = Some(file);
+        }
+        Ok(())
+    }
+
+    /// Another program replaced the file or its line 1: what is there now is the base of what we write, but for what
+    /// we changed and did not write yet.
+    pub(super) fn adopt(&mut self) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        self.present()?;
+        let found = session::find(&*io, &self.dir)?;
+        if found.ino == 0 {
+            // Taken away once more; what was found is its temporary name.
+            let error = std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment");
+            return Err(self.error("read", error));
+        }
+        let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
+        let theirs = reader.meta(&found);
+        let mut counted = reader.recount(&found, &theirs)?;
+        for waits in &self.pending {
+            let rows = row::read(waits.line.as_bytes(), 0, 0, &self.dir).rows;
+            rows.iter().for_each(|row| session::count(&mut counted, row));
+        }
+        self.counted = counted;
+        self.meta = merge(&self.base, &self.meta, &theirs);
+        self.base = theirs;
+        self.refused = None;
+        let replaced = found.ino != self.ino;
+        self.take_found(found)?;
+        self.header_due = true;
+        if replaced {
+            self.rewrites += 1;
+            self.elsewhere = Elsewhere::Rewritten(self.rewrites);
+        }
+        self.reconcile = true;
+        self.pair_ours()?;
+        if replaced && self.ours.is_none() {
+            // From here on it may come again.
+            self.ours = Some(Ours::new(self.store.clone(), &self.dir));
+        }
+        Ok(())
+    }
+
+    /// Looks which of our rows another program left out or changed. The former wait for the next write.
+    fn pair_ours(&mut self) -> Result<(), StoreError> {
+        let mut lines = match &self.ours {
+            Some(ours) => ours.read()?,
+            None => self.unsure.clone(),
+        };
+        for waits in self.pending.iter().filter(|row| row.kept) {
+            if let Some(at) = lines.iter().rposition(|line| *line == waits.line) {
+                lines.remove(at);
+            }
+        }
+        let mut paired = Paired::default();
+        if !lines.is_empty() {
+            let io = self.store.inner.io.clone();
+            let file = io.open(&self.path(), How::Read).map_err(|e| self.error("read", e))?;
+            let rows = tail::range(&*io, &file, self.head.body, self.len).map_err(|e| self.error("read", e))?;
+            paired = pair(lines, &rows);
+        }
+        let Paired { missing, displaced, kept, .. } = paired;
+        if !displaced.is_empty() {
+            self.salvage(displaced.concat().as_bytes())?;
+            let waits = self.pending.iter().filter(|row| row.kept).map(|row| row.line.clone());
+            let stay: Vec<String> = kept.iter().chain(&missing).cloned().chain(waits).collect();
+            if let Some(ours) = &mut self.ours {
+                ours.replace(&stay)?;
+            }
+        }
+        self.unsure.clear();
+        self.reconcile = false;
+        for line in missing.into_iter().rev() {
+            for row in row::read(line.as_bytes(), 0, 0, &self.dir).rows {
+                session::count(&mut self.counted, &row);
+            }
+            self.pending.push_front(Pending { id: row::id_of(&line), line, kept: true, folded: false });
+            self.want_sync |= self.fsyncs();
+            self.header_due = true;
+        }
+        Ok(())
+    }
+
+    /// How long the file is, which is looked at before each row. What others changed in it is taken up.
+    pub(super) fn there(&mut self) -> Result<u64, StoreError> {
+        let stat = self.present()?;
+        if stat.ino != self.ino || (stat.len < self.len && !self.torn) {
+            self.adopt()?;
+            return Ok(self.len);
+        }
+        if self.reconcile {
+            self.pair_ours()?;
+        }
+        if stat.len > self.len && !self.torn && !self.stray(stat.len)? {
+            return Ok(self.len);
+        }
+        Ok(stat.len)
+    }
+
+    /// Rows that somebody added behind ours: whoever was taken over from, in the middle of a write. False when they were
+    /// taken away because we wrote them ourselves, as rows that were interrupted.
+    fn stray(&mut self, len: u64) -> Result<bool, StoreError> {
+        let io = self.store.inner.io.clone();
+        let file = io.open(&self.path(), How::Change).map_err(|e| self.error("read", e))?;
+        let bytes = tail::range(&*io, &file, self.len, len).map_err(|e| self.error("read", e))?;
+        let whole = |line: &&[u8]| !line.trim_ascii().is_empty();
+        let read = bytes.split(|b| *b == b'\n').filter(whole).map(|line| row::read(line, 0, 0, &self.dir));
+        let rows: Vec<_> = read.flat_map(|line| line.rows).collect();
+        self.pending.retain(|waits| !waits.folded || rows.iter().all(|row| Some(&row.id) != waits.id.as_ref()));
+        if !rows.is_empty() && rows.iter().all(|row| self.folded.contains(&row.id)) {
+            self.salvage(&bytes)?;
+            io.truncate(&file, self.len).map_err(|e| self.error("write", e))?;
+            return Ok(false);
+        }
+        rows.iter().for_each(|row| session::count(&mut self.counted, row));
+        self.header_due = true;
+        Ok(true)
+    }
+
+    /// Looks once more after a row was written: it may have gone to a file that was replaced in between.
+    pub(super) fn written(&mut self, line: &str) -> Result<(), StoreError> {
+        let now = self.store.io().stat(&self.path());
+        if now.as_ref().is_ok_and(|stat| stat.ino == self.ino) {
+            return Ok(());
+        }
+        // One that was taken over from cannot know where its row went: it counts as unwritten.
+        if self.mine().is_err() {
+            self.unwritten += 1;
+            return self.salvage(line.as_bytes()).and_then(|()| self.mine());
+        }
+        if self.ours.is_none() {
+            self.unsure.push(line.to_owned());
+        }
+        self.reconcile = true;
+        Ok(())
+    }
+}
