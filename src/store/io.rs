@@ -73,6 +73,8 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
     /// Facts of what a path names, symbolic links followed.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// Facts of an open file, whatever its name is by now.
+    fn stat_of(&self, file: &File) -> io::Result<Stat>;
     /// Removes a file or an empty directory.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Takes an exclusive lock on the open file; false when another one holds it.
@@ -178,6 +180,10 @@ impl Io for Disk {
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         fs::metadata(path).map(Stat::from)
+    }
+
+    fn stat_of(&self, file: &File) -> io::Result<Stat> {
+        file.metadata().map(Stat::from)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -332,6 +338,9 @@ impl Io for Watched {
     }
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         self.around(|| self.inner.stat(path))
+    }
+    fn stat_of(&self, file: &File) -> io::Result<Stat> {
+        self.around(|| self.inner.stat_of(file))
     }
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.around(|| self.inner.remove(path))
