@@ -8,6 +8,11 @@ fn main() -> ExitCode {
         let status = lisle::sandbox::run::parent_main(args.get(1..).unwrap_or_default());
         return ExitCode::from(u8::try_from(status).unwrap_or(125));
     }
+    #[cfg(target_os = "linux")]
+    if args.first().is_some_and(|word| word == lisle::sandbox::hold::WORD) {
+        let status = lisle::sandbox::hold::hold_main(args.get(1..).unwrap_or_default());
+        return ExitCode::from(u8::try_from(status).unwrap_or(126));
+    }
     lisle::sandbox::close_to_others();
     lisle::cli::main()
 }

@@ -4,6 +4,8 @@
 // What goes wrong in a helper of a test is the test's failure.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "screens/list.rs"]
+mod list;
 mod screen;
 
 use lisle::app::msg::{Frame, Mouse, MouseKind, Msg, Target};
@@ -302,7 +304,9 @@ fn a_long_reason_never_hides_the_way_to_stop() {
     let reason = "Too many requests: the server asks to wait. ".repeat(4);
     current(&mut state).turn.started = Some(ago(1_000));
     current(&mut state).turn.retry = Some(Retry { attempt: 1, of: 5, at: At(NOW.0 + 8_000), reason });
-    state.sessions.meta_mut(&id("260902-swift-river")).unwrap().activity = Activity::Running(ago(1_000));
+    let mut running = state.sessions.meta(&id("260902-swift-river")).unwrap().clone();
+    running.activity = Activity::Running(ago(1_000));
+    state.sessions.put(running, NOW, 0);
     for (width, height) in SIZES {
         let screen = shot("retry", &state, width, height);
         assert!(screen.contains("esc stops"), "{screen}");

@@ -48,6 +48,7 @@ impl Bench {
         let facts = bash.inspect(&input, &self.place, &seen).unwrap();
         let (progress, mut messages) = tokio::sync::mpsc::channel(8);
         let with = Run {
+            sandbox: lisle::domain::permission::Sandbox::None,
             place: self.place.clone(),
             facts,
             seen,
@@ -76,7 +77,7 @@ impl Bench {
 fn parent(command: &str, timeout: Duration, output_limit: u64) -> Child {
     let command = vec!["/bin/bash".into(), "--noprofile".into(), "--norc".into(), "-c".into(), command.into()];
     Command::new(LISLE)
-        .args(Invocation { timeout, output_limit, command }.arguments())
+        .args(Invocation { timeout, output_limit, profile: lisle::sandbox::Profile::Open, command }.arguments())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -164,6 +165,7 @@ fn keys_are_not_in_the_environment_of_command_or_parent() {
             Invocation {
                 timeout: Duration::from_secs(60),
                 output_limit: 1_000_000,
+                profile: lisle::sandbox::Profile::Open,
                 command: vec!["/bin/bash".into(), "-c".into(), "env; foo".into()],
             }
             .arguments(),

@@ -3,11 +3,16 @@
 //! It routes and does nothing else; a lane does the work of its session.
 
 use super::connections::Connections;
+use super::labels::AutoLabels;
 use super::lane::{Lane, ToLane};
 use super::link::{self, EngineEnd, Link};
+use super::machine::Automatic;
 use super::outbox::Outbox;
+use super::search::Searching;
+use super::whole::{Out, Whole};
 use crate::domain::contract::{Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
+use crate::domain::property::Properties;
 use crate::domain::{Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
 use crate::store::Store;
 use crate::tools::registry::Registry;
@@ -51,8 +56,31 @@ pub struct Settings {
     pub own_dirs: Vec<PathBuf>,
     /// The own binary, which starts commands.
     pub runner: PathBuf,
+    /// Commands that only read are closed in.
+    pub enforced: bool,
     /// What holds commands back beside the modes, in words.
     pub sandbox: String,
+    /// What becomes of sessions by itself.
+    pub inbox: Inbox,
+}
+
+/// What becomes of sessions by itself, and where worktrees are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inbox {
+    /// A session's status follows the work, in a workspace of our own.
+    pub auto_status: bool,
+    /// Sessions without a message for so many days are archived; `None`: never.
+    pub archive_idle_days: Option<u32>,
+    /// What is in the trash for so many days is deleted. 0: nothing comes into the trash.
+    pub trash_days: u32,
+    /// The folder of the worktrees that are made for sessions of this workspace.
+    pub worktrees: PathBuf,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { auto_status: true, archive_idle_days: None, trash_days: 30, worktrees: PathBuf::new() }
+    }
 }
 
 /// What all lanes share.
@@ -62,56 +90,176 @@ pub(super) struct Shared {
     pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
     /// The properties of live sessions, newer than the files say.
     pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
+    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the face uses
+    /// the new one: what it sent before it knew must not go to the session that has the old id.
+    renamed: Mutex<HashMap<SessionId, SessionId>>,
+    /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
+    /// that somebody else had the session open.
+    pub(super) apart: Arc<tokio::sync::RwLock<()>>,
+    /// What the workspace defines.
+    pub(super) workspace: Mutex<Workspace>,
+}
+
+/// What the workspace defines, and what follows from it.
+#[derive(Clone, Default)]
+pub(super) struct Workspace {
+    pub(super) properties: Arc<Properties>,
+    pub(super) automatic: Automatic,
+}
+
+impl Shared {
+    /// The task of a session, if it has one.
+    pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
+    }
+
+    pub(super) fn automatic(&self) -> Automatic {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).automatic.clone()
+    }
+
+    pub(super) fn properties(&self) -> Arc<Properties> {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
+    }
+
+    /// The workspace defines this from now on. What is wrong with its rules comes back.
+    pub(super) fn define(&self, properties: Properties) -> Vec<Notice> {
+        let by_status = self.setup.settings.inbox.auto_status && !self.setup.store.is_foreign();
+        let labels = AutoLabels::new(&properties.labels);
+        let problems = labels.problems().to_vec();
+        let automatic = Automatic {
+            statuses: if by_status { properties.statuses.clone().into() } else { Arc::default() },
+            labels: Arc::new(labels),
+        };
+        *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) =
+            Workspace { properties: Arc::new(properties), automatic };
+        problems
+    }
+
+    /// A session got another id.
+    pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.remove(old);
+        lanes.insert(new.clone(), lane);
+        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(old);
+        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).insert(old.clone(), new.clone());
+    }
+
+    /// Whoever names this id means the session that has it now.
+    fn know(&self, session: &SessionId) {
+        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    }
+
+    /// A session is gone: nothing of it is known any more.
+    pub(super) fn forget(&self, session: &SessionId) {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    }
+
+    /// Which session is meant by an id that a face sent.
+    fn meant(&self, session: &SessionId) -> SessionId {
+        let mut renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever uses the new id knows of it.
+        renamed.retain(|_, new| new != session);
+        renamed.get(session).unwrap_or(session).clone()
+    }
 }
 
 /// Starts the engine on the current runtime and returns the face's end.
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
-    let shared = Arc::new(Shared { setup, events: events.clone(), lanes: Mutex::default(), metas: Mutex::default() });
-    let desk = Desk { out: Arc::new(tokio::sync::Mutex::new(Outbox::new(events, None))), shared, ends: Vec::new() };
+    let shared = Arc::new(Shared {
+        setup,
+        events: events.clone(),
+        lanes: Mutex::default(),
+        metas: Mutex::default(),
+        renamed: Mutex::default(),
+        apart: Arc::default(),
+        workspace: Mutex::default(),
+    });
+    let out = Out::new(Outbox::new(events, None));
+    let whole = Whole { shared: shared.clone(), out: out.clone() };
+    let desk = Desk { out, shared, whole, search: Searching::default(), listed: Listed::No, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link
 }
 
 struct Desk {
     shared: Arc<Shared>,
-    /// Shared with the tasks that answer later, so that the numbers stay in order.
-    out: Arc<tokio::sync::Mutex<Outbox>>,
+    out: Out,
+    whole: Whole,
+    search: Searching,
+    listed: Listed,
     ends: Vec<tokio::task::JoinHandle<()>>,
+}
+
+/// Whether a list was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    No,
+    Yes,
 }
 
 impl Desk {
     async fn work(mut self, mut commands: mpsc::Receiver<Command>) {
         self.configured().await;
         while let Some(command) = commands.recv().await {
+            let whole = self.whole.clone();
             match command {
                 Command::List => self.list(),
-                Command::Create(new) => self.create(new),
-                Command::Open { session, rows } => self.to(&session, ToLane::Open { rows }).await,
+                Command::Create(new) => self.create(new).await,
+                Command::Open { session, rows } => {
+                    // Only what is listed is opened: the session that has this id.
+                    self.shared.know(&session);
+                    self.to(&session, ToLane::Open { rows }).await;
+                }
+                Command::OpenAt { session, at, rows } => {
+                    self.shared.know(&session);
+                    self.to(&session, ToLane::OpenAt { at, rows }).await;
+                }
+                Command::Later { session, cursor, rows } => {
+                    self.to(&session, ToLane::Later { cursor, rows }).await;
+                }
                 Command::Earlier { session, cursor, rows } => {
                     self.to(&session, ToLane::Earlier { cursor, rows }).await;
                 }
-                Command::Leave { session } => self.to(&session, ToLane::Leave).await,
+                Command::Leave { session } => self.to_lane_of(&session, ToLane::Leave).await,
                 Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Remember { text } => self.remember(text),
-                Command::OpenAt { .. }
-                | Command::Later { .. }
-                | Command::Change { .. }
-                | Command::Branch { .. }
-                | Command::Rewind { .. }
-                | Command::Clear { .. }
-                | Command::Delete { .. }
-                | Command::Trash
-                | Command::Restore { .. }
-                | Command::Search { .. }
-                | Command::Verify { .. }
-                | Command::Define(_) => {}
+                // What follows is done beside the other commands: it may take a while.
+                Command::Change { sessions, change } => {
+                    let sessions = self.meant(sessions);
+                    tokio::spawn(whole.change(sessions, change));
+                }
+                Command::Delete { sessions, now } => {
+                    let sessions = self.meant(sessions);
+                    let now = now || self.shared.setup.settings.inbox.trash_days == 0;
+                    tokio::spawn(whole.delete(sessions, now));
+                }
+                Command::Trash => drop(tokio::spawn(whole.trash())),
+                Command::Restore { trash } => drop(tokio::spawn(whole.restore(trash))),
+                Command::Define(definition) => drop(tokio::spawn(whole.define(definition))),
+                Command::Search { search, query } => {
+                    let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
+                    self.search.begin(store, properties, search, &query, self.out.clone());
+                }
+                Command::Branch { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), at, false));
+                }
+                Command::Rewind { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), Some(at), true));
+                }
+                Command::Clear { session } => self.to(&session, ToLane::Clear).await,
+                Command::Verify { .. } => {}
                 Command::Shutdown => break,
             }
         }
         self.shutdown().await;
+    }
+
+    fn meant(&self, sessions: Vec<SessionId>) -> Vec<SessionId> {
+        sessions.iter().map(|session| self.shared.meant(session)).collect()
     }
 
     async fn configured(&mut self) {
@@ -125,30 +273,28 @@ impl Desk {
             sandbox: settings.sandbox.clone(),
             history,
         };
-        self.out.lock().await.send(Event::Configured(Box::new(configured))).await;
+        self.out.send(Event::Configured(Box::new(configured))).await;
+        self.whole.properties().await;
     }
 
-    /// The list is read beside the other commands: it may take a while.
-    fn list(&self) {
-        let (shared, out) = (self.shared.clone(), self.out.clone());
+    fn list(&mut self) {
+        let first = std::mem::replace(&mut self.listed, Listed::Yes) == Listed::No;
+        let whole = self.whole.clone();
         tokio::spawn(async move {
-            let store = shared.setup.store.clone();
-            let Some(listing) = blocking(move || store.list()).await else { return };
-            let live = shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let newest = |meta: SessionMeta| match live.get(&meta.id) {
-                Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
-                None => meta,
-            };
-            let sessions = listing.sessions.into_iter().map(newest).filter(|meta| !meta.hidden).collect();
-            let mut out = out.lock().await;
-            for notice in listing.notices {
-                out.send(Event::Notice(notice)).await;
+            if first {
+                whole.list_cached().await;
             }
-            out.send(Event::Listed { sessions }).await;
+            let sessions = whole.list().await;
+            // Files that were changed are seen when a list is asked for; at the start they were read just now.
+            if !first {
+                whole.properties().await;
+            } else if !whole.shared.setup.settings.headless {
+                whole.tidy(sessions).await;
+            }
         });
     }
 
-    fn create(&mut self, new: NewSession) {
+    async fn create(&mut self, new: NewSession) {
         let now = super::lane::now();
         // A session that is not on disk yet has its id all the same.
         let mut id = self.shared.setup.store.fresh_id(now);
@@ -172,14 +318,23 @@ impl Desk {
     }
 
     async fn to(&mut self, session: &SessionId, what: ToLane) {
-        let lane = self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
+        let session = &self.shared.meant(session);
+        let lane = self.shared.lane(session);
         let lane = lane.unwrap_or_else(|| self.start(session.clone(), None));
         if let Err(mpsc::error::SendError(what)) = lane.send(what).await {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
             let text = format!("The session {session} ended inside lisle and was opened again.");
-            self.out.lock().await.send(Event::Notice(Notice::new(Level::Error, text))).await;
+            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
             let lane = self.start(session.clone(), None);
             let _ = lane.send(ToLane::Open { rows: super::lane::SHOWN }).await;
+            let _ = lane.send(what).await;
+        }
+    }
+
+    /// Only to a lane that there is.
+    async fn to_lane_of(&self, session: &SessionId, what: ToLane) {
+        if let Some(lane) = self.shared.lane(&self.shared.meant(session)) {
+            // One that ended needs nothing any more.
             let _ = lane.send(what).await;
         }
     }
@@ -188,6 +343,7 @@ impl Desk {
         let (to, from) = mpsc::channel(256);
         self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone(), to.clone());
         let lane = Lane::new(self.shared.clone(), session, new, to.clone());
+        self.ends.retain(|end| !end.is_finished());
         self.ends.push(tokio::spawn(lane.work(from)));
         to
     }
@@ -200,7 +356,7 @@ impl Desk {
                 Some(provider) => provider.models().await.map_err(|error| error.to_string()),
                 None => Err(format!("There is no connection named {connection} here.")),
             };
-            out.lock().await.send(Event::Models { connection, models }).await;
+            out.send(Event::Models { connection, models }).await;
         });
     }
 
@@ -213,7 +369,8 @@ impl Desk {
         });
     }
 
-    async fn shutdown(self) {
+    async fn shutdown(mut self) {
+        self.search.stop();
         let lanes: Vec<_> =
             self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         for lane in lanes {
@@ -223,10 +380,10 @@ impl Desk {
             if let Err(error) = end.await {
                 tracing::error!(%error, "a session's task ended badly");
                 let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
-                self.out.lock().await.send(Event::Notice(notice)).await;
+                self.out.send(Event::Notice(notice)).await;
             }
         }
-        self.out.lock().await.send(Event::Ended).await;
+        self.out.send(Event::Ended).await;
     }
 }
 

@@ -1,47 +1,114 @@
 //! One session's task: feeds the machine, does its steps in order, and tells the faces.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs.
+//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
+//! machine and its files, `face` what is shown, `follow` what others write.
 
-use super::desk::{Shared, blocking};
+mod acts;
+mod face;
+mod follow;
+mod keep;
+
+use super::desk::Shared;
+use super::files::{Files, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
 use super::work::{Site, Works};
-use crate::domain::contract::{Act, Opened};
+use crate::domain::contract::Act;
 use crate::domain::ids::At;
-use crate::domain::message::Message;
-use crate::domain::notice::{Level, Notice};
+use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
+use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
-use crate::store::{Access, Durability, Health, Loaded, Urgency, Writer};
+use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// What a lane hears.
 #[derive(Debug)]
 pub(super) enum ToLane {
     Input(Input),
     Act(Act),
-    Open { rows: usize },
-    Earlier { cursor: u64, rows: usize },
+    Open {
+        rows: usize,
+    },
+    Earlier {
+        cursor: u64,
+        rows: usize,
+    },
+    /// Around a place far from the end.
+    OpenAt {
+        at: u64,
+        rows: usize,
+    },
+    Later {
+        cursor: u64,
+        rows: usize,
+    },
     Leave,
+    /// The user changes properties. The answer says why not, as a sentence.
+    Change {
+        change: Change,
+        done: oneshot::Sender<Result<(), String>>,
+    },
+    /// Let the files go; what is done to them then is the asker's business.
+    Yield {
+        running: Running,
+        done: Yielding,
+    },
+    /// What was done to the files is shown to those who look.
+    Reload {
+        rows: usize,
+    },
+    /// Take all messages out.
+    Clear,
+    /// End the turn, if one runs here.
+    Stop,
+    /// Save what waits, so that the files can be read.
+    Flush {
+        done: oneshot::Sender<()>,
+    },
+    /// The time of a redelivery has come.
+    Redeliver(At),
     Health(Health),
+    /// What others do with a session that we write.
+    Elsewhere(Elsewhere),
+    /// What another process wrote, seen by the task of this number.
+    Followed(u64, Vec<Followed>),
     Shutdown,
 }
 
+/// What becomes of a turn when a session's files are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Running {
+    /// It is stopped.
+    Stops,
+    /// It goes on, and the files cannot be had.
+    Stays,
+}
+
+/// What a session was when its files were let go.
+#[derive(Debug)]
+pub(super) enum Yielded {
+    /// It has files.
+    OnDisk,
+    /// It was never written; this worktree was made for it.
+    Nowhere(Option<Worktree>),
+}
+
+/// Where the answer to [`ToLane::Yield`] goes.
+pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
+
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;
-
-/// Rows that are read in any case: among them stands the message that a death left in the queue too.
-const FEW: usize = 8;
 
 /// Milliseconds since the epoch, now.
 pub(super) fn now() -> At {
@@ -63,19 +130,19 @@ pub(super) struct Lane {
     draft: String,
     /// Nobody looks at the session.
     left: bool,
-    last_health: Option<String>,
-}
-
-/// How the session stands to its files.
-enum Files {
-    /// Not looked at, or given back when nobody looked.
-    Unloaded,
-    /// A new session without files; what could not be saved waits here.
-    New { unsaved: Vec<Message>, told: bool },
-    /// We write.
-    Ours(Writer),
-    /// Somebody else writes; who, in words.
-    Theirs(String),
+    /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
+    acted: bool,
+    /// What was shown last.
+    mark: Option<keep::Mark>,
+    /// Why the properties could not be saved the last time.
+    refused: Option<StoreError>,
+    /// Who wait for the files to be let go.
+    yielding: Vec<Yielding>,
+    /// All messages go out as soon as the turn is over.
+    clearing: bool,
+    following: Option<follow::Following>,
+    /// The number of the last task that followed the files.
+    looks: u64,
 }
 
 impl Lane {
@@ -90,19 +157,28 @@ impl Lane {
         let settings = &shared.setup.settings;
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
-        Self {
+        let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
+        let mut lane = Self {
             shared,
             me,
             machine,
             out,
             works: Works::default(),
             seen: Arc::default(),
-            files: if is_new { Files::New { unsaved: Vec::new(), told: false } } else { Files::Unloaded },
+            files,
             has_context: is_new,
             draft: String::new(),
             left: false,
-            last_health: None,
-        }
+            acted: is_new,
+            mark: None,
+            refused: None,
+            yielding: Vec::new(),
+            clearing: false,
+            following: None,
+            looks: 0,
+        };
+        lane.automatic();
+        lane
     }
 
     pub(super) async fn work(mut self, mut from: mpsc::Receiver<ToLane>) {
@@ -115,17 +191,36 @@ impl Lane {
                 }
             };
             match next {
-                Some(ToLane::Input(input)) => {
-                    self.input(input).await;
-                    self.give_back().await;
-                }
+                Some(ToLane::Input(input)) => self.input(input).await,
                 Some(ToLane::Act(act)) => self.act(act).await,
                 Some(ToLane::Open { rows }) => self.open(rows).await,
                 Some(ToLane::Earlier { cursor, rows }) => self.earlier(cursor, rows).await,
-                Some(ToLane::Leave) => self.leave().await,
+                Some(ToLane::OpenAt { at, rows }) => self.open_at(at, rows).await,
+                Some(ToLane::Later { cursor, rows }) => self.later(cursor, rows).await,
+                Some(ToLane::Leave) => {
+                    self.left = true;
+                    self.following = None;
+                }
+                Some(ToLane::Change { change, done }) => {
+                    let changed = self.change(change).await;
+                    // Whoever asked may have ended meanwhile.
+                    let _ = done.send(changed);
+                }
+                Some(ToLane::Yield { running, done }) => self.give_up(running, done).await,
+                Some(ToLane::Clear) => self.clear().await,
+                Some(ToLane::Stop) => self.input(Input::Act(Act::Stop)).await,
+                Some(ToLane::Reload { rows }) => self.reopen(rows).await,
+                Some(ToLane::Flush { done }) => {
+                    self.flush().await;
+                    let _ = done.send(());
+                }
+                Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
+                Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
+                Some(ToLane::Followed(number, followed)) => self.followed(number, followed).await,
                 Some(ToLane::Shutdown) | None => break,
             }
+            self.let_go().await;
         }
         self.end(from).await;
     }
@@ -141,9 +236,7 @@ impl Lane {
                 None => break,
             }
         }
-        if let Files::Ours(writer) = std::mem::replace(&mut self.files, Files::Unloaded)
-            && let Err(error) = writer.close().await
-        {
+        if let Err(error) = self.files.close().await {
             let notice = trouble(&error).hint("What was not saved is lost with this process.");
             self.out.send(Event::Notice(notice)).await;
         }
@@ -151,6 +244,11 @@ impl Lane {
     }
 
     // ---- the machine ----
+
+    /// What happens by itself goes by what the workspace defines now.
+    fn automatic(&mut self) {
+        self.machine.set_automatic(self.shared.automatic());
+    }
 
     async fn input(&mut self, input: Input) {
         let steps = self.machine.step(now(), input);
@@ -169,12 +267,12 @@ impl Lane {
                 }
             }
             Step::Grow(id, add) => {
-                if let Files::Ours(writer) = &self.files {
+                if let Some(writer) = self.files.ours() {
                     writer.grow(id, add);
                 }
             }
             Step::Drop(id) => {
-                if let Files::Ours(writer) = &self.files {
+                if let Some(writer) = self.files.ours() {
                     let kept = writer.drop_live(id).await;
                     self.told("forget a running row", kept);
                 }
@@ -193,7 +291,9 @@ impl Lane {
                 }
             }
             Step::Emit(event) => {
-                if let Event::Changed(meta) = &event {
+                if let Event::Changed(meta) = &event
+                    && self.files.ours().is_some()
+                {
                     let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
                     metas.insert(meta.id.clone(), (**meta).clone());
                 }
@@ -205,10 +305,10 @@ impl Lane {
                 let site = self.site();
                 self.works.inspect(run, call, tool, site);
             }
-            Step::Run(run, call, facts) => {
+            Step::Run(run, call, facts, sandbox) => {
                 let site = self.site();
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
-                    self.works.run(run, call, tool, *facts, site);
+                    self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
             }
             Step::Cancel(run) => self.works.cancel(run, self.me.clone()),
@@ -217,6 +317,13 @@ impl Lane {
                 tokio::spawn(async move {
                     tokio::time::sleep(Duration::from_millis(ms)).await;
                     let _ = me.send(ToLane::Input(Input::RetryNow(run))).await;
+                });
+            }
+            Step::RedeliverAt(at) => {
+                let me = self.me.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(at.since(now()))).await;
+                    let _ = me.send(ToLane::Redeliver(at)).await;
                 });
             }
         }
@@ -275,405 +382,6 @@ impl Lane {
             lane: self.me.clone(),
         }
     }
-
-    // ---- the user ----
-
-    async fn act(&mut self, act: Act) {
-        if !self.load(0).await {
-            return;
-        }
-        if let Act::Draft { text } = act {
-            self.save_draft(text).await;
-            return;
-        }
-        if matches!(self.files, Files::Theirs(_)) && act != Act::Read {
-            // Whoever held it may be gone by now: then what they wrote is shown first.
-            self.files = Files::Unloaded;
-            if !self.load(SHOWN).await {
-                return;
-            }
-        }
-        if let Files::Theirs(who) = &self.files
-            && act != Act::Read
-        {
-            let text = format!("This session can only be read here: {who} has it open.");
-            let notice = Notice::new(Level::Warning, text).hint("Close it there, or start a new session here.");
-            self.out.send(Event::Notice(notice)).await;
-            return;
-        }
-        if leads_to_a_request(&act) && !self.load_context().await {
-            // Without its history the model would answer somebody else: what was sent waits.
-            if let Act::Send { text } | Act::Steer { text } = act {
-                self.input(Input::Hold(text)).await;
-            }
-            return;
-        }
-        let chosen = match &act {
-            Act::Model { connection, .. } => connection.clone(),
-            _ => None,
-        };
-        self.input(Input::Act(act)).await;
-        // Refused choices are not remembered.
-        if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
-            self.shared.setup.connections.choose(&name);
-            let shared = self.shared.clone();
-            blocking(move || (shared.setup.chosen)(&name)).await;
-        }
-    }
-
-    async fn save_draft(&mut self, text: String) {
-        self.draft.clone_from(&text);
-        // A draft of a session that is nowhere would be found by nobody.
-        if !text.is_empty() && matches!(self.files, Files::New { .. }) {
-            self.keep_meta(Safety::Written).await;
-        }
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        if let Some(Err(error)) = blocking(move || store.save_draft(&id, &text)).await {
-            tracing::warn!(%error, "the draft was not saved");
-        }
-    }
-
-    async fn open(&mut self, rows: usize) {
-        self.left = false;
-        // Whoever held it may be gone by now.
-        if matches!(self.files, Files::Theirs(_)) {
-            self.files = Files::Unloaded;
-        }
-        let fresh = matches!(self.files, Files::Unloaded);
-        if !self.load(rows).await {
-            return;
-        }
-        if !fresh {
-            self.snapshot(rows).await;
-        }
-    }
-
-    /// Nobody looks any more: the files are given back when nothing runs, so that another process can have them. Until then,
-    /// and while something is unsaved, they are kept, and it is tried again after each input.
-    async fn leave(&mut self) {
-        self.left = true;
-        self.give_back().await;
-    }
-
-    async fn give_back(&mut self) {
-        if !self.left || !self.machine.is_quiet() || !self.machine.requests().is_empty() {
-            return;
-        }
-        match &self.files {
-            Files::Ours(writer) => {
-                let closed = writer.close().await;
-                let saved = closed.is_ok();
-                self.told("close the session", closed);
-                if !saved {
-                    return;
-                }
-            }
-            Files::Theirs(_) => {}
-            Files::Unloaded | Files::New { .. } => return,
-        }
-        self.files = Files::Unloaded;
-        self.has_context = false;
-        self.machine.set_rows(Vec::new());
-        let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
-        metas.remove(&self.machine.meta.id);
-    }
-
-    // ---- files ----
-
-    /// Reads the session if that was not done; shows it if `rows` are wanted. False when it cannot be read.
-    async fn load(&mut self, rows: usize) -> bool {
-        if !matches!(self.files, Files::Unloaded) {
-            return true;
-        }
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        let draft_of = id.clone();
-        let loaded = blocking(move || (store.load(&id, rows.max(FEW)), store.draft(&draft_of))).await;
-        let Some((loaded, draft)) = loaded else { return false };
-        match loaded {
-            Ok(loaded) => {
-                self.draft = draft;
-                self.take(loaded, rows).await;
-                true
-            }
-            Err(error) => {
-                self.out.send(Event::Notice(trouble(&error))).await;
-                false
-            }
-        }
-    }
-
-    async fn take(&mut self, loaded: Loaded, rows: usize) {
-        let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, foreign_last_write, access } = loaded;
-        let mut remarks = Vec::new();
-        // Nothing ever comes back looser than it was left.
-        if meta.mode == Mode::Execute && (died_in_turn || foreign_last_write) {
-            meta.mode = Mode::Ask;
-            let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
-            remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
-        }
-        let loosest = loosest(&self.shared);
-        if meta.mode > loosest {
-            meta.mode = loosest;
-            remarks.push(
-                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
-            );
-        }
-        let own_data = own;
-        let own = Own::read(own_data.clone());
-        // A death between the row and the queue leaves a message in both.
-        let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
-        let held = !queue.is_empty();
-        let queue = Queue { items: queue, held };
-        self.files = match access {
-            Access::Writer(mut journal) => {
-                meta.held_by = None;
-                if !remarks.is_empty() {
-                    // Whatever is written first, the stricter mode goes with it.
-                    journal.prime(meta.clone(), own_data.clone());
-                }
-                let writer = Writer::spawn(*journal);
-                self.watch(&writer);
-                Files::Ours(writer)
-            }
-            Access::Reader { held_by } => {
-                meta.held_by = Some(held_by.clone());
-                Files::Theirs(held_by)
-            }
-        };
-        let rules = rules(&self.shared, &meta.id);
-        self.machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
-        self.machine.died_in_turn = died_in_turn;
-        if died_in_turn && remarks.is_empty() && matches!(self.files, Files::Ours(_)) {
-            remarks.push("The program ended during the last turn of this session; what was there is kept.".to_owned());
-        }
-        let connections = &self.shared.setup.connections;
-        self.machine.connection_missing =
-            self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());
-        self.has_context = false;
-        if rows > 0 {
-            self.show(last, earlier).await;
-        }
-        for text in remarks {
-            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
-        }
-    }
-
-    fn watch(&self, writer: &Writer) {
-        let mut health = writer.health();
-        let me = self.me.clone();
-        tokio::spawn(async move {
-            while health.changed().await.is_ok() {
-                let now = health.borrow_and_update().clone();
-                if me.send(ToLane::Health(now)).await.is_err() {
-                    return;
-                }
-            }
-        });
-    }
-
-    async fn health(&mut self, health: Health) {
-        let now = match health {
-            Health::Saved => None,
-            Health::Unsaved(why) => Some(why),
-        };
-        if now == self.last_health {
-            return;
-        }
-        let notice = match &now {
-            Some(trouble) => {
-                Notice::new(Level::Error, trouble.clone()).hint("Kept in memory; saved as soon as it can be.")
-            }
-            None => Notice::new(Level::Info, "Everything is saved again."),
-        };
-        self.last_health = now;
-        self.out.send(Event::Notice(notice)).await;
-    }
-
-    /// The model's context is read only when a turn needs it: a long session is opened by its last page alone. False when it
-    /// cannot be read.
-    async fn load_context(&mut self) -> bool {
-        if self.has_context {
-            return true;
-        }
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        match blocking(move || store.context(&id)).await {
-            Some(Ok(mut rows)) => {
-                // What was said since without being saved yet is known here alone.
-                let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
-                let unsaved: Vec<Message> = known.cloned().collect();
-                rows.extend(unsaved);
-                self.machine.set_rows(rows);
-            }
-            Some(Err(error)) => {
-                self.out.send(Event::Notice(trouble(&error))).await;
-                return false;
-            }
-            None => return false,
-        }
-        self.has_context = true;
-        true
-    }
-
-    /// The writer; made at the first write of a new session.
-    async fn writer(&mut self) -> Option<Writer> {
-        if let Files::Ours(writer) = &self.files {
-            return Some(writer.clone());
-        }
-        let Files::New { unsaved, told } = &mut self.files else { return None };
-        let unsaved = std::mem::take(unsaved);
-        let told = *told;
-        let store = self.shared.setup.store.clone();
-        let meta = self.machine.meta.clone();
-        match blocking(move || store.create(&meta)).await {
-            Some(Ok((id, journal))) => {
-                if id != self.machine.meta.id {
-                    self.reidentify(id).await;
-                }
-                let writer = Writer::spawn(journal);
-                self.watch(&writer);
-                self.files = Files::Ours(writer.clone());
-                if !unsaved.is_empty() {
-                    let kept = writer.append(unsaved, Durability::Synced).await;
-                    self.told("save the messages", kept);
-                }
-                Some(writer)
-            }
-            failed => {
-                self.files = Files::New { unsaved, told: true };
-                if !told {
-                    let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
-                    let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
-                        .hint("It works in memory and is tried again with each message.");
-                    self.out.send(Event::Notice(notice)).await;
-                }
-                None
-            }
-        }
-    }
-
-    async fn reidentify(&mut self, id: SessionId) {
-        let old = std::mem::replace(&mut self.machine.meta.id, id.clone());
-        self.machine.set_session_dir(self.shared.setup.store.session_dir(&id));
-        {
-            let mut lanes = self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-            lanes.insert(id.clone(), self.me.clone());
-            let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
-            metas.remove(&old);
-        }
-        self.out.reidentify(&id).await;
-    }
-
-    async fn keep(&mut self, rows: Vec<Message>, safety: Safety) {
-        if let Some(writer) = self.writer().await {
-            let kept = writer.append(rows, durability(safety)).await;
-            self.told("save a message", kept);
-        } else if let Files::New { unsaved, .. } = &mut self.files {
-            unsaved.extend(rows);
-        }
-    }
-
-    async fn keep_meta(&mut self, safety: Safety) {
-        let Some(writer) = self.writer().await else { return };
-        let own = serde_json::to_value(&self.machine.own).unwrap_or_default();
-        let urgency = match safety {
-            Safety::Synced => Urgency::Now,
-            Safety::Written => Urgency::Soon,
-        };
-        let kept = writer.meta(self.machine.meta.clone(), own, urgency).await;
-        self.told("save the session's properties", kept);
-    }
-
-    /// The writer keeps what it could not save and its health says so; the log has the details.
-    fn told(&self, what: &str, kept: Result<(), crate::store::StoreError>) {
-        if let Err(error) = kept {
-            tracing::warn!(session = %self.machine.meta.id, %error, "could not {what}");
-        }
-    }
-
-    // ---- the face ----
-
-    async fn show(&mut self, mut rows: Vec<Message>, earlier: Option<u64>) {
-        rows.extend(self.machine.live_rows());
-        let opened = Opened {
-            meta: self.machine.meta.clone(),
-            rows,
-            earlier,
-            later: None,
-            redelivery: None,
-            queue: self.machine.queue.items.clone(),
-            queue_held: self.machine.queue.held,
-            requests: self.machine.requests(),
-            todo: self.machine.own.todo.clone(),
-            draft: self.draft.clone(),
-        };
-        self.out.send(Event::Opened(Box::new(opened))).await;
-    }
-
-    async fn snapshot(&mut self, rows: usize) {
-        let count = rows.max(1);
-        match &self.files {
-            Files::New { .. } => {
-                let all = self.machine.rows();
-                let last = all[all.len().saturating_sub(count)..].to_vec();
-                self.show(last, None).await;
-            }
-            Files::Unloaded => {}
-            Files::Ours(_) | Files::Theirs(_) => {
-                if let Files::Ours(writer) = &self.files {
-                    let kept = writer.flush().await;
-                    self.told("save what waits", kept);
-                }
-                let store = self.shared.setup.store.clone();
-                let id = self.machine.meta.id.clone();
-                match blocking(move || store.page(&id, u64::MAX, count)).await {
-                    Some(Ok(page)) => {
-                        let mut last = page.rows;
-                        // Rows that could not be saved yet are shown all the same.
-                        let end = last.last().map(|row| row.id.clone());
-                        let known = self.machine.rows();
-                        if let Some(at) = known.iter().rposition(|row| Some(&row.id) == end.as_ref()) {
-                            last.extend_from_slice(&known[at + 1..]);
-                        }
-                        self.show(last, page.earlier).await;
-                    }
-                    Some(Err(error)) => {
-                        self.out.send(Event::Notice(trouble(&error))).await;
-                    }
-                    None => {}
-                }
-            }
-        }
-    }
-
-    async fn earlier(&mut self, cursor: u64, rows: usize) {
-        let store = self.shared.setup.store.clone();
-        let id = self.machine.meta.id.clone();
-        match blocking(move || store.page(&id, cursor, rows.max(1))).await {
-            Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
-            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
-            None => {}
-        }
-    }
-}
-
-/// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
-/// would hold up what the user waits for.
-fn leads_to_a_request(act: &Act) -> bool {
-    match act {
-        Act::Send { .. } | Act::Steer { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => true,
-        Act::Stop
-        | Act::Mode { .. }
-        | Act::Model { .. }
-        | Act::Thinking(_)
-        | Act::Rename { .. }
-        | Act::Read
-        | Act::Cwd(_)
-        | Act::TakeOver
-        | Act::Draft { .. } => false,
-    }
 }
 
 fn rules(shared: &Shared, id: &SessionId) -> Rules {
@@ -682,6 +390,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
         policy: setup.settings.policy,
+        enforced: setup.settings.enforced,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),
@@ -699,11 +408,6 @@ fn loosest(shared: &Shared) -> Mode {
 fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
     let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
     tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
-}
-
-/// An error of the store as a whole sentence.
-fn trouble(error: &crate::store::StoreError) -> Notice {
-    Notice::new(Level::Error, format!("{error}."))
 }
 
 fn durability(safety: Safety) -> Durability {

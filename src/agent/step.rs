@@ -1,8 +1,10 @@
 //! What goes into the machine and what it wants done: the vocabulary between `machine` (pure) and `driver` (which does it).
 
 use crate::domain::contract::{Act, Event, Queued};
-use crate::domain::ids::{CallId, MessageId};
+use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::inbox::Change;
 use crate::domain::message::Message;
+use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
@@ -33,6 +35,12 @@ pub enum Input {
     Ran(RunNo, CallId, Result<Outcome, RunError>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
+    /// The user changed properties that need no conversation.
+    Change(Change),
+    /// Somebody looks at the session.
+    Look,
+    /// The time has come at which what a death left in the queue is sent.
+    Redeliver(At),
     /// A message that cannot be sent now waits in the queue until the user lets it go.
     Hold(String),
     /// The program ends: stop, and keep the queue.
@@ -71,10 +79,12 @@ pub enum Step {
     Ask(RunNo, Box<ModelRequest>),
     /// Gather the facts of a call.
     Inspect(RunNo, Call),
-    /// Run a call that was decided on these facts.
-    Run(RunNo, Call, Box<CallFacts>),
+    /// Run a call that was decided on these facts, held back so.
+    Run(RunNo, Call, Box<CallFacts>, Sandbox),
     /// Drop the request and end the calls of all runs up to this one, then report [`Input::Reaped`].
     Cancel(RunNo),
     /// Report [`Input::RetryNow`] after so many milliseconds.
     RetryIn(RunNo, u64),
+    /// Report [`Input::Redeliver`] at this time.
+    RedeliverAt(At),
 }

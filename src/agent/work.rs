@@ -2,6 +2,7 @@
 
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
+use crate::domain::permission::Sandbox;
 use crate::domain::tool::CallFacts;
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
 use crate::tools::seen::Seen;
@@ -88,11 +89,18 @@ impl Works {
     }
 
     /// Runs a call.
-    pub(super) fn run(&mut self, run: RunNo, call: Call, tool: Arc<dyn Tool>, facts: CallFacts, site: Site) {
+    pub(super) fn run(
+        &mut self,
+        run: RunNo,
+        call: Call,
+        tool: Arc<dyn Tool>,
+        (facts, sandbox): (CallFacts, Sandbox),
+        site: Site,
+    ) {
         let Site { place, seen, lane } = site;
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
-        let with = Run { call: call.id.clone(), place, facts, seen, stop: one.stop.child_token(), progress };
+        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop: one.stop.child_token(), progress };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {

@@ -1,6 +1,7 @@
 //! What the screen wants done outside itself.
 
 use super::msg::Timer;
+use super::state::sessions::kept::Kept;
 use crate::domain::Command;
 use crate::domain::ids::SessionId;
 
@@ -43,6 +44,8 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
+    /// Remember this of the face for the next start.
+    KeepFace(Box<Kept>),
     /// Leave the loop.
     Quit {
         /// The session to name in the command that resumes.

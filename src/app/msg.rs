@@ -1,6 +1,7 @@
 //! What can happen to the screen. Every message comes with the instant at which it happened.
 
 use crate::app::state::chat;
+use crate::app::state::sessions::Group;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
@@ -99,8 +100,14 @@ pub enum Timer {
     Notice,
     /// "Once more quits" is over.
     Quit,
+    /// The last change of sessions can be undone no longer.
+    Undo,
     /// Times on the screen move on.
     Tick,
+    /// What was typed into the search over all sessions is to be sent.
+    Search,
+    /// The seconds until a message is sent again move on.
+    Countdown,
 }
 
 /// A rectangle of the screen in cells.
@@ -131,12 +138,16 @@ pub enum Target {
     List,
     /// A row of the list.
     ListRow(SessionId),
+    /// A heading of the list.
+    ListHeading(Group),
     /// The conversation, beside its entries.
     Chat,
     /// An entry of the conversation, by its key.
     Entry(i64),
     /// "12 new lines": a way to the end.
     ToEnd,
+    /// The line that says of which session this one is a branch.
+    Parent,
     /// The composer.
     Composer,
     /// The mark that stops the turn.
@@ -151,8 +162,8 @@ pub enum Target {
     Choice(usize),
     /// The topmost overlay, beside its rows.
     Overlay,
-    /// A row of the topmost overlay: its place in [`super::state::picker::Picker::hits`] or in
-    /// [`super::state::overlay::Inbox::rows`].
+    /// A row of the topmost overlay: its place in [`super::state::picker::Picker::hits`], in
+    /// [`super::state::overlay::Inbox::rows`], in [`super::state::find::Find::rows`], or in the trash.
     OverlayRow(usize),
     /// The mode in the status line.
     Mode,

@@ -45,7 +45,22 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
+    Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
+    Status "status" "[STATUS]" "choose the status" SessionAction::Status;
+    Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
+    Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
+    Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
+    Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
+    Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
+    Parent "parent" "" "to the session that this one is a branch of" SessionAction::Parent;
+    Rewind "rewind" "" "go back to an earlier message" SessionAction::Rewind;
+    Clear "clear" "" "take all messages out of this session" SessionAction::Clear;
+    Delete "delete" "[--now]" "move this session to the trash" SessionAction::Delete;
+    Trash "trash" "" "what was deleted, and take it back" SessionAction::Trash;
+    Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
+    Health "health" "[repair]" "look at this session's files" SessionAction::Health;
+    TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;

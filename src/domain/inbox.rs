@@ -1,6 +1,8 @@
 //! What is done to sessions as a whole, and what comes back: changes, the trash, search results, health.
 
 use super::ids::{At, MessageId, SessionId};
+use super::property::{add_label, remove_label};
+use super::session::SessionMeta;
 use serde::{Deserialize, Serialize};
 
 /// A change of a session's properties that needs no conversation. It is made to one session or to many.
@@ -25,7 +27,29 @@ pub enum Change {
     Labels(Vec<String>),
 }
 
-/// The name of a session in the trash: `ID-TIME`, its directory's name.
+impl Change {
+    /// Makes the change to a session's properties. What is so already stays as it is: a session that was archived
+    /// before keeps the time of it.
+    pub fn apply(&self, meta: &mut SessionMeta, now: At) {
+        match self {
+            Self::Status(id) => meta.status = id.replace('_', "-"),
+            Self::Flagged(on) => meta.flagged = *on,
+            Self::Archived(true) if meta.archived => {}
+            Self::Archived(on) => {
+                meta.archived = *on;
+                meta.archived_at = on.then_some(now);
+            }
+            Self::Unread(on) => meta.unread = *on,
+            Self::Hidden(on) => meta.hidden = *on,
+            Self::AddLabel(entry) => add_label(&mut meta.labels, entry),
+            Self::RemoveLabel(id) => remove_label(&mut meta.labels, id),
+            Self::Labels(labels) => meta.labels.clone_from(labels),
+        }
+    }
+}
+
+/// The name of a session in the trash: `ID-TIME`, its directory's name; with `-cleared` behind it where only the
+/// messages of a session are there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TrashId(pub String);
@@ -147,10 +171,80 @@ pub struct HealthReport {
     pub repaired: bool,
 }
 
+impl TrashId {
+    /// The id that the session had; `None` when this is no name of the trash.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionId> {
+        let name = self.0.strip_suffix("-cleared").unwrap_or(&self.0);
+        SessionId::parse(name.rsplit_once('-')?.0).ok()
+    }
+}
+
 impl HealthReport {
     /// Nothing is odd, unfinished or missing.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.odd.is_empty() && self.unfinished == 0 && self.missing.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::permission::Mode;
+    use super::*;
+
+    fn meta(labels: &[&str]) -> SessionMeta {
+        let mut meta = SessionMeta::new(SessionId::parse("a").unwrap(), At(5), Mode::Ask, "/".into());
+        meta.labels = labels.iter().map(|l| (*l).to_owned()).collect();
+        meta
+    }
+
+    #[test]
+    fn labels_are_replaced_by_id_where_they_stand() {
+        for (before, change, after) in [
+            (&["a", "p::1"][..], Change::AddLabel("b".into()), &["a", "p::1", "b"][..]),
+            (&["p::1", "a", "p::2"], Change::AddLabel("p::3".into()), &["p::3", "a"]),
+            (&["a"], Change::AddLabel("a".into()), &["a"]),
+            (&["p::1", "a", "p"], Change::RemoveLabel("p".into()), &["a"]),
+            (&["pp", "a"], Change::RemoveLabel("p".into()), &["pp", "a"]),
+            (&["a"], Change::Labels(vec!["x".into(), "y::2".into()]), &["x", "y::2"]),
+        ] {
+            let mut meta = meta(before);
+            change.apply(&mut meta, At(9));
+            assert_eq!(meta.labels, after, "{before:?} {change:?}");
+        }
+    }
+
+    #[test]
+    fn archiving_keeps_its_first_time_and_coming_back_takes_it_away() {
+        let mut meta = meta(&[]);
+        Change::Archived(true).apply(&mut meta, At(7));
+        Change::Archived(true).apply(&mut meta, At(9));
+        assert_eq!((meta.archived, meta.archived_at), (true, Some(At(7))));
+        Change::Archived(false).apply(&mut meta, At(11));
+        assert_eq!((meta.archived, meta.archived_at), (false, None));
+    }
+
+    #[test]
+    fn each_change_touches_its_own_property_only() {
+        for (change, expected) in [
+            (Change::Status("in_progress".into()), SessionMeta { status: "in-progress".into(), ..meta(&["l"]) }),
+            (Change::Flagged(true), SessionMeta { flagged: true, ..meta(&["l"]) }),
+            (Change::Unread(true), SessionMeta { unread: true, ..meta(&["l"]) }),
+            (Change::Hidden(true), SessionMeta { hidden: true, ..meta(&["l"]) }),
+        ] {
+            let mut changed = meta(&["l"]);
+            change.apply(&mut changed, At(9));
+            assert_eq!(changed, expected, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_in_the_trash_holds_the_id() {
+        let of = |name: &str| TrashId(name.to_owned()).session().map(|id| id.as_str().to_owned());
+        assert_eq!(of("260902-swift-river-20261122T013000123Z").as_deref(), Some("260902-swift-river"));
+        assert_eq!(of("260902-swift-river-20261122T013000123Z-cleared").as_deref(), Some("260902-swift-river"));
+        assert_eq!(of("nothing"), None);
+        assert_eq!(of("../x-1"), None);
     }
 }

@@ -4,8 +4,11 @@
 //! approval, queue, connection. No I/O, no async, no clock; nothing of ours above it is imported.
 //! [`contract`] holds the two enums that the engine and every face of it speak.
 
+pub mod colour;
 pub mod contract;
 pub mod diff;
+pub mod expression;
+pub mod fold;
 pub mod ids;
 pub mod inbox;
 pub mod message;
@@ -15,6 +18,7 @@ pub mod paths;
 pub mod permission;
 pub mod problem;
 pub mod property;
+pub mod query;
 pub mod request;
 pub mod sanitise;
 pub mod secret;

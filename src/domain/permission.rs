@@ -96,6 +96,8 @@ pub enum Sandbox {
     /// Nothing but the process limits.
     #[default]
     None,
+    /// It could write nothing but a temporary folder and the session's `data/`, and had no network.
+    ReadOnly,
 }
 
 /// What let a tool call run, or stopped it.

@@ -2,8 +2,11 @@
 //!
 //! Values only. Reading and writing the files is the store's; evaluating a view's expression is `expression`'s.
 
+use super::colour::{Colour, System};
 use super::notice::Notice;
+use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// Whether sessions of a status are still worked on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,8 +26,8 @@ pub struct Status {
     pub id: String,
     /// What the screen says.
     pub label: String,
-    /// Craft's colour, as written: a system name with optional opacity, or a colour.
-    pub color: Option<String>,
+    /// Its colour; the screen takes a muted one where there is none.
+    pub color: Option<Colour>,
     /// A short sign, such as an emoji.
     pub icon: Option<String>,
     /// Open or closed.
@@ -69,8 +72,8 @@ pub struct Label {
     pub id: String,
     /// What the screen says.
     pub name: String,
-    /// Craft's colour, as written.
-    pub color: Option<String>,
+    /// Its colour; the screen takes a muted one where there is none.
+    pub color: Option<Colour>,
     /// The type of its value; `None` for one without.
     pub value_type: Option<ValueType>,
     /// Labels below it.
@@ -88,8 +91,8 @@ pub struct View {
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
-    /// Craft's colour, as written.
-    pub color: Option<String>,
+    /// Its colour; the screen takes a muted one where there is none.
+    pub color: Option<Colour>,
     /// The condition.
     pub expression: String,
 }
@@ -138,6 +141,313 @@ pub enum Definition {
     },
 }
 
+impl ValueType {
+    /// The word in the files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Date => "date",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::String, Self::Number, Self::Date].into_iter().find(|one| one.word() == text)
+    }
+}
+
+impl Category {
+    /// The word in the files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Open, Self::Closed].into_iter().find(|one| one.word() == text)
+    }
+}
+
+/// The status of a session that says nothing, and the one that cannot be missing.
+pub const TODO: &str = "todo";
+
+/// How deep the tree of labels goes.
+pub const DEPTH: usize = 5;
+
+/// The colour of a status that Craft Agents knows, where the file gives it none.
+#[must_use]
+pub fn usual_colour(status: &str) -> Option<Colour> {
+    match status {
+        TODO | "backlog" | "cancelled" => Some(Colour::System(System::Foreground, 50)),
+        "in-progress" => Some(Colour::System(System::Success, 100)),
+        "needs-review" => Some(Colour::System(System::Info, 100)),
+        "done" => Some(Colour::System(System::Accent, 100)),
+        _ => None,
+    }
+}
+
+/// The statuses of a workspace that defines none, in order.
+pub static BUILTIN_STATUSES: LazyLock<Vec<Status>> = LazyLock::new(|| {
+    let rows = [
+        (TODO, "Todo", Category::Open, true),
+        ("in-progress", "In Progress", Category::Open, false),
+        ("needs-review", "Needs Review", Category::Open, false),
+        ("done", "Done", Category::Closed, true),
+        ("cancelled", "Cancelled", Category::Closed, true),
+    ];
+    let status = |(order, (id, label, category, fixed)): (i64, (&str, &str, Category, bool))| Status {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        color: usual_colour(id),
+        icon: None,
+        category,
+        order,
+        fixed,
+        default: !fixed,
+    };
+    (0..).zip(rows).map(status).collect()
+});
+
+/// The views of a workspace that defines none.
+pub static BUILTIN_VIEWS: LazyLock<Vec<View>> = LazyLock::new(|| {
+    let rows = [
+        ("New", "Sessions with something unread", System::Accent, 100, "hasUnread == true"),
+        ("Plan", "Sessions with a plan that waits for its answer", System::Info, 100, "hasPendingPlan == true"),
+        ("Explore", "Sessions in Explore, which only read", System::Foreground, 50, "permissionMode == \"safe\""),
+        ("Processing", "Sessions at work right now", System::Success, 100, "isProcessing == true"),
+    ];
+    let view = |(name, description, system, strength, expression): (&str, &str, System, u8, &str)| View {
+        id: format!("view-{}", name.to_lowercase()),
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        color: Some(Colour::System(system, strength)),
+        expression: expression.to_owned(),
+    };
+    rows.into_iter().map(view).collect()
+});
+
+/// What an unknown status reads as where a workspace has no status at all, which its reader never lets through.
+static LAST_RESORT: LazyLock<Status> = LazyLock::new(|| Status {
+    id: TODO.to_owned(),
+    label: "Todo".to_owned(),
+    color: usual_colour(TODO),
+    icon: None,
+    category: Category::Open,
+    order: 0,
+    fixed: true,
+    default: false,
+});
+
+impl Properties {
+    /// Those of a workspace that defines nothing: five statuses, four views, no labels.
+    #[must_use]
+    pub fn builtin() -> Self {
+        Self {
+            statuses: BUILTIN_STATUSES.clone(),
+            default_status: TODO.to_owned(),
+            labels: Vec::new(),
+            views: BUILTIN_VIEWS.clone(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The status of this id, or the default one: a session's own id stays on disk, whatever it reads as.
+    #[must_use]
+    pub fn status(&self, id: &str) -> &Status {
+        let default = || self.known_status(&self.default_status).or(self.statuses.first());
+        self.known_status(id).or_else(default).unwrap_or(&LAST_RESORT)
+    }
+
+    /// The status of this id. Underscores are read as hyphens.
+    #[must_use]
+    pub fn known_status(&self, id: &str) -> Option<&Status> {
+        let same = |a: &str, b: &str| a == b || a.replace('_', "-") == b.replace('_', "-");
+        self.statuses.iter().find(|status| same(&status.id, id))
+    }
+
+    /// The status that somebody means by `words`: its id, or its name in any case.
+    #[must_use]
+    pub fn find_status(&self, words: &str) -> Option<&Status> {
+        self.known_status(words).or_else(|| self.statuses.iter().find(|status| means(&status.label, words)))
+    }
+
+    /// Sessions of this status are over.
+    #[must_use]
+    pub fn is_closed(&self, id: &str) -> bool {
+        self.status(id).category == Category::Closed
+    }
+
+    /// The label of this id, wherever in the tree it stands.
+    #[must_use]
+    pub fn label(&self, id: &str) -> Option<&Label> {
+        self.walk().into_iter().map(|(_, label)| label).find(|label| label.id == id)
+    }
+
+    /// The label that somebody means by `words`: its id, or its name in any case.
+    #[must_use]
+    pub fn find_label(&self, words: &str) -> Option<&Label> {
+        self.label(words)
+            .or_else(|| self.walk().into_iter().map(|(_, label)| label).find(|label| means(&label.name, words)))
+    }
+
+    /// All labels in the order of the tree, each before those below it, with its depth (0 at the top).
+    #[must_use]
+    pub fn walk(&self) -> Vec<(usize, &Label)> {
+        fn into<'a>(labels: &'a [Label], depth: usize, out: &mut Vec<(usize, &'a Label)>) {
+            for label in labels {
+                out.push((depth, label));
+                into(&label.children, depth + 1, out);
+            }
+        }
+        let mut out = Vec::new();
+        into(&self.labels, 0, &mut out);
+        out
+    }
+
+    /// The ids of a label and of all below it; of one that is not defined, itself.
+    #[must_use]
+    pub fn under<'a>(&'a self, id: &'a str) -> Vec<&'a str> {
+        fn into<'a>(label: &'a Label, out: &mut Vec<&'a str>) {
+            out.push(&label.id);
+            label.children.iter().for_each(|child| into(child, out));
+        }
+        let mut out = Vec::new();
+        match self.label(id) {
+            Some(label) => into(label, &mut out),
+            None => out.push(id),
+        }
+        out
+    }
+
+    /// One of the entries is of this label or of one below it.
+    #[must_use]
+    pub fn has_label(&self, entries: &[String], id: &str) -> bool {
+        let ids = self.under(id);
+        entries.iter().any(|entry| ids.contains(&split_label(entry).0))
+    }
+
+    /// The view that somebody means by `words`: its id, or its name in any case.
+    #[must_use]
+    pub fn view(&self, words: &str) -> Option<&View> {
+        let by_id = self.views.iter().find(|view| view.id == words);
+        by_id.or_else(|| self.views.iter().find(|view| means(&view.name, words)))
+    }
+
+    /// A session's label as the screen says it: `Bug`, `Priority: 3`, `Due: Jan 30, 2026`. One that is not defined is
+    /// shown by its id.
+    #[must_use]
+    pub fn shown_label(&self, entry: &str) -> String {
+        let (id, value) = split_label(entry);
+        let name = self.label(id).map_or(id, |label| label.name.as_str());
+        match value {
+            None => name.to_owned(),
+            Some(value) => format!("{name}: {}", LabelValue::of(value)),
+        }
+    }
+
+    /// Whether a person may give a session this entry: its label exists and the value is of its type.
+    ///
+    /// # Errors
+    /// Why not, as a sentence that says what to write instead.
+    pub fn check_label(&self, entry: &str) -> Result<(), String> {
+        let (id, value) = split_label(entry);
+        let Some(label) = self.label(id) else {
+            let ids: Vec<&str> = self.walk().into_iter().map(|(_, label)| label.id.as_str()).collect();
+            let near = super::nearest::nearest(id, ids.iter().copied());
+            return Err(match near {
+                Some(near) => format!("There is no label \"{id}\". Did you mean \"{near}\"?"),
+                None if ids.is_empty() => format!("There is no label \"{id}\": this workspace defines none."),
+                None => format!("There is no label \"{id}\". There are: {}.", ids.join(", ")),
+            });
+        };
+        match (label.value_type, value) {
+            (_, None) => Ok(()),
+            (None, Some(_)) => Err(format!("The label \"{id}\" has no value: write \"{id}\" alone.")),
+            (Some(kind), Some(value)) => match (kind, LabelValue::of(value)) {
+                (ValueType::String, _)
+                | (ValueType::Number, LabelValue::Number(_))
+                | (ValueType::Date, LabelValue::Day(_) | LabelValue::Minute(_)) => Ok(()),
+                (ValueType::Number, _) => {
+                    Err(format!("The value of \"{id}\" is a decimal number such as 3 or -2.5, not {value:?}."))
+                }
+                (ValueType::Date, _) => Err(format!(
+                    "The value of \"{id}\" is a date such as 2026-01-30 or 2026-01-30T09:15, not {value:?}."
+                )),
+            },
+        }
+    }
+}
+
+fn means(name: &str, words: &str) -> bool {
+    name.trim().to_lowercase() == words.trim().to_lowercase()
+}
+
+/// The value of a label entry, by what it looks like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LabelValue<'a> {
+    /// A day, `2026-01-30`.
+    Day(Date),
+    /// A minute of UTC, `2026-01-30T09:15`.
+    Minute(DateTime),
+    /// A decimal number; no exponent, no hex.
+    Number(f64),
+    /// Anything else, also a date that no calendar has.
+    Text(&'a str),
+}
+
+impl<'a> LabelValue<'a> {
+    /// What the text of a value is.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        let day = || text.get(..10)?.parse::<Date>().ok();
+        match shape.as_str() {
+            "0000-00-00" => day().map_or(Self::Text(text), Self::Day),
+            "0000-00-00T00:00" => {
+                let minute = || {
+                    let part = |from: usize, to: usize| text.get(from..to)?.parse::<i8>().ok();
+                    jiff::civil::Time::new(part(11, 13)?, part(14, 16)?, 0, 0).ok()
+                };
+                let both = day().zip(minute());
+                both.map_or(Self::Text(text), |(day, time)| Self::Minute(day.to_datetime(time)))
+            }
+            _ if is_decimal(text) => text.parse().map_or(Self::Text(text), Self::Number),
+            _ => Self::Text(text),
+        }
+    }
+}
+
+/// As a person reads it: dates like `Jan 30, 2026`, the rest as it is written.
+impl std::fmt::Display for LabelValue<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Day(day) => write!(f, "{}", day.strftime("%b %-d, %Y")),
+            Self::Minute(minute) => write!(f, "{}", minute.strftime("%b %-d, %Y %H:%M")),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Digits with an optional minus and an optional fraction.
+#[must_use]
+pub fn is_decimal(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    match unsigned.split_once('.') {
+        Some((before, after)) => digits(before) && digits(after),
+        None => digits(unsigned),
+    }
+}
+
 /// The id in a label entry `id` or `id::value`, and the value.
 #[must_use]
 pub fn split_label(entry: &str) -> (&str, Option<&str>) {
@@ -146,3 +456,61 @@ pub fn split_label(entry: &str) -> (&str, Option<&str>) {
         None => (entry, None),
     }
 }
+
+/// Gives an entry: it takes the place of the first of the same label, and the others of that label go.
+pub fn add_label(entries: &mut Vec<String>, entry: &str) {
+    let id = split_label(entry).0;
+    let place = entries.iter().position(|one| split_label(one).0 == id);
+    entries.retain(|one| split_label(one).0 != id);
+    // Those before the first one of this label stay, so its place is still there.
+    entries.insert(place.unwrap_or(entries.len()), entry.to_owned());
+}
+
+/// Takes away every entry of a label.
+pub fn remove_label(entries: &mut Vec<String>, id: &str) {
+    entries.retain(|one| split_label(one).0 != id);
+}
+
+/// Appends what a rule gives, where the very same entry is not there yet: a label can stand with several values.
+pub fn append_labels(entries: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    for entry in more {
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+}
+
+/// The longest id that is made of a name.
+const SLUG: usize = 30;
+
+/// An id made of a name, as Craft Agents makes them: ASCII letters and digits in lower case, the rest as `-`, at most
+/// 30 characters, and `-2`, `-3` … behind it until it is not taken. A name without any such letter gives `WORD-1`,
+/// where Craft would give an empty id.
+#[must_use]
+pub fn slug(name: &str, word: &str, taken: &dyn Fn(&str) -> bool) -> String {
+    let mut base = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() {
+            base.push(c.to_ascii_lowercase());
+        } else if !base.is_empty() && !base.ends_with('-') {
+            base.push('-');
+        }
+    }
+    let cut = |base: &str, room: usize| base.chars().take(room).collect::<String>().trim_end_matches('-').to_owned();
+    let base = cut(&base, SLUG);
+    if !base.is_empty() && !taken(&base) {
+        return base;
+    }
+    let (base, first) = if base.is_empty() { (word, 1u64) } else { (base.as_str(), 2) };
+    for number in first..u64::MAX {
+        let tail = format!("-{number}");
+        let id = cut(base, SLUG - tail.len()) + &tail;
+        if !taken(&id) {
+            return id;
+        }
+    }
+    base.to_owned()
+}
+
+#[cfg(test)]
+mod tests;

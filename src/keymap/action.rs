@@ -33,6 +33,10 @@ pub enum Context {
     Help,
     /// A yes-or-no question of lisle's own.
     Confirm,
+    /// The search over all sessions; the keys of a picker hold there too.
+    Find,
+    /// The health of a session's files; the keys of a page to read hold there too.
+    Health,
 }
 
 impl Context {
@@ -52,6 +56,8 @@ impl Context {
         Context::Search,
         Context::Help,
         Context::Confirm,
+        Context::Find,
+        Context::Health,
     ];
 
     /// Its name in keymap files.
@@ -72,6 +78,8 @@ impl Context {
             Context::Search => "search",
             Context::Help => "help",
             Context::Confirm => "confirm",
+            Context::Find => "find",
+            Context::Health => "health",
         }
     }
 
@@ -134,6 +142,21 @@ actions! {
         Next "next" "next session of the list" [Global];
         Previous "previous" "previous session of the list" [Global];
         Position "position" "session by its place in the list (the digit pressed)" [Global];
+        Search "search" "search all sessions" [Global];
+        Status "status" "choose the status" [Global];
+        Labels "labels" "choose the labels" [Global];
+        Flag "flag" "flag the session, or no longer" [Global];
+        Archive "archive" "archive the session, or take it back" [Global];
+        Unread "unread" "mark the session as unread, or as read" [Global];
+        Branch "branch" "branch off here: a new session with what was said so far" [Global];
+        Parent "parent" "to the session that this one is a branch of" [Global];
+        Rewind "rewind" "go back to an earlier message; this session stays" [Global];
+        Clear "clear" "take all messages out of the session" [Global];
+        Delete "delete" "move the session to the trash" [Global];
+        Trash "trash" "what was deleted, and take it back" [Global];
+        Health "health" "look at the session's files, and repair them" [Global];
+        Cwd "cwd" "change the directory where tools work" [Global];
+        TakeOver "take_over" "write here, though another process holds the session" [Global];
     }
     /// The turn that runs.
     Turn TurnAction "turn" {
@@ -221,7 +244,20 @@ actions! {
         New "new" "new session" [List];
         Rename "rename" "rename the selected session" [List];
         Filter "filter" "filter the list" [List];
+        Filters "filters" "what is listed: flagged, unread, archived, a status, a label" [Global];
+        All "all" "list all again: no filter" [Global];
         Archived "archived" "show the archived sessions, or the others again" [Global];
+        Group "group" "group by date, status, label, directory, or not at all" [Global];
+        Fold "fold" "fold the group" [List];
+        Unfold "unfold" "unfold the group" [List];
+        FoldAll "fold_all" "fold all groups, or unfold them" [List];
+        Mark "mark" "mark the session, or no longer; unfold the group" [List];
+        MarkRange "mark_range" "marks go along with the cursor, or no longer" [List];
+        MarkUp "mark_up" "mark and go up" [List];
+        MarkDown "mark_down" "mark and go down" [List];
+        MarkGroup "mark_group" "mark all of the group, or none" [List];
+        MarkAll "mark_all" "mark all that is listed, or none" [List];
+        Undo "undo" "undo the last change of sessions" [Global];
     }
     /// Panes and focus.
     Pane PaneAction "pane" {
@@ -257,6 +293,16 @@ actions! {
         PageUp "page_up" "a page up" [Picker Inbox];
         PageDown "page_down" "a page down" [Picker Inbox];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];
+    }
+    /// The search over all sessions.
+    Find FindAction "find" {
+        NextSession "next_session" "to the next session" [Find];
+        PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// The health of a session's files.
+    Health HealthAction "health" {
+        Repair "repair" "repair what can be; a copy is kept" [Health];
+        Again "again" "look again" [Health];
     }
     /// A page to read.
     Help HelpAction "help" {

@@ -52,7 +52,10 @@ fn problem(binding: &Binding, text: String, fix: &str) -> Problem {
 
 /// Places in which a plain character belongs to a text.
 fn types_text(context: Context) -> bool {
-    matches!(context, Context::Composer | Context::Slash | Context::Input | Context::Picker | Context::Search)
+    matches!(
+        context,
+        Context::Composer | Context::Slash | Context::Input | Context::Picker | Context::Search | Context::Find
+    )
 }
 
 /// A shorter chord of the same context with which this one begins.

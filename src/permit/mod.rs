@@ -8,7 +8,7 @@ pub mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use decide::decide;
+pub use decide::{decide, sandbox};
 
 /// An answer that holds for the rest of a session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -363,3 +363,20 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
         assert!(matches!(super::decide(policy, Mode::Ask, &[], &facts, false), Verdict::Ask(_)), "{facts:?}");
     }
 }
+
+#[test]
+fn what_only_reads_is_closed_in_everywhere_and_all_of_explore() {
+    use crate::domain::permission::Sandbox::{None, ReadOnly};
+    for (line, mode, held) in [
+        ("cat a", Mode::Explore, ReadOnly),
+        ("cat a", Mode::Ask, ReadOnly),
+        ("cat a", Mode::Execute, ReadOnly),
+        ("make", Mode::Ask, None),
+        ("make", Mode::Execute, None),
+        // Not let through by the table; were it ever, it is held.
+        ("make", Mode::Explore, ReadOnly),
+    ] {
+        assert_eq!(super::sandbox(mode, &command(line)), held, "{line} in {}", mode.word());
+    }
+    assert_eq!(super::sandbox(Mode::Explore, &write("/w/p/a", Place::Inside)), None);
+}

@@ -3,6 +3,7 @@
 use super::face::{Face, Owed, Told};
 use super::{Exit, clipboard, editor};
 use crate::app::effect::Keep;
+use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
 use crate::domain::sanitise;
 use crate::domain::{Command, Level, Notice};
@@ -31,6 +32,7 @@ impl Face {
             }
             Effect::Edit { text } => self.edit(text),
             Effect::Theme { name, keep } => self.theme(&name, keep),
+            Effect::KeepFace(kept) => self.keep_face(*kept),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
         }
     }
@@ -94,6 +96,17 @@ impl Face {
         tokio::spawn(async move {
             let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
             let _ = tell.send(Told::Edited(edited));
+        });
+    }
+
+    /// Remembers the face; the loop does not wait for the disk.
+    fn keep_face(&mut self, kept: Kept) {
+        self.kept.want(kept);
+        let file = self.kept.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = file.write() {
+                tracing::warn!("how the list is shown could not be kept: {error}");
+            }
         });
     }
 

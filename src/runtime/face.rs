@@ -7,6 +7,7 @@ use super::encode::Frame;
 use super::frames::{Pace, Writer};
 use super::input::thread::Listener;
 use super::input::{Input, translate};
+use super::kept::FaceFile;
 use super::memory::{Known, Memory};
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
@@ -66,6 +67,7 @@ pub(super) struct Face {
     pub last_frame: Option<Instant>,
     pub memory: Memory,
     pub known: Known,
+    pub kept: FaceFile,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
     /// An editor has the terminal.

@@ -2,7 +2,7 @@
 //!
 //! `setup` puts the engine together and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
 //! asks for, `signals` what the system tells. `terminal` takes the terminal and gives it back, on the two ends that `tty`
-//! opened; `memory` knows what it answered last time. `input` reads it. `frames` and `encode` write to it what `canvas`
+//! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
 //! draws. `clipboard` and `editor` are the ways to other programs.
 
 pub mod canvas;
@@ -13,6 +13,7 @@ pub mod encode;
 mod face;
 pub mod frames;
 pub mod input;
+mod kept;
 pub mod memory;
 mod run;
 pub mod setup;

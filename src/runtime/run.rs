@@ -3,6 +3,7 @@
 use super::canvas::{self, Canvas, Shows};
 use super::face::{Face, Owed, Told, now, utc_offset};
 use super::frames::{Pace, Writer};
+use super::kept::FaceFile;
 use super::memory::Memory;
 use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Queries, Wishes};
@@ -55,6 +56,8 @@ fn open(
     let (width, height) = tty.size();
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
     state.lobby_sent.extend(options.first);
+    let kept = FaceFile::of(&options.state_dir);
+    state.sessions.recall(kept.recall());
     let shows = Shows {
         colors: canvas::colors(&effects::env),
         glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env)),
@@ -85,6 +88,7 @@ fn open(
         last_frame: None,
         memory,
         known,
+        kept,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         editing: false,

@@ -1,11 +1,11 @@
 //! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
 //! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
-//! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! [`run`] is the parent itself, [`hold`] closes the command in before it begins, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
-//! lisle starts `RUNNER __run --timeout-ms N --output-limit N -- PROGRAM ARG…` in the command's directory, with
+//! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, with
 //! - descriptor 0: the control pipe. A byte on it, or its end, ends the command with everything it started. lisle's
 //!   death closes it, so nothing outlives lisle, not even after `kill -9`;
 //! - descriptor 1: the command's standard output and error, in the order in which they came;
@@ -18,8 +18,13 @@ use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 pub mod environment;
+#[cfg(target_os = "linux")]
+pub mod hold;
 pub mod process;
+mod profile;
 pub mod run;
+
+pub use profile::Profile;
 
 /// The first argument that makes lisle the parent of a command.
 pub const WORD: &str = "__run";
@@ -36,10 +41,19 @@ pub fn close_to_others() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// What holds commands back beside the permission modes, in words.
+/// Commands can be closed in here. Where they cannot, [`Profile::Open`] is the only one.
+#[must_use]
+pub fn is_enforced() -> bool {
+    #[cfg(target_os = "linux")]
+    return hold::is_possible();
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// What holds commands back beside the permission modes, in words; empty where commands that only read are closed in.
 #[must_use]
 pub fn describe() -> String {
-    "no sandbox".to_owned()
+    if is_enforced() { String::new() } else { "no sandbox".to_owned() }
 }
 
 /// What the parent is told to run.
@@ -49,6 +63,8 @@ pub struct Invocation {
     pub timeout: Duration,
     /// It is ended after so many bytes of output.
     pub output_limit: u64,
+    /// What it is closed into.
+    pub profile: Profile,
     /// The program (an absolute path) and its arguments.
     pub command: Vec<OsString>,
 }
@@ -63,8 +79,9 @@ impl Invocation {
             self.timeout.as_millis().to_string().into(),
             "--output-limit".into(),
             self.output_limit.to_string().into(),
-            "--".into(),
         ];
+        out.extend(self.profile.arguments());
+        out.push("--".into());
         out.extend(self.command.iter().cloned());
         out
     }
@@ -76,6 +93,7 @@ impl Invocation {
     pub fn parse(args: &[OsString]) -> Result<Self, String> {
         let mut timeout = None;
         let mut output_limit = None;
+        let mut profile = Profile::Open;
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             let number = |value: Option<&OsString>| -> Result<u64, String> {
@@ -88,10 +106,12 @@ impl Invocation {
                 timeout = Some(Duration::from_millis(number(rest.next())?));
             } else if arg == OsStr::new("--output-limit") {
                 output_limit = Some(number(rest.next())?);
+            } else if profile.take(arg, &mut rest).map_err(|why| format!("{WORD}: {why}"))? {
+                continue;
             } else if arg == OsStr::new("--") {
                 let command: Vec<OsString> = rest.cloned().collect();
                 return match (timeout, output_limit, command.is_empty()) {
-                    (Some(timeout), Some(output_limit), false) => Ok(Self { timeout, output_limit, command }),
+                    (Some(timeout), Some(output_limit), false) => Ok(Self { timeout, output_limit, profile, command }),
                     _ => Err(format!("{WORD} needs --timeout-ms N --output-limit N -- PROGRAM ARG…")),
                 };
             } else {
@@ -163,6 +183,7 @@ mod tests {
         let call = Invocation {
             timeout: Duration::from_millis(1_500),
             output_limit: 7,
+            profile: Profile::ReadOnly { writable: vec!["/a b".into(), "/c".into()] },
             command: vec!["/bin/bash".into(), "-c".into(), "-- echo".into()],
         };
         assert_eq!(Invocation::parse(&call.arguments()[1..]), Ok(call));

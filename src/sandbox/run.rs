@@ -4,7 +4,7 @@
 //! It is a subreaper: whatever the command starts, also behind a double fork and `setsid`, ends up as its descendant, and
 //! as long as it has a child of any kind it is not done.
 
-use super::{Ended, GRACE, Invocation, Report, environment, process};
+use super::{Ended, GRACE, Invocation, Profile, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -56,13 +57,18 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         .map_err(|e| format!("no pipe for the output: {e}"))?;
     rustix::io::ioctl_fionbio(&read, true).map_err(|e| format!("no pipe for the output: {e}"))?;
     let second = write.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
-    let (program, arguments) = call.command.split_first().ok_or("there is no command")?;
     let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
-    let mut command = Command::new(program);
+    let temp = match &call.profile {
+        Profile::Open => None,
+        Profile::ReadOnly { .. } => Some(Temp::new()?),
+    };
+    let (program, arguments) = line(call, temp.as_ref())?;
+    let mut command = Command::new(&program);
     command
         .args(arguments)
         .env_clear()
         .envs(environment::cleaned(std::env::vars_os(), &cwd))
+        .envs(temp.iter().map(|temp| ("TMPDIR", temp.0.as_os_str())))
         .stdin(Stdio::null())
         .stdout(Stdio::from(write))
         .stderr(Stdio::from(second))
@@ -83,7 +89,57 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         status: None,
         phase: Phase::Running,
         left: 0,
+        _temp: temp,
     })
+}
+
+/// The program and its arguments: lisle again, where the command is closed in first.
+fn line(call: &Invocation, temp: Option<&Temp>) -> Result<(OsString, Vec<OsString>), String> {
+    let Profile::ReadOnly { writable } = &call.profile else {
+        let (program, arguments) = call.command.split_first().ok_or("there is no command")?;
+        return Ok((program.clone(), arguments.to_vec()));
+    };
+    #[cfg(target_os = "linux")]
+    {
+        let all = writable.iter().chain(temp.map(|temp| &temp.0)).cloned().collect();
+        let mut out: Vec<OsString> = vec![super::hold::WORD.into()];
+        out.extend(Profile::ReadOnly { writable: all }.arguments());
+        out.push("--".into());
+        out.extend(call.command.iter().cloned());
+        Ok(("/proc/self/exe".into(), out))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (writable, temp);
+        Err("commands cannot be closed in on this system".to_owned())
+    }
+}
+
+/// A folder for temporary files that nobody else uses, removed with everything in it.
+struct Temp(PathBuf);
+
+impl Temp {
+    fn new() -> Result<Self, String> {
+        use std::os::unix::fs::DirBuilderExt;
+        let base = std::env::temp_dir();
+        let mut last = None;
+        for _ in 0..8 {
+            let path = base.join(format!("lisle-run-{}-{:08x}", std::process::id(), fastrand::u32(..)));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) => last = Some(error),
+            }
+        }
+        let why = last.map_or_else(String::new, |error| format!(": {error}"));
+        Err(format!("no temporary folder could be made in {}{why}", base.display()))
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        // Whatever a command leaves unreadable in it stays for whoever cleans that folder.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -138,6 +194,8 @@ struct Parent {
     status: Option<(Option<i32>, Option<i32>)>,
     phase: Phase,
     left: u32,
+    /// Goes with this.
+    _temp: Option<Temp>,
 }
 
 impl Parent {

@@ -116,6 +116,7 @@ impl Journal {
             length: self.len,
             header: fields.clone(),
             own: self.own.clone(),
+            old: None,
         };
         let second = self.dir.join(layout::HEADER);
         let sync = self.fsyncs();

@@ -37,13 +37,38 @@ pub struct Stat {
     pub ino: u64,
     /// Last change of its content, milliseconds since the epoch.
     pub modified: i64,
+    /// The same in nanoseconds.
+    pub modified_ns: i64,
+    /// Last change of its content, its names, its owner or its rights, nanoseconds since the epoch. Unlike the other
+    /// one, nobody can set it back.
+    pub changed_ns: i64,
 }
 
 impl From<fs::Metadata> for Stat {
     fn from(meta: fs::Metadata) -> Self {
-        let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-        Self { is_dir: meta.is_dir(), len: meta.len(), ino: meta.ino(), modified }
+        let nanos = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            is_dir: meta.is_dir(),
+            len: meta.len(),
+            ino: meta.ino(),
+            modified: meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000),
+            modified_ns: nanos(meta.mtime(), meta.mtime_nsec()),
+            changed_ns: nanos(meta.ctime(), meta.ctime_nsec()),
+        }
     }
+}
+
+/// What a path itself names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Link,
+    /// A pipe, a socket, a device.
+    Other,
 }
 
 /// The file calls of the store.
@@ -74,11 +99,33 @@ pub trait Io: Send + Sync + fmt::Debug {
     /// Facts of what a path names, symbolic links followed.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
     /// Facts of an open file, whatever its name is by now.
-    fn stat_of(&self, file: &File) -> io::Result<Stat>;
+    fn stat_of(&self, file: &File) -> io::Result<Stat> {
+        file.metadata().map(Stat::from)
+    }
+    /// What the path itself names, symbolic links not followed, and its facts.
+    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+        let meta = fs::symlink_metadata(path)?;
+        let kind = match meta.file_type() {
+            kind if kind.is_symlink() => Kind::Link,
+            kind if kind.is_dir() => Kind::Dir,
+            kind if kind.is_file() => Kind::File,
+            _ => Kind::Other,
+        };
+        Ok((kind, Stat::from(meta)))
+    }
+    /// Gives a file a second name, which must not be taken.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
     /// Removes a file or an empty directory.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Takes an exclusive lock on the open file; false when another one holds it.
     fn try_lock(&self, file: &File) -> io::Result<bool>;
+    /// The clock that the times of files come from, nanoseconds since the epoch.
+    fn now_ns(&self) -> i64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    }
     /// Whether another one holds an exclusive lock on the open file. Ours is not to be held through it.
     fn is_locked(&self, file: &File) -> io::Result<bool>;
     /// Gives two files each other's name, at once. Not every file system can.
@@ -180,10 +227,6 @@ impl Io for Disk {
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         fs::metadata(path).map(Stat::from)
-    }
-
-    fn stat_of(&self, file: &File) -> io::Result<Stat> {
-        file.metadata().map(Stat::from)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -342,11 +385,20 @@ impl Io for Watched {
     fn stat_of(&self, file: &File) -> io::Result<Stat> {
         self.around(|| self.inner.stat_of(file))
     }
+    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+        self.around(|| self.inner.lstat(path))
+    }
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.around(|| self.inner.link(from, to))
+    }
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.around(|| self.inner.remove(path))
     }
     fn try_lock(&self, file: &File) -> io::Result<bool> {
         self.around(|| self.inner.try_lock(file))
+    }
+    fn now_ns(&self) -> i64 {
+        self.inner.now_ns()
     }
     fn is_locked(&self, file: &File) -> io::Result<bool> {
         self.around(|| self.inner.is_locked(file))

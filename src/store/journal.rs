@@ -279,7 +279,7 @@ impl Journal {
         }
     }
 
-    fn open_for_writing(&mut self) -> Result<(), StoreError> {
+    pub(super) fn open_for_writing(&mut self) -> Result<(), StoreError> {
         if self.closed {
             return Err(StoreError::Closed { path: self.dir.clone() });
         }
@@ -555,6 +555,16 @@ impl Journal {
         let over = self.lost.is_some() && self.pending.is_empty();
         self.closed |= flushed.is_ok() || over;
         flushed
+    }
+
+    /// The rows are gone: nothing of them is live, and nothing waits.
+    pub(super) fn forget_rows(&mut self) {
+        self.live.content = Live::default();
+        self.live.stale = true;
+        self.pending.clear();
+        self.folded.clear();
+        self.unsure.clear();
+        self.reconcile = false;
     }
 
     /// It takes no more rows.

@@ -22,6 +22,8 @@ pub const SALVAGE: &str = "session.jsonl.salvage";
 pub const HEADER: &str = "header.json";
 /// What can still change.
 pub const LIVE: &str = "live.jsonl";
+/// The unsent text of a session that lies in the trash.
+pub const DRAFT: &str = "draft.txt";
 /// Our rows once more, where another program may write the session anew.
 pub const OURS: &str = "ours.jsonl";
 /// The lock.
@@ -43,6 +45,11 @@ impl Layout {
         self.sessions().join(id.as_str())
     }
 
+    /// Where deleted sessions go.
+    pub fn trash(&self) -> PathBuf {
+        self.workspace.join("trash")
+    }
+
     /// The unsent text of one session.
     pub fn draft(&self, id: &SessionId) -> PathBuf {
         self.drafts().join(id.as_str())
@@ -50,8 +57,19 @@ impl Layout {
 
     /// The unsent texts of this workspace, which is told from others by its path: ids repeat between workspaces.
     pub fn drafts(&self) -> PathBuf {
-        let key = super::header::hash(self.workspace.as_os_str().as_encoded_bytes());
-        self.state.join("drafts").join(&key[..16])
+        self.state.join("drafts").join(self.key())
+    }
+
+    /// The cache of this workspace's list.
+    pub fn index(&self) -> PathBuf {
+        self.state.join("index").join(self.key())
+    }
+
+    /// A name for what lisle keeps of this workspace elsewhere.
+    fn key(&self) -> String {
+        let mut key = super::header::hash(self.workspace.as_os_str().as_encoded_bytes());
+        key.truncate(16);
+        key
     }
 
     /// Texts sent earlier.

@@ -1,10 +1,12 @@
-//! The list of sessions, from the first 8 KiB of each file, read by several threads.
+//! The list of sessions, from the first 8 KiB of each file, read by several threads; what did not change since comes from
+//! the cache.
 //!
 //! Sorting and filtering are left to whoever shows it.
 
 use super::header::{self, First, Home, Second};
+use super::index::{self, Basis, Index, Stamp};
 use super::io::How;
-use super::{Store, layout, session, tail};
+use super::{Store, StoreError, layout, session, tail};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, Mode, SessionId};
@@ -22,8 +24,35 @@ pub struct Listing {
 
 /// From so many sessions on, another thread is worth its start.
 const PER_THREAD: usize = 64;
+/// The same where they only come from the cache.
+const DECODED_PER_THREAD: usize = 2000;
 /// A header that is longer than this is not looked for in a list.
 const HEADER_AT_MOST: u64 = 1 << 20;
+
+/// A row, and its entry for the cache if it does not come from there.
+struct Row {
+    meta: SessionMeta,
+    read: Option<Vec<u8>>,
+}
+
+/// What `each` makes of the items, which several threads share from `per_thread` of them on.
+fn in_shares<T: Sync, R: Send>(items: &[T], per_thread: usize, each: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
+    let share = items.len().div_ceil(threads).max(per_thread);
+    let work = |share: &[T]| -> Vec<R> { share.iter().filter_map(&each).collect() };
+    let mut shares = items.chunks(share);
+    let own = shares.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        let others: Vec<_> =
+            shares.map(|share| (share, std::thread::Builder::new().spawn_scoped(scope, || work(share)).ok())).collect();
+        let mut made = work(own);
+        for (share, thread) in others {
+            // A thread that could not be had is no reason to leave its share out.
+            made.extend(thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| work(share)));
+        }
+        made
+    })
+}
 
 impl Store {
     /// Lists the sessions. A directory that cannot be read has a row that says so; one without any session file, as a
@@ -45,6 +74,8 @@ impl Store {
         for name in names {
             match name.to_str().map(SessionId::parse) {
                 Some(Ok(id)) => ids.push(id),
+                // A session that is being made, or that was left by a death in its making or unmaking.
+                _ if name.to_str().is_some_and(layout::is_temp) => {}
                 // Files of other programs lie here too; only a directory could be a session.
                 _ if self.io().stat(&dir.join(&name)).is_ok_and(|stat| stat.is_dir) => {
                     strange.push(name.to_string_lossy().into_owned());
@@ -58,86 +89,126 @@ impl Store {
             let hint = format!("Rename them in {}: letters, digits, '_' and '-'.", dir.display());
             listing.notices.push(Notice::new(Level::Warning, text).hint(hint));
         }
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
-        let share = ids.len().div_ceil(threads).max(PER_THREAD);
-        let mut shares = ids.chunks(share);
-        let own = shares.next().unwrap_or_default();
-        std::thread::scope(|scope| {
-            let others: Vec<_> = shares
-                .map(|share| (share, std::thread::Builder::new().spawn_scoped(scope, || self.rows(share)).ok()))
-                .collect();
-            listing.sessions = self.rows(own);
-            for (share, thread) in others {
-                // A thread that could not be had is no reason to leave its sessions out.
-                let rows = thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| self.rows(share));
-                listing.sessions.extend(rows);
-            }
-        });
+        let known = Index::read(self);
+        let now = self.io().now_ns();
+        let rows = in_shares(&ids, PER_THREAD, |id| self.row(id, &known, now));
+        self.renew(&known, &rows);
+        listing.sessions = rows.into_iter().map(|row| row.meta).collect();
         listing
     }
 
-    fn rows(&self, ids: &[SessionId]) -> Vec<SessionMeta> {
-        ids.iter().filter_map(|id| self.list_row(id)).collect()
+    /// The sessions as the last [`Store::list`] left them in its cache, which is all that is read: for a first screen.
+    /// `None` where there is no such cache. A list has to follow.
+    pub fn cached(&self) -> Option<Vec<SessionMeta>> {
+        let known = Index::read(self);
+        let entries = known.entries();
+        if entries.is_empty() {
+            return None;
+        }
+        Some(in_shares(&entries, DECODED_PER_THREAD, |entry| index::decode(entry, |_, _| true)))
     }
 
-    /// One row of the list; `None` when the directory is no session.
-    fn list_row(&self, id: &SessionId) -> Option<SessionMeta> {
+    /// One row, from the cache if it is as it was; `None` when the directory is no session.
+    fn row(&self, id: &SessionId, known: &Index, now: i64) -> Option<Row> {
+        let holds = |id: &SessionId, basis: &Basis| basis.holds(self.io(), &self.inner.layout.session(id));
+        if let Some(meta) = known.entry(id).and_then(|entry| index::decode(entry, holds)) {
+            return Some(Row { meta, read: None });
+        }
+        let (meta, basis) = self.list_row(id)?;
+        let entry = index::encode(basis.read_at(now), &meta);
+        Some(Row { meta, read: Some(entry) })
+    }
+
+    /// Writes the cache if it says something else than the rows.
+    fn renew(&self, known: &Index, rows: &[Row]) {
+        let news = |row: &Row| row.read.as_deref().is_some_and(|read| known.entry(&row.meta.id) != Some(read));
+        if rows.len() == known.len() && !rows.iter().any(news) {
+            return;
+        }
+        let mut entries: Vec<(&SessionId, &[u8])> = rows
+            .iter()
+            .filter_map(|row| Some((&row.meta.id, row.read.as_deref().or_else(|| known.entry(&row.meta.id))?)))
+            .collect();
+        entries.sort_unstable_by_key(|(id, _)| *id);
+        if let Err(error) = index::write(self, entries.into_iter().map(|(_, entry)| entry)) {
+            // The list is right without it, only slower the next time.
+            tracing::debug!(%error, "the cache of the list was not saved");
+        }
+    }
+
+    /// One row of the list as its files have it, and what it was made of; `None` when the directory is no session.
+    fn list_row(&self, id: &SessionId) -> Option<(SessionMeta, Basis)> {
         let dir = self.inner.layout.session(id);
-        let unreadable = |why: String| {
-            let mut meta = SessionMeta::new(id.clone(), At(0), Mode::default(), dir.clone());
-            meta.odd.push(why);
-            meta
+        // Looked at before it is read: what changes in between is newer than the row, and seen the next time.
+        let stat = self.io().stat(&dir.join(layout::SESSION)).ok();
+        let first = self.first_bytes(&dir.join(layout::SESSION));
+        if let Ok(First::Header { fields, .. }) = &first {
+            let modified = At(stat.map_or(0, |stat| stat.modified));
+            let meta = header::decode(fields, id, Home { dir: &dir, home: &self.inner.home }, modified);
+            return Some((meta, stat.map_or(Basis::Passing, |stat| Basis::Line(stat.into()))));
+        }
+        let basis = match Basis::files(self.io(), &dir) {
+            Some(files) if files[0] == stat.map(Stamp::from) => Basis::Files(files),
+            // Changed since its first bytes were read.
+            _ => Basis::Passing,
         };
-        match self.first_bytes(&dir.join(layout::SESSION)) {
-            Ok((First::Header { fields, .. }, modified)) => {
-                Some(header::decode(&fields, id, Home { dir: &dir, home: &self.inner.home }, At(modified)))
-            }
-            Ok(_) => Some(
-                self.second(id, &dir)
-                    .unwrap_or_else(|| self.whole_row(id, "Line 1, the header, cannot be read as one.")),
-            ),
+        let (meta, sure) = match first {
+            Ok(_) => match self.second(id, &dir) {
+                Ok(Some(meta)) => (meta, true),
+                Ok(None) => self.whole_row(id, "Line 1, the header, cannot be read as one."),
+                Err(_) => (self.whole_row(id, "Line 1, the header, cannot be read as one.").0, false),
+            },
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // Gone, or another program is between its unlink and its rename.
                 let theirs = self.io().stat(&dir.join(layout::THEIR_TEMP)).is_ok();
                 let ours = self.io().stat(&dir.join(layout::HEADER)).is_ok();
-                (theirs || ours).then(|| self.whole_row(id, "session.jsonl is missing."))
+                if !theirs && !ours {
+                    return None;
+                }
+                self.whole_row(id, "session.jsonl is missing.")
             }
             // A file beside the sessions.
-            Err(error) if error.kind() == ErrorKind::NotADirectory => None,
-            Err(error) => Some(unreadable(format!("session.jsonl cannot be read: {error}."))),
-        }
-    }
-
-    /// What the first bytes hold, and the time of the last change where that stands in for what a header lacks.
-    fn first_bytes(&self, path: &Path) -> std::io::Result<(First, i64)> {
-        let file = self.io().open(path, How::Read)?;
-        let first = header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?);
-        let modified = match &first {
-            First::Header { fields, .. } if fields.number("createdAt").is_none() => self.io().stat(path)?.modified,
-            _ => 0,
+            Err(error) if error.kind() == ErrorKind::NotADirectory => return None,
+            Err(error) => {
+                let mut meta = SessionMeta::new(id.clone(), At(0), Mode::default(), dir);
+                meta.odd.push(format!("session.jsonl cannot be read: {error}."));
+                return Some((meta, Basis::Passing));
+            }
         };
-        Ok((first, modified))
+        // What could not be read this time may be read the next time, with the files as they are.
+        Some((meta, if sure { basis } else { Basis::Passing }))
     }
 
-    /// The row from `header.json`.
-    fn second(&self, id: &SessionId, dir: &Path) -> Option<SessionMeta> {
-        let bytes = session::whole(self.io(), &dir.join(layout::HEADER)).ok()??;
-        let place = Home { dir, home: &self.inner.home };
-        let mut meta = header::decode(&Second::parse(&bytes)?.header, id, place, At(0));
+    /// What the first bytes hold.
+    fn first_bytes(&self, path: &Path) -> std::io::Result<First> {
+        let file = self.io().open(path, How::Read)?;
+        Ok(header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?))
+    }
+
+    /// The row from `header.json`, where there is one.
+    fn second(&self, id: &SessionId, dir: &Path) -> Result<Option<SessionMeta>, StoreError> {
+        let bytes = session::whole(self.io(), &dir.join(layout::HEADER))?;
+        let Some(second) = bytes.and_then(|bytes| Second::parse(&bytes)) else { return Ok(None) };
+        let mut meta = header::decode(&second.header, id, Home { dir, home: &self.inner.home }, At(0));
         meta.odd.push("Line 1, the header, cannot be read by a list; this comes from header.json.".to_owned());
-        Some(meta)
+        Ok(Some(meta))
     }
 
-    /// The row of a session whose header takes a longer look.
-    fn whole_row(&self, id: &SessionId, otherwise: &str) -> SessionMeta {
+    /// The row of a session whose header takes a longer look, and whether everything could be read for it.
+    fn whole_row(&self, id: &SessionId, otherwise: &str) -> (SessionMeta, bool) {
         let dir = self.inner.layout.session(id);
-        let large = self.io().stat(&dir.join(layout::SESSION)).is_ok_and(|stat| stat.len > HEADER_AT_MOST);
-        if !large && let Ok(found) = session::find(self.io(), &dir) {
+        let large = match self.io().stat(&dir.join(layout::SESSION)) {
+            Ok(stat) => Some(stat.len > HEADER_AT_MOST),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(false),
+            Err(_) => None,
+        };
+        if large == Some(false)
+            && let Ok(found) = session::find(self.io(), &dir)
+        {
             let reader = session::Reader { io: self.io(), id, dir: dir.clone(), home: &self.inner.home };
             let mut meta = reader.meta(&found);
-            if !found.head.sound
-                && let Ok(page) = reader.page(&found, found.len, 200, meta.created)
-            {
+            if !found.head.sound {
+                let Ok(page) = reader.page(&found, found.len, 200, meta.created) else { return (meta, false) };
                 let mut counted = header::Counted { last_message: At(0), ..header::Counted::default() };
                 page.rows.iter().for_each(|row| session::count(&mut counted, row));
                 meta.preview = counted.preview;
@@ -146,10 +217,10 @@ impl Store {
                     meta.last_message = counted.last_message;
                 }
             }
-            return meta;
+            return (meta, true);
         }
         let mut meta = SessionMeta::new(id.clone(), At(0), Mode::default(), dir);
         meta.odd.push(otherwise.to_owned());
-        meta
+        (meta, large == Some(true))
     }
 }

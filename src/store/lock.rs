@@ -116,6 +116,22 @@ pub enum Asked {
 /// # Errors
 /// When the file cannot be made or locked.
 pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
+    let asked = ask_briefly(io, path)?;
+    if let Asked::Granted(lock) = &asked
+        && let Err(error) = name(&**io, path, &lock.me)
+    {
+        // The lock is the kernel's; the text only tells others who we are.
+        tracing::warn!(%error, "cannot write the holder's name to {}", path.display());
+    }
+    Ok(asked)
+}
+
+/// Asks for the lock at `path` for one short piece of work. The name in the file stays that of the last writer, so that
+/// nobody is told afterwards that we hold what we let go.
+///
+/// # Errors
+/// When the file cannot be made or locked.
+pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
     let file = io.open(path, How::Append)?;
     let mut granted = io.try_lock(&file)?;
     if !granted {
@@ -124,19 +140,15 @@ pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
         granted = io.try_lock(&file)?;
     }
     let there = read(&**io, &file);
-    match there {
-        Some(holder) if !granted || (holder.unlocked && holder.lives()) => Ok(Asked::Held(holder.words())),
-        None if !granted => Ok(Asked::Held("another program".to_owned())),
+    Ok(match there {
+        Some(holder) if !granted || (holder.unlocked && holder.lives()) => Asked::Held(holder.words()),
+        None if !granted => Asked::Held("another program".to_owned()),
         there => {
             let me = Holder::me(there.map_or(0, |holder| holder.epoch) + 1);
-            if let Err(error) = name(&**io, path, &me) {
-                // The lock is the kernel's; the text only tells others who we are.
-                tracing::warn!(%error, "cannot write the holder's name to {}", path.display());
-            }
             let (file, path, io) = (Some(file), path.to_owned(), io.clone());
-            Ok(Asked::Granted(Lock { file, path, io, me, granted, taken_from: None }))
+            Asked::Granted(Lock { file, path, io, me, granted, taken_from: None })
         }
-    }
+    })
 }
 
 /// Takes the right to write from whoever has it, who may not answer any more.

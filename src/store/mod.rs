@@ -3,23 +3,37 @@
 //! | file | what |
 //! |---|---|
 //! | `open` | [`Store`]: opening, listing, loading, creating |
-//! | `list` | the list of sessions, from the first 8 KiB of each |
+//! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
 //! | `session` | reading one session: header, pages, what is odd |
 //! | `journal` | [`Journal`]: writing one session; `heading` its header, `mend` repairs before its first write |
+//! | `search` | all rows of all sessions, by a query; `around` reads the rows around a hit |
+//! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
+//! | `change` | properties of a session that nobody has open |
+//! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
+//! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
+//! | `verify` | how a session's files are, and repairs |
+//! | `merge` | properties that two programs changed |
 //! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
+//! | `properties` | what the workspace defines: statuses, labels, views |
 //! | `drafts` | unsent texts and the input history |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod around;
+mod branch;
+mod change;
+mod clear;
 mod drafts;
+mod files;
 mod follow;
 pub mod header;
 mod heading;
+mod index;
 pub mod io;
 mod journal;
 mod json;
@@ -32,21 +46,29 @@ mod merge;
 mod names;
 mod open;
 mod ours;
+mod pieces;
 mod portable;
+mod properties;
+mod refers;
 pub mod row;
+mod search;
 mod session;
 mod tail;
+mod trash;
+mod verify;
 mod watch;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
+pub use around::Around;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};
 pub use list::Listing;
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
+pub use properties::PropertiesStamp;
 pub use session::Page;
 pub use watch::Elsewhere;
 pub use writer::{Health, Urgency, Writer};
@@ -103,6 +125,28 @@ pub enum StoreError {
     NoName {
         /// The directory of all sessions.
         path: PathBuf,
+    },
+    /// There is no such row.
+    #[error("the session in {} has no message {message} (any more). Choose another one", .path.display())]
+    NoMessage {
+        /// The session's directory.
+        path: PathBuf,
+        /// The message's id.
+        message: String,
+    },
+    /// Nothing of this name lies in the trash.
+    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
+    NotInTrash {
+        /// The directory that it would be.
+        path: PathBuf,
+    },
+    /// A definition cannot be added.
+    #[error("{} is left as it is: {why}.", .path.display())]
+    Definition {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
     },
     /// The session's writer has ended.
     #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]

@@ -207,19 +207,24 @@ impl Store {
             .unwrap_or_else(|| SessionId::numbered(fastrand::u32(..)))
     }
 
-    fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
+    pub(super) fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
         Reader { io: self.io(), id, dir: self.inner.layout.session(id), home: &self.inner.home }
     }
 
     /// The live file of a session.
-    fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
+    pub(super) fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
         let bytes = session::whole(self.io(), &dir.join(layout::LIVE))?;
         let there = bytes.as_ref().is_some_and(|bytes| !bytes.is_empty());
         Ok((bytes.map(|bytes| Live::parse(&bytes, dir)).unwrap_or_default(), there))
     }
 
     /// The live rows that are not final yet.
-    fn open_rows(&self, reader: &Reader<'_>, found: &Found, live: &Live) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn open_rows(
+        &self,
+        reader: &Reader<'_>,
+        found: &Found,
+        live: &Live,
+    ) -> Result<Vec<Message>, StoreError> {
         match live.rows.iter().map(|entry| entry.from).min() {
             Some(from) => Ok(live.open_rows(&reader.finals(found, from)?)),
             None => Ok(Vec::new()),
@@ -257,7 +262,13 @@ impl Store {
     }
 
     /// `another`: who has the lock may be another process.
-    fn loaded(&self, id: &SessionId, rows: usize, asked: Asked, another: bool) -> Result<Loaded, StoreError> {
+    pub(super) fn loaded(
+        &self,
+        id: &SessionId,
+        rows: usize,
+        asked: Asked,
+        another: bool,
+    ) -> Result<Loaded, StoreError> {
         // What another process has open goes on there; otherwise its process died.
         let alive = another && matches!(asked, Asked::Held(_));
         let Look { found, mut seen, base, mut left } = self.look(id, rows, alive)?;
@@ -326,7 +337,7 @@ impl Store {
     }
 
     /// Rows of ours that the session lacks.
-    fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
         let bytes = match &found.file {
             Some(file) => super::tail::range(self.io(), file, found.head.body, found.len)
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,
@@ -375,7 +386,10 @@ impl Store {
             }
             pages.push(page.rows);
         }
-        Ok(pages.into_iter().rev().flatten().collect())
+        // A page is let go as soon as its rows have moved: they are never there twice.
+        let mut rows = Vec::with_capacity(pages.iter().map(Vec::len).sum());
+        pages.into_iter().rev().for_each(|mut page| rows.append(&mut page));
+        Ok(rows)
     }
 
     /// Makes a session on disk: claims `meta.id`, or the next free one like it, which comes back.
@@ -419,7 +433,7 @@ impl Store {
         }
     }
 
-    fn make_workspace(&self, at: At) -> Result<(), StoreError> {
+    pub(super) fn make_workspace(&self, at: At) -> Result<(), StoreError> {
         let layout = &self.inner.layout;
         let io = self.io();
         // The mark first: sessions without it would look like another program's.
@@ -443,7 +457,8 @@ impl Store {
         self.io().fsync_dir(dir).map_err(|e| StoreError::io("save", dir, e))
     }
 
-    fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
+    /// Makes the directory of `wanted`, or of the next free id like it, empty.
+    pub(super) fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
         let others = (0..100).map(|_| self.fresh_id(at));
         for id in std::iter::once(wanted.clone()).chain(names::siblings(wanted)).chain(others) {
             let dir = self.inner.layout.session(&id);
@@ -458,7 +473,7 @@ impl Store {
 }
 
 /// The session may lack rows of ours: another program wrote it since, or a death came before our last one.
-fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
+pub(super) fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
     match (last, &found.file) {
         (None, _) => Ok(false),
         (Some(last), Some(file)) => Ok(found.head.foreign || !kept.is_there(&last, file, found.len)?),

@@ -12,7 +12,8 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-const TOKEN: &str = "{{SESSION_PATH}}";
+/// What stands in a file for the session's own directory.
+pub const TOKEN: &str = "{{SESSION_PATH}}";
 
 /// JSON text whose tokens are replaced by `dir`, to be parsed.
 ///

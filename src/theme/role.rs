@@ -102,6 +102,8 @@ roles! {
     Key = "key",
     /// A hit of a search or filter.
     Match = "match",
+    /// A hit in the conversation, where one looks for it among much text.
+    Found = "found",
     /// The status line.
     Status = "status",
 }

@@ -4,8 +4,9 @@
 
 use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
+use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::{Ended, GRACE, Invocation, Report, environment, process};
+use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -120,10 +121,10 @@ fn shell() -> Vec<&'static str> {
     }
 }
 
-fn spawn(runner: &PathBuf, cwd: &Path, command: &str, timeout: Duration) -> std::io::Result<Child> {
+fn spawn(runner: &PathBuf, cwd: &Path, command: &str, timeout: Duration, profile: Profile) -> std::io::Result<Child> {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    let call = Invocation { timeout, output_limit: OUTPUT_LIMIT, command: line };
+    let call = Invocation { timeout, output_limit: OUTPUT_LIMIT, profile, command: line };
     Command::new(runner)
         .args(call.arguments())
         .current_dir(cwd)
@@ -143,7 +144,11 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if !same_facts(&now, &with.facts) {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
-    let mut child = spawn(&place.runner, &place.cwd, command, timeout).map_err(|e| {
+    let profile = match with.sandbox {
+        Sandbox::None => Profile::Open,
+        Sandbox::ReadOnly => Profile::ReadOnly { writable: vec![place.session_dir.join("data")] },
+    };
+    let mut child = spawn(&place.runner, &place.cwd, command, timeout, profile).map_err(|e| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), place.cwd.display())
     })?;
     let (Some(control), Some(output), Some(report)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())

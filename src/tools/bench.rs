@@ -3,6 +3,7 @@
 use super::registry::Registry;
 use super::{Place, Run, RunError, seen::Seen};
 use crate::domain::ids::CallId;
+use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,7 @@ impl Bench {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (progress, _shown) = tokio::sync::mpsc::channel(8);
         let with = Run {
+            sandbox: Sandbox::None,
             place: self.place.clone(),
             facts,
             seen: Arc::clone(&self.seen),

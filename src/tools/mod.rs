@@ -4,6 +4,7 @@
 //! `run` does the work and gathers the facts that matter once more. Results are cut to their limit here, once.
 
 use crate::domain::ids::CallId;
+use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -35,6 +36,8 @@ pub struct Run {
     /// The facts that were decided on. Facts that differ right before running end the call with
     /// [`RunError::FactsChanged`].
     pub facts: CallFacts,
+    /// What holds a command back.
+    pub sandbox: Sandbox,
     /// What was read in this session: path and hash, for the rule that a file must be read before it is edited.
     pub seen: Arc<seen::Seen>,
     /// Cancelled when the turn is stopped: processes get SIGTERM, after 2 s SIGKILL, with all descendants.

@@ -13,7 +13,7 @@ use crate::domain::Mode;
 use crate::domain::ids::RequestId;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
-use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SlashAction};
+use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, SlashAction};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -138,6 +138,10 @@ fn edge(paint: &mut Paint<'_>, layout: &Layout) {
     let left = Rect { width: left_room.saturating_sub(1), ..cells::after(area, 1) };
     if paint.state.search.is_some() {
         search(paint, left);
+    } else if let Some(pieces) = redelivery(paint) {
+        paint.pieces(left, &pieces);
+    } else if let Some(pieces) = trail(paint) {
+        paint.pieces(left, &pieces);
     } else if let Some(usage) = paint.state.composer().usage() {
         let pieces = [
             paint.piece(" ", Role::Rule),
@@ -173,6 +177,43 @@ fn search(paint: &mut Paint<'_>, area: Rect) {
     cells::fill(paint.buf, field, paint.style(Role::Text));
     paint.one_line(field, &search.query, search.typing && paint.state.overlays.is_empty());
     paint.pieces(cells::after(rest, words), &right);
+}
+
+/// What waited when lisle ended is sent by itself in a moment: so many seconds, and how to prevent it.
+fn redelivery(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+    let open = paint.state.current_open()?;
+    let left = open.redelivery?.since(paint.state.now).div_ceil(1_000);
+    Some(vec![
+        paint.piece(format!(" {} sends again in {left}s ", paint.signs.bar), Role::Warning),
+        paint.piece(" any key", Role::Key),
+        paint.piece(" holds ", Role::Dim),
+    ])
+}
+
+/// The way through the hits of a search over all sessions.
+fn trail(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+    let state = paint.state;
+    let trail = state.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
+    if state.focus != Focus::Chat {
+        return None;
+    }
+    // Not all hits of a session are sent.
+    let more = if trail.more { "+" } else { "" };
+    let query = clean_line(&trail.query).into_owned();
+    let mut out = vec![
+        paint.piece(" / ", Role::Key),
+        paint.piece(cells::cut(&query, 40, paint.signs.cut).into_owned(), Role::Strong),
+        paint.piece(format!("  {} of {}{more}  ", trail.at + 1, trail.stops.len()), Role::Dim),
+    ];
+    if trail.stops.len() > 1 {
+        let next = paint.key(Action::Chat(ChatAction::SearchNext), Context::Chat);
+        let previous = paint.key(Action::Chat(ChatAction::SearchPrevious), Context::Chat);
+        out.extend(paint.hints(&[(next, "next"), (previous, "before")]));
+    }
+    let back = paint.key(Action::Session(SessionAction::Search), Context::Global);
+    out.extend(paint.hints(&[(back, "results")]));
+    out.push(paint.piece(" ", Role::Dim));
+    Some(out)
 }
 
 fn area_at(x: u16, y: u16) -> Rect {
@@ -286,7 +327,12 @@ fn placeholder(paint: &Paint<'_>) -> String {
         return format!("read only: held by {}", clean_line(holder));
     }
     if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {
-        return "what is queued waits for you".to_owned();
+        let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
+        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
+        return match send.filter(|_| again) {
+            Some(key) => format!("{key} sends what waited when lisle ended"),
+            None => "what is queued waits for you".to_owned(),
+        };
     }
     if state.panel().is_some() && state.focus == Focus::Composer {
         let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);

@@ -21,6 +21,41 @@ pub fn age(then: At, now: At) -> String {
     }
 }
 
+/// The day of an instant for someone whose clock is `utc_offset` seconds ahead of UTC: its time on the day of `now`,
+/// else `2 Sep`, else with its year.
+#[must_use]
+pub fn day(then: At, now: At, utc_offset: i32) -> String {
+    let offset = jiff::tz::Offset::from_seconds(utc_offset).unwrap_or(jiff::tz::Offset::UTC);
+    let civil = |at: At| jiff::Timestamp::from_millisecond(at.0).ok().map(|t| offset.to_datetime(t));
+    let (Some(then), Some(now)) = (civil(then), civil(now)) else { return String::new() };
+    if then.date() == now.date() {
+        format!("{:02}:{:02}", then.hour(), then.minute())
+    } else if then.year() == now.year() {
+        then.strftime("%-d %b").to_string()
+    } else {
+        then.strftime("%-d %b %Y").to_string()
+    }
+}
+
+/// Bytes: `850 B`, `12 KB`, `3.4 MB`.
+#[must_use]
+pub fn bytes(n: u64) -> String {
+    let tenths = |unit: u64, name: &str| {
+        let whole = n / unit;
+        if whole < 10 && n % unit >= unit / 10 {
+            format!("{whole}.{} {name}", n % unit * 10 / unit)
+        } else {
+            format!("{whole} {name}")
+        }
+    };
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..1_000_000 => tenths(1_000, "KB"),
+        1_000_000..1_000_000_000 => tenths(1_000_000, "MB"),
+        _ => tenths(1_000_000_000, "GB"),
+    }
+}
+
 /// How long something takes: `4s`, `1m 05s`, `2h 03m`.
 #[must_use]
 pub fn elapsed(ms: u64) -> String {
@@ -78,6 +113,14 @@ mod tests {
         assert_eq!(
             [850, 1_000, 1_250, 12_400, 200_000, 1_000_000, 1_250_000].map(tokens),
             ["850", "1k", "1.2k", "12k", "200k", "1M", "1.2M"]
+        );
+        let now = At(1_788_383_040_000);
+        assert_eq!(day(At(now.0 - 3_600_000), now, 0), "20:04");
+        assert_eq!(day(At(now.0 - 86_400_000), now, 0), "1 Sep");
+        assert_eq!(day(At(now.0 - 400 * 86_400_000), now, 0), "29 Jul 2025");
+        assert_eq!(
+            [0, 999, 1_000, 1_250, 12_400, 3_460_000].map(bytes),
+            ["0 B", "999 B", "1 KB", "1.2 KB", "12 KB", "3.4 MB"]
         );
         assert_eq!([0.0, 0.004, 0.32, 12.5].map(dollars), ["$0.00", "<$0.01", "$0.32", "$12.50"]);
         assert_eq!(count(1, "line", "lines") + &count(2, "line", "lines"), "1 line2 lines");

@@ -19,6 +19,18 @@ pub struct Glyphs {
     pub current: &'static str,
     /// A session with a mark that the user set.
     pub flag: &'static str,
+    /// At the edge of the list: a session that is marked.
+    pub marked: &'static str,
+    /// A label without its name.
+    pub label: &'static str,
+    /// Work on a session is begun.
+    pub begun: &'static str,
+    /// A session is to be looked at.
+    pub review: &'static str,
+    /// A session is done.
+    pub done: &'static str,
+    /// A session was given up.
+    pub cancelled: &'static str,
     /// The frames of something that runs.
     pub spinner: &'static [&'static str],
     /// A group or entry that is open.
@@ -55,6 +67,12 @@ pub struct Glyphs {
     pub minus: &'static str,
     /// A warning.
     pub warning: &'static str,
+    /// Something is so, or went well.
+    pub check: &'static str,
+    /// Something is so for a part.
+    pub partly: &'static str,
+    /// A session that was branched off another one.
+    pub branched: &'static str,
     /// Explore, Ask to Edit, Execute.
     modes: [&'static str; 3],
 }
@@ -96,6 +114,12 @@ pub const UNICODE: Glyphs = Glyphs {
     stopping: "◌",
     current: "▎",
     flag: "⚑",
+    marked: "┃",
+    label: "▪",
+    begun: "◐",
+    review: "◇",
+    done: "✓",
+    cancelled: "✗",
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
     closed: "▸",
@@ -114,6 +138,9 @@ pub const UNICODE: Glyphs = Glyphs {
     right: "→",
     minus: "−",
     warning: "▲",
+    check: "✓",
+    partly: "~",
+    branched: "↳",
     modes: ["◇", "◆", "»"],
 };
 
@@ -125,6 +152,12 @@ pub const ASCII: Glyphs = Glyphs {
     stopping: "x",
     current: "|",
     flag: "^",
+    marked: "+",
+    label: "#",
+    begun: "/",
+    review: "?",
+    done: ".",
+    cancelled: "x",
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
@@ -143,6 +176,9 @@ pub const ASCII: Glyphs = Glyphs {
     right: ">",
     minus: "-",
     warning: "!",
+    check: "x",
+    partly: "~",
+    branched: ">",
     modes: ["o", "+", "!"],
 };
 
@@ -158,7 +194,8 @@ mod tests {
             all.extend(set.spinner);
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
-            all.extend([set.left, set.right, set.warning]);
+            all.extend([set.left, set.right, set.warning, set.marked, set.label, set.begun, set.check]);
+            all.extend([set.review, set.done, set.cancelled, set.partly, set.branched]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

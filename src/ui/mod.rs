@@ -4,6 +4,7 @@
 //! scrolled, and where the real cursor stands. Each part of the screen has a file: `session_list`, `status` (header and
 //! last line), `chat`, `panel`, `composer`, `overlay`. `layout` divides the screen, `cells` measures text.
 
+mod banner;
 pub mod cells;
 pub mod chat;
 mod composer;
@@ -18,11 +19,12 @@ mod status;
 pub mod text;
 
 use crate::app::msg::{Frame, Target};
+use crate::app::state::find::Marker;
 use crate::app::state::panel::Extent;
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::message::FailureAction;
 use crate::domain::request::Ask;
-use crate::keymap::action::{Action, Context, ModelAction, SessionAction, TurnAction};
+use crate::keymap::action::{Action, ChatAction, Context, ModelAction, SessionAction, TurnAction};
 use crate::theme::{Role, Theme};
 use layout::{Front, Layout, PanelWant, Wants};
 use paint::Paint;
@@ -127,6 +129,15 @@ fn panes(paint: &mut Paint<'_>, layout: &Layout) {
     composer::draw(paint, layout);
 }
 
+/// What is marked in the conversation that is shown: what was searched for here, or over all sessions.
+fn marker(state: &State) -> Option<Marker> {
+    if let Some(search) = &state.search {
+        return Some(Marker::of_text(search.query.text()));
+    }
+    let trail = state.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
+    Some(trail.marker.clone())
+}
+
 fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let area = layout.chat;
     if area.is_empty() {
@@ -148,6 +159,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         overlay::welcome(paint, area);
         return;
     }
+    let area = banner::draw(paint, layout.details, area);
     let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
     let model = status::short_model(state);
     let helps: Vec<(FailureAction, String)> = [
@@ -163,6 +175,9 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         Some(Ask::Plan(plan)) => Some(plan.path.to_string_lossy().into_owned()),
         _ => None,
     };
+    let marker = marker(state);
+    let place = if state.focus == Focus::Chat { Context::Chat } else { Context::Global };
+    let to_end = paint.key(Action::Chat(ChatAction::End), place).unwrap_or_default();
     let opts = chat::ChatOpts {
         session: &session,
         now: state.now,
@@ -172,6 +187,8 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         model: &model,
         asked_plan: asked.as_deref(),
         helps: &helps,
+        marker: marker.as_ref(),
+        to_end: &to_end,
     };
     // A blank at each side, as everywhere beside the rule.
     let inner = cells::after(area, 1);

@@ -60,8 +60,9 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
     };
     let left = [paint.piece(clean_line(meta.shown_title()), Role::PanelTitle)];
     let mut right = Vec::new();
-    if let Some(holder) = &meta.held_by {
-        right.push(paint.piece(format!("read only: {}", clean_line(holder)), Role::Warning));
+    // Who writes it stands above the conversation.
+    if meta.held_by.is_some() {
+        right.push(paint.piece("read only", Role::Warning));
     }
     if !meta.odd.is_empty() {
         right.push(paint.piece(count(meta.odd.len(), "odd line", "odd lines"), Role::Warning));
@@ -198,7 +199,13 @@ fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
         let key = paint.key_name(&chord_name(&state.chord.keys));
         return Some(vec![paint.piece(key, Role::Key), paint.piece(format!(" {}", paint.signs.cut), Role::Dim)]);
     }
-    let notice = state.notices.last()?;
+    let Some(notice) = state.notices.last() else {
+        // Where the list has no row for it, the way back stands here.
+        let undo = state.sessions.undo.as_ref().filter(|undo| undo.is_open(state.now) && paint.found.list_rows < 5)?;
+        let mut said = vec![paint.piece(format!("{}   ", clean_line(&undo.what)), Role::Text)];
+        said.extend(super::session_list::undo_hint(paint));
+        return Some(said);
+    };
     let role = match notice.level {
         Level::Info => Role::Text,
         Level::Warning => Role::Warning,
@@ -271,6 +278,12 @@ fn hints(paint: &Paint<'_>) -> Vec<Piece<'static>> {
     let one_pane = paint.buf.area.width < super::layout::NARROW;
     let panes = (key(Action::Pane(PaneAction::Swap)), "sessions");
     match state.focus {
+        Focus::List if !state.sessions.marks.is_empty() => paint.hints(&[
+            (key(Action::Session(SessionAction::Archive)), "archive"),
+            (key(Action::Session(SessionAction::Status)), "status"),
+            (key(Action::Session(SessionAction::Delete)), "delete"),
+            (key(Action::App(AppAction::Back)), "unmark"),
+        ]),
         Focus::List => paint.hints(&[
             (key(Action::List(ListAction::Open)), "open"),
             (key(Action::List(ListAction::Filter)), "filter"),

@@ -1,8 +1,9 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! through requests and calls, `person` handles what the user does. The driver does the steps and reports back.
+//! through requests and calls, `person` handles what the user does, `automatic` what happens by itself. The driver does the steps and reports back.
 
+mod automatic;
 mod batch;
 mod person;
 mod response;
@@ -23,6 +24,7 @@ use crate::domain::session::Activity;
 use crate::domain::tool::{TodoItem, ToolSpec};
 use crate::domain::{Event, SessionMeta};
 use crate::permit::Grant;
+pub use automatic::{Automatic, REDELIVERED_AFTER_MS};
 use batch::Batch;
 use response::Response;
 use serde::{Deserialize, Serialize};
@@ -38,6 +40,8 @@ pub struct Rules {
     pub requests_per_turn: u32,
     /// What the user's settings change in the table of the modes.
     pub policy: crate::permit::Policy,
+    /// Commands that only read are closed in.
+    pub enforced: bool,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
@@ -96,7 +100,12 @@ pub struct Machine {
     pub died_in_turn: bool,
     /// The connection that the session is locked to is not configured here.
     pub connection_missing: bool,
+    /// What waits was left by a death, in a session that may go on by itself once somebody looks at it.
+    pub redelivers: bool,
+    /// The last final row, whether or not it is among those that the machine was given.
+    pub last_row: Option<MessageId>,
     rules: Rules,
+    automatic: Automatic,
     rows: Vec<Message>,
     turn: Option<Turn>,
     run: RunNo,
@@ -107,6 +116,9 @@ pub struct Machine {
     mode_told: Mode,
     shutting_down: bool,
     shown_activity: Activity,
+    /// The user set the status since the last message that began a turn.
+    status_by_user: bool,
+    redelivery: Option<At>,
     rng: fastrand::Rng,
     last_stamp: At,
 }
@@ -150,7 +162,10 @@ impl Machine {
             queue,
             died_in_turn: false,
             connection_missing: false,
+            redelivers: false,
+            last_row: None,
             rules,
+            automatic: Automatic::default(),
             rows: Vec::new(),
             turn: None,
             run: RunNo(1),
@@ -160,6 +175,8 @@ impl Machine {
             mode_told,
             shutting_down: false,
             shown_activity: Activity::Idle,
+            status_by_user: false,
+            redelivery: None,
             rng,
             last_stamp: At(0),
         };
@@ -172,6 +189,9 @@ impl Machine {
     /// Gives the machine the rows since the last compaction.
     pub fn set_rows(&mut self, rows: Vec<Message>) {
         self.last_stamp = rows.iter().map(|row| row.at).max().unwrap_or_default().max(self.last_stamp);
+        if let Some(last) = rows.last() {
+            self.last_row = Some(last.id.clone());
+        }
         self.rows = rows;
     }
 
@@ -239,7 +259,11 @@ impl Machine {
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
+            Input::Change(change) => self.change(now, &change, &mut out),
+            Input::Look => self.looked_at(now, &mut out),
+            Input::Redeliver(at) => self.redeliver(now, at, &mut out),
             Input::Hold(text) => {
+                self.hold_redelivery(&mut out);
                 self.enqueue(now, text);
                 self.queue.hold();
                 self.queue_changed(&mut out);
@@ -335,6 +359,7 @@ impl Machine {
                 self.meta.last_message = row.at;
             }
             self.meta.used = row.at;
+            self.last_row = Some(row.id.clone());
         }
         out.push(Step::Keep(rows.clone(), safety));
         out.extend(rows.iter().map(|row| Step::Emit(Event::Row(Box::new(row.clone())))));
@@ -400,6 +425,7 @@ impl Machine {
         if end != TurnEnd::Done || steered {
             self.queue.hold();
         }
+        self.status_at_end(end);
         // A face that shows the end says so at once; headless the answer was printed.
         if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.rules.headless {
             self.meta.unread = true;

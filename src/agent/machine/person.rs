@@ -19,6 +19,10 @@ const APPROVED: &str = "Plan approved. Carry it out now.";
 
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
+        // What is read or taken over by itself is nobody's word.
+        if !matches!(act, Act::Read | Act::TakeOver) {
+            self.hold_redelivery(out);
+        }
         match act {
             Act::Send { text } if text.trim().is_empty() => {}
             Act::Send { text } if self.turn.is_some() && self.rules.steer_by_default => self.steer(now, text, out),
@@ -50,17 +54,12 @@ impl Machine {
                     self.changed_by_user(out);
                 }
             }
-            Act::Read => {
-                if self.meta.unread {
-                    self.meta.unread = false;
-                    self.changed(out);
-                }
-            }
+            Act::Read => self.read(out),
             Act::Cwd(cwd) => {
                 self.meta.cwd = cwd;
                 self.changed_by_user(out);
             }
-            // Drafts are files of their own, and who writes is the lane's business: neither reaches the machine.
+            // Drafts are files of their own, and who writes is the lane's business.
             Act::Draft { .. } | Act::TakeOver => {}
         }
     }
@@ -76,6 +75,7 @@ impl Machine {
             self.queue.held = false;
             self.queue_changed(out);
         }
+        self.label(&text);
         self.begin(now, text, out);
     }
 
@@ -176,6 +176,7 @@ impl Machine {
             }
             Answer::PlanChanges(text) => {
                 self.drop_plan(out);
+                self.label(&text);
                 self.begin(now, format!("Change the plan: {text}"), out);
             }
             Answer::PlanDecline => {

@@ -51,6 +51,7 @@ impl Machine {
         }
         rows.extend(self.tell_mode(now));
         if let Some((id, text)) = message {
+            self.status_at_begin();
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&text, 150);
             }
@@ -88,6 +89,7 @@ impl Machine {
             // The row has the id that it had in the queue, and is on disk before the queue forgets it: a death in between
             // leaves it in both, and the queue's is known as the same.
             let mut turn = Vec::new();
+            self.label(&next.text);
             self.begin_with(now, Some((next.id, next.text)), &mut turn);
             let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
@@ -390,10 +392,11 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
+        let sandbox = if self.rules.enforced { permit::sandbox(mode, &facts) } else { Sandbox::None };
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
-        let decision = Decision { allowed: true, mode, authority, reason: String::new(), sandbox: Sandbox::None };
+        let decision = Decision { allowed: true, mode, authority, reason: String::new(), sandbox };
         one.decide(decision);
         if let Some(tool) = one.tool() {
             tool.status = ToolStatus::Executing;
@@ -407,7 +410,7 @@ impl Machine {
         let safety = if matches!(facts.proposal, Proposal::Plain) { Safety::Written } else { Safety::Synced };
         out.push(Step::Live(row.clone(), safety));
         out.push(Step::Emit(Event::Row(Box::new(row))));
-        out.push(Step::Run(run, call.clone(), Box::new(facts)));
+        out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
     }
 
     /// Gives a call the result that it must not run.

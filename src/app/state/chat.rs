@@ -2,7 +2,9 @@
 //!
 //! How a row is drawn and how many lines it takes is the business of `ui::chat`; it reports back with [`Drawn`].
 
+use super::find::Stop;
 use crate::domain::Message;
+use crate::domain::ids::MessageId;
 use std::collections::{HashSet, VecDeque};
 
 /// A row with a key of its own: ids of other programs are not unique, and rows are added at both ends.
@@ -44,6 +46,12 @@ pub enum View {
         /// How many of its lines are above the pane.
         line: i64,
     },
+    /// The first marked line of entry `key` is on the pane, with some lines above it; the drawing reports what that
+    /// is, and it becomes [`View::At`].
+    Mark {
+        /// Which entry.
+        key: i64,
+    },
 }
 
 /// What the last frame found out about the conversation.
@@ -68,6 +76,14 @@ pub struct Chat {
     pub entries: VecDeque<Entry>,
     /// Cursor for the page before; `None` at the beginning.
     pub earlier: Option<u64>,
+    /// Cursor for the page after; `None` when the rows reach the end and live ones follow.
+    pub later: Option<u64>,
+    /// Rows that came at the end while `later` rows were missing: they are not shown.
+    pub unseen: HashSet<MessageId>,
+    /// Where the rows were asked for last, when not at the end.
+    pub around: Option<u64>,
+    /// The place to be shown when it is loaded.
+    pub seek: Option<Stop>,
     /// A page was asked for and has not come.
     pub loading: bool,
     /// What is at the top of the pane.

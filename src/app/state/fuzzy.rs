@@ -1,4 +1,4 @@
-//! Which texts match what was typed, best first.
+//! Which texts match what was typed, best first; or only whether they do.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -26,9 +26,45 @@ pub fn rank<'a>(query: &str, texts: impl Iterator<Item = &'a str>) -> Vec<(usize
     found.into_iter().map(|(_, place, marks)| (place, marks)).collect()
 }
 
+/// Words that texts are held against one by one, for a list that keeps its own order.
+#[derive(Clone)]
+pub struct Narrowed {
+    words: String,
+    pattern: Pattern,
+    matcher: Matcher,
+}
+
+impl std::fmt::Debug for Narrowed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Narrowed").field(&self.words).finish()
+    }
+}
+
+impl Narrowed {
+    /// What is looked for.
+    #[must_use]
+    pub fn new(words: &str) -> Self {
+        let pattern = Pattern::parse(words, CaseMatching::Smart, Normalization::Smart);
+        Self { words: words.to_owned(), pattern, matcher: Matcher::new(Config::DEFAULT) }
+    }
+
+    /// Whether a text matches.
+    pub fn matches(&mut self, text: &str) -> bool {
+        let mut buffer = Vec::new();
+        self.pattern.score(Utf32Str::new(text, &mut buffer), &mut self.matcher).is_some()
+    }
+
+    /// What matches `words` is surely among what matches this: more was typed, and only letters.
+    #[must_use]
+    pub fn is_wider_than(&self, words: &str) -> bool {
+        words.starts_with(&self.words) && !words.contains(['!', '^', '$', '\'', '\\'])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn best_first_and_stable() {
@@ -38,5 +74,18 @@ mod tests {
         assert_eq!(order("new").first(), Some(&1));
         assert_eq!(order("re"), vec![0, 2]);
         assert_eq!(rank("rt", names.into_iter()).first().map(|hit| hit.1.clone()), Some(vec![0, 2]));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_typed_on_never_finds_more(text in "[a-cA-C é]{0,12}", words in "[a-cA-C é!^$']{1,5}", more in "[a-cA-C é!$]{1,2}") {
+            let longer = format!("{words}{more}");
+            let (mut before, mut after) = (Narrowed::new(&words), Narrowed::new(&longer));
+            if before.is_wider_than(&longer) {
+                prop_assert!(before.matches(&text) || !after.matches(&text), "{words:?} {longer:?}");
+            }
+            let found = rank(&words, std::iter::once(text.as_str())).len() == 1;
+            prop_assert!(words.trim().is_empty() || before.matches(&text) == found);
+        }
     }
 }

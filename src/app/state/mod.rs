@@ -3,6 +3,7 @@
 pub mod chat;
 pub mod composer;
 pub mod edit;
+pub mod find;
 pub mod fuzzy;
 pub mod notices;
 pub mod open;
@@ -16,6 +17,7 @@ use super::msg::Frame;
 use crate::domain::Notice;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
+use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::keymap::Table;
@@ -23,6 +25,7 @@ use crate::keymap::action::Context;
 use crate::keymap::key::Key;
 use chat::Density;
 use composer::{Composer, History};
+use find::{Find, Trail};
 use notices::Notices;
 use open::Open;
 use overlay::Overlay;
@@ -138,10 +141,16 @@ pub struct State {
     pub overlays: Vec<Overlay>,
     /// The search in the conversation, while it is open.
     pub search: Option<Search>,
+    /// The search over all sessions.
+    pub find: Find,
+    /// The way through the hits of the session that is shown, after one was opened from the results.
+    pub trail: Option<Trail>,
     /// Words to the user.
     pub notices: Notices,
     /// What the engine said of its configuration.
     pub config: Configured,
+    /// Statuses, labels and views of the workspace; empty until the engine told them.
+    pub properties: Properties,
     /// Models that servers told, or why not.
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
     /// Names of the themes.
@@ -172,6 +181,16 @@ pub struct State {
     pub(crate) engine_seq: Option<u64>,
     /// A timer for the times on the screen is armed with so many milliseconds.
     pub(crate) ticking: Option<u64>,
+    /// The countdown of the session that is shown is armed for this instant.
+    pub(crate) counting: Option<At>,
+    /// A label that is being defined, and the sessions that get it then.
+    pub(crate) new_label: Option<(String, Vec<SessionId>)>,
+    /// The text that is to be written anew in the branch of this session.
+    pub(crate) rewound: Option<(SessionId, String)>,
+    /// The session that is shown was marked as unread, and stays so until it is left.
+    pub(crate) left_unread: Option<SessionId>,
+    /// Esc was pressed where it had nothing to do.
+    pub(crate) escaped: Option<At>,
     /// Who waits for [`crate::app::Msg::Edited`].
     pub(crate) editing: Option<Current>,
 }
@@ -196,8 +215,11 @@ impl State {
             history: History::default(),
             overlays: Vec::new(),
             search: None,
+            find: Find::default(),
+            trail: None,
             notices: Notices::default(),
             config: Configured::default(),
+            properties: Properties::default(),
             models: HashMap::new(),
             themes: Vec::new(),
             theme: String::new(),
@@ -213,6 +235,11 @@ impl State {
             frame: Frame::default(),
             engine_seq: None,
             ticking: None,
+            counting: None,
+            new_label: None,
+            rewound: None,
+            left_unread: None,
+            escaped: None,
             editing: None,
         }
     }
@@ -291,6 +318,16 @@ impl State {
         self.sessions.arrange(self.now, self.utc_offset);
     }
 
+    /// What a change of sessions is made to: in the list the marked ones, else the one at the cursor; elsewhere the one
+    /// that is shown.
+    #[must_use]
+    pub fn chosen(&self) -> Vec<SessionId> {
+        match self.focus {
+            Focus::List => self.sessions.chosen(),
+            _ => self.current_id().cloned().into_iter().collect(),
+        }
+    }
+
     /// Rows that the list has for sessions and headings.
     pub(crate) fn list_height(&self) -> usize {
         usize::from(if self.frame.list_rows > 0 { self.frame.list_rows } else { self.size.height.saturating_sub(3) })
@@ -308,6 +345,9 @@ impl State {
     pub fn contexts(&self) -> Vec<Context> {
         let mut contexts = Vec::with_capacity(3);
         match self.overlays.last() {
+            // The keys of a list, or of a page, hold there too.
+            Some(Overlay::Find) => contexts.extend([Context::Find, Context::Picker]),
+            Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
                 Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
@@ -331,8 +371,11 @@ impl State {
         match overlay {
             Overlay::Help(_) => Context::Help,
             Overlay::Picker(_) => Context::Picker,
-            Overlay::Rename(_) => Context::Search,
-            Overlay::ConfirmQuit => Context::Confirm,
+            Overlay::Find => Context::Find,
+            Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
+            Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
+            Overlay::Trash(_) => Context::Inbox,
+            Overlay::Health(_) => Context::Health,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)

@@ -46,6 +46,8 @@ pub struct Open {
     pub queue: Vec<Queued>,
     /// They wait for the user to let them go.
     pub queue_held: bool,
+    /// What a death left in the queue is sent at this time.
+    pub redelivery: Option<At>,
     /// What waits for the user, first come first.
     pub requests: Vec<Request>,
     /// The panel of the first of them.

@@ -3,7 +3,10 @@
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::contract::Command;
+use crate::domain::ids::{MessageId, RequestId, SessionId};
+use crate::domain::inbox::{HealthReport, Trashed};
+use crate::domain::property::ValueType;
 use crate::keymap::action::Context;
 
 /// Something over the panes.
@@ -19,6 +22,98 @@ pub enum Overlay {
     Rename(Rename),
     /// Turns run: quit all the same?
     ConfirmQuit,
+    /// The search over all sessions; what it knows is [`super::State::find`].
+    Find,
+    /// A question before something that is not easily undone.
+    Confirm(Box<Confirm>),
+    /// One line that is asked for.
+    Prompt(Box<Prompt>),
+    /// What is in the trash.
+    Trash(Bin),
+    /// How a session's files are.
+    Health(Card),
+}
+
+/// A question before something that is not easily undone: what would happen, and what stays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirm {
+    /// The question.
+    pub title: String,
+    /// What happens, and what stays.
+    pub says: Vec<String>,
+    /// What the key for yes does, in a word or two.
+    pub verb: String,
+    /// What is done then.
+    pub deed: Deed,
+}
+
+/// What a yes leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// This goes to the engine.
+    Send(Command),
+    /// The session goes back to a message; the text of the first message that is left out is for the new composer.
+    Rewind {
+        /// Which session.
+        session: SessionId,
+        /// The last message that is kept.
+        at: MessageId,
+        /// The text to be written anew.
+        text: Option<String>,
+    },
+}
+
+/// One line that is asked for.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// What for.
+    pub title: String,
+    /// What is being written.
+    pub line: Line,
+    /// What is wrong with it, after Enter.
+    pub problem: Option<String>,
+    /// What it is for.
+    pub wanted: Wanted,
+}
+
+/// What a line is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The value of a label.
+    LabelValue {
+        /// The label's id.
+        label: String,
+        /// What fits.
+        value: ValueType,
+        /// Which sessions get it.
+        sessions: Vec<SessionId>,
+    },
+    /// The directory where the tools of this session work.
+    Cwd(SessionId),
+}
+
+/// What is in the trash.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bin {
+    /// The latest first; `None` while the engine has not answered.
+    pub rows: Option<Vec<Trashed>>,
+    /// The selected one.
+    pub selected: usize,
+}
+
+/// How a session's files are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// Which session.
+    pub session: SessionId,
+    /// What was found; `None` while the engine looks.
+    pub report: Option<HealthReport>,
+    /// The engine looks, or repairs.
+    pub busy: bool,
+    /// A repair was asked for: the question comes with what was found.
+    pub then_repair: bool,
+    /// Lines scrolled away above.
+    pub scroll: u16,
 }
 
 /// The keys of a place.

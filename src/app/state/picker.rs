@@ -1,7 +1,9 @@
 //! A list to choose from, filtered by what is typed.
 
+use super::Focus;
 use super::edit::Line;
 use super::fuzzy;
+use super::sessions::Facet;
 use crate::domain::Mode;
 use crate::domain::ids::{ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
@@ -27,6 +29,14 @@ pub enum Kind {
     History,
     /// Queued messages.
     Queue,
+    /// The status of sessions.
+    Status,
+    /// The labels of sessions: each is added or taken away, and the picker stays open.
+    Labels,
+    /// Messages to go back to.
+    Rewind,
+    /// What the list is filtered by.
+    Filter,
 }
 
 impl Kind {
@@ -42,6 +52,10 @@ impl Kind {
             Kind::Session => "Sessions",
             Kind::History => "Sent earlier",
             Kind::Queue => "Queued",
+            Kind::Status => "Status",
+            Kind::Labels => "Labels",
+            Kind::Rewind => "Go back to before",
+            Kind::Filter => "List only",
         }
     }
 }
@@ -70,6 +84,18 @@ pub enum Value {
     Text(String),
     /// Take this message out of the queue into the composer.
     Queued(MessageId),
+    /// Give the sessions this status.
+    Status(String),
+    /// Add or take away this label.
+    Label(String),
+    /// Add this entry, `id::value`.
+    LabelEntry(String),
+    /// Define a label of this name and add it.
+    NewLabel(String),
+    /// Go back to before this message.
+    Rewind(MessageId),
+    /// List only sessions with this, or without it, or all again.
+    Facet(Facet),
     /// Nothing: a line that says why there is nothing to choose.
     Remark,
 }
@@ -107,13 +133,25 @@ pub struct Picker {
     pub hits: Vec<Hit>,
     /// The selected one, by its place in `hits`.
     pub selected: usize,
+    /// The sessions that the choice is for, where it is for some.
+    pub sessions: Vec<SessionId>,
+    /// What had the focus when it was opened.
+    pub from: Focus,
 }
 
 impl Picker {
     /// A picker with everything shown and the item at `selected` selected.
     #[must_use]
     pub fn new(kind: Kind, items: Vec<Item>, selected: usize) -> Self {
-        let mut picker = Self { kind, query: Line::default(), items, hits: Vec::new(), selected: 0 };
+        let mut picker = Self {
+            kind,
+            query: Line::default(),
+            items,
+            hits: Vec::new(),
+            selected: 0,
+            sessions: Vec::new(),
+            from: Focus::Composer,
+        };
         picker.filter();
         picker.selected = selected.min(picker.hits.len().saturating_sub(1));
         picker

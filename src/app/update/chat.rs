@@ -3,10 +3,10 @@
 //! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
 //! frame reports makes it exact.
 
-use super::session;
+use super::{find, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
-use crate::app::state::chat::{Chat, Density, Entry, View};
+use crate::app::state::chat::{self, Chat, Density, Entry, View};
 use crate::app::state::search::Search;
 use crate::app::state::{Focus, State};
 use crate::domain::contract::Command;
@@ -30,10 +30,17 @@ pub(super) fn drawn(state: &mut State, frame: Frame, fx: &mut Vec<Effect>) {
         panel.scroll = panel.scroll.min(hidden);
     }
     let chat = &mut open.chat;
-    chat.drawn = drawn;
-    if let (View::At { .. }, Some((key, line))) = (chat.view, drawn.top) {
+    let bottom = drawn.at_end;
+    // The end of what is loaded is not the end while later rows are missing.
+    chat.drawn = chat::Drawn { at_end: bottom && chat.later.is_none(), ..drawn };
+    if let (View::At { .. } | View::Mark { .. }, Some((key, line))) = (chat.view, drawn.top) {
         // Who scrolls to the end follows it from there on.
-        chat.view = if drawn.at_end { View::End } else { View::At { key, line } };
+        chat.view = if chat.drawn.at_end { View::End } else { View::At { key, line } };
+    }
+    if let (true, Some(cursor), false) = (bottom, chat.later, chat.loading || !open.loaded) {
+        chat.loading = true;
+        fx.push(Effect::Send(Command::Later { session: id, cursor, rows: session::ROWS }));
+        return;
     }
     if let (true, Some(cursor), false) = (drawn.at_top, chat.earlier, chat.loading || !open.loaded) {
         chat.loading = true;
@@ -58,12 +65,7 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
                 chat.view = View::At { key: first.key, line: 0 };
             }
         }
-        ChatAction::End => {
-            if let Some(chat) = chat(state) {
-                chat.view = View::End;
-                chat.cursor = None;
-            }
-        }
+        ChatAction::End => to_end(state, fx),
         ChatAction::Previous => jump(state, Way::Up, |_| true),
         ChatAction::Next => jump(state, Way::Down, |_| true),
         ChatAction::PreviousMessage => jump(state, Way::Up, is_user),
@@ -105,8 +107,23 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
                 None => state.search = Some(Search { typing: true, ..Search::default() }),
             }
         }
+        ChatAction::SearchNext if state.search.is_none() && find::walk_on(state, 1, fx) => {}
+        ChatAction::SearchPrevious if state.search.is_none() && find::walk_on(state, -1, fx) => {}
         ChatAction::SearchNext => walk_hits(state, Way::Down),
         ChatAction::SearchPrevious => walk_hits(state, Way::Up),
+    }
+}
+
+/// Shows the end and follows it; where later rows are missing, the last ones are asked for.
+pub(super) fn to_end(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(id) = state.current_id().cloned() else { return };
+    let Some(chat) = chat(state) else { return };
+    chat.view = View::End;
+    chat.cursor = None;
+    chat.seek = None;
+    if chat.later.is_some() {
+        chat.loading = true;
+        fx.push(Effect::Send(Command::Open { session: id, rows: session::ROWS }));
     }
 }
 
@@ -132,8 +149,12 @@ fn is_tool(entry: &Entry) -> bool {
 /// Moves what is shown by so many lines, down for more than 0.
 pub(super) fn scroll(state: &mut State, by: i64) {
     let Some(chat) = chat(state) else { return };
+    chat.seek = None;
     chat.view = match (chat.view, chat.drawn.top) {
-        (View::At { key, line }, _) => View::At { key, line: line.saturating_add(by) },
+        (View::At { key, line }, _) | (View::Mark { .. }, Some((key, line))) => {
+            View::At { key, line: line.saturating_add(by) }
+        }
+        (view @ View::Mark { .. }, None) => view,
         (View::End, Some((key, line))) if by < 0 => View::At { key, line: line.saturating_add(by) },
         (View::End, _) => View::End,
     };

@@ -1,9 +1,8 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{chat, overlay, panel, slash, to};
+use super::{chat, overlay, panel, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
-use crate::app::state::chat::View;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
 use crate::app::state::edit::Done;
 use crate::app::state::overlay::Overlay;
@@ -50,6 +49,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Some(Overlay::Picker(picker)) => {
             if picker.query.edit(verb) == Done::Changed {
                 picker.filter();
+                properties::offer_new_label(state);
             }
             return;
         }
@@ -63,7 +63,18 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             }
             return;
         }
-        Some(Overlay::Help(_) | Overlay::ConfirmQuit) => return,
+        Some(Overlay::Find) => {
+            state.find.query.edit(verb);
+            return;
+        }
+        Some(Overlay::Prompt(prompt)) => {
+            prompt.line.edit(verb);
+            prompt.problem = None;
+            return;
+        }
+        Some(
+            Overlay::Help(_) | Overlay::ConfirmQuit | Overlay::Confirm(_) | Overlay::Trash(_) | Overlay::Health(_),
+        ) => return,
         None => {}
     }
     match state.focus {
@@ -76,7 +87,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             if let Some(filter) = state.sessions.filter.as_mut() {
                 filter.query.edit(verb);
             }
-            state.arrange();
+            state.sessions.retype(state.now, state.utc_offset);
         }
         Focus::Chat if state.search.as_ref().is_some_and(|search| search.typing) => {
             if let Some(search) = state.search.as_mut() {
@@ -192,9 +203,8 @@ pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
         state.lobby_sent.push(text);
         return;
     };
-    if let Some(open) = state.open.get_mut(&id) {
-        open.chat.view = View::End;
-    }
+    chat::to_end(state, fx);
+    state.left_unread = None;
     fx.push(to(&id, if steer { Act::Steer { text } } else { Act::Send { text } }));
 }
 

@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{inbox, leave, model, panel, rows, session, to};
+use super::{change, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -46,7 +46,10 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             let ours = state.open.keys().filter(|id| !listed.contains(*id)).filter_map(|id| state.sessions.meta(id));
             sessions.extend(ours.cloned());
             state.sessions.replace(sessions, state.now, state.utc_offset);
-            if let Some(id) = state.current_id().cloned() {
+            // The list may come again and again: whoever moves about in it stays where they are.
+            if state.sessions.cursor_row().is_none()
+                && let Some(id) = state.current_id().cloned()
+            {
                 state.sessions.select(&id);
             }
             let height = state.list_height();
@@ -58,6 +61,12 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
+        Event::Properties(properties) => properties::defined(state, *properties, fx),
+        Event::Found { search, results, end } => find::found(state, search, results, end),
+        Event::Trash(rows) => lifecycle::trash(state, rows),
+        Event::Health(report) => lifecycle::health(state, *report),
+        Event::Branched { from, to, rewound } => lifecycle::branched(state, &from, &to, rewound, fx),
+        Event::Deleted { session, trash } => change::deleted(state, &session, trash.as_ref(), fx),
         Event::Notice(notice) => state.notify(notice),
         Event::Ended => leave::ended(state, fx),
         _ => {}
@@ -81,7 +90,17 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
-        Event::Changed(_) | Event::Models { .. } | Event::Configured(_) | Event::Notice(_) | Event::Ended => {
+        Event::Changed(_)
+        | Event::Models { .. }
+        | Event::Configured(_)
+        | Event::Properties(_)
+        | Event::Found { .. }
+        | Event::Trash(_)
+        | Event::Health(_)
+        | Event::Branched { .. }
+        | Event::Deleted { .. }
+        | Event::Notice(_)
+        | Event::Ended => {
             whole(state, event, fx);
         }
         event => {
@@ -93,10 +112,17 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
 }
 
 fn resync(open: &mut Open, id: &SessionId, fx: &mut Vec<Effect>) {
-    if !open.resync {
-        open.resync = true;
-        fx.push(Effect::Send(Command::Open { session: id.clone(), rows: session::ROWS.max(open.chat.entries.len()) }));
+    if open.resync {
+        return;
     }
+    open.resync = true;
+    let rows = session::ROWS.max(open.chat.entries.len());
+    let session = id.clone();
+    // Who reads far from the end reads on there.
+    fx.push(Effect::Send(match open.chat.around.filter(|_| open.chat.later.is_some()) {
+        Some(at) => Command::OpenAt { session, at, rows },
+        None => Command::Open { session, rows },
+    }));
 }
 
 /// An event of a conversation that is loaded and complete.
@@ -105,6 +131,17 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
     let Some(open) = state.open.get_mut(id) else { return };
     match event {
         Event::Page { rows, earlier } => rows::prepend(open, rows, earlier),
+        Event::LaterPage { rows, later } => {
+            let running = open.turn.started.is_some();
+            rows::append(open, rows, later, running);
+            find::land(state, id);
+        }
+        // What comes at the end has no place while rows before it are missing.
+        Event::Row(row) if open.chat.later.is_some() => {
+            open.chat.unseen.insert(row.id);
+        }
+        Event::Delta { .. } | Event::Dropped { .. } if open.chat.later.is_some() => {}
+        Event::Redelivering { at } => open.redelivery = at,
         Event::Row(row) => {
             open.turn.retry = None;
             rows::put(open, *row);
@@ -169,7 +206,7 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
-    let Opened { meta, rows, earlier, later: _, redelivery: _, queue, queue_held, requests, todo, draft } = snapshot;
+    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, draft } = snapshot;
     if !state.open.contains_key(id) {
         adopt(state, id, fx);
     }
@@ -180,7 +217,8 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.resync = false;
     open.seq = Some(seq);
     open.chat.density = state.density;
-    rows::replace(open, rows, earlier, running);
+    rows::replace(open, rows, (earlier, later), running);
+    open.redelivery = redelivery;
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
@@ -211,6 +249,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
     changed(state, meta, fx);
     panel::sync(state, id, shown.as_ref().filter(|_| !same));
+    find::land(state, id);
     if !odd.is_empty() && state.current_id() == Some(id) {
         let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
         state.notify(Notice::new(Level::Warning, format!("{}{more}", odd.first().map_or("", String::as_str))));
@@ -273,6 +312,12 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
     for overlay in &mut state.overlays {
         match overlay {
             Overlay::Rename(rename) if rename.session == *from => rename.session = to.clone(),
+            Overlay::Health(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Picker(picker) => {
+                for id in picker.sessions.iter_mut().filter(|id| *id == from) {
+                    id.clone_from(to);
+                }
+            }
             Overlay::Inbox(inbox) => {
                 if let Some((session, _)) = inbox.answering.as_mut().filter(|(session, _)| session == from) {
                     session.clone_from(to);

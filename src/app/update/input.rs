@@ -1,6 +1,6 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, chat, compose, list, overlay, panel, session};
+use super::{act, chat, compose, lifecycle, list, overlay, panel, properties, redeliver, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
@@ -12,10 +12,14 @@ use crate::keymap::key::{Code, Key};
 /// After so many milliseconds the keys that can follow are shown.
 const STRIP_AFTER: u64 = 400;
 
+/// Two presses of Esc within so many milliseconds belong together.
+const TWICE: u64 = 600;
+
 /// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.
 fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
     state.idle_before = state.now.since(state.last_key);
     state.last_key = state.now;
+    redeliver::hold(state, fx);
     if let Quit::OnceMore(armed) = state.quit
         && armed != key
     {
@@ -87,8 +91,14 @@ fn insert(state: &mut State, text: &str) {
         Some(Overlay::Picker(picker)) => {
             picker.query.insert(text);
             picker.filter();
+            properties::offer_new_label(state);
         }
+        Some(Overlay::Find) => state.find.query.insert(text),
         Some(Overlay::Rename(rename)) => rename.title.insert(text),
+        Some(Overlay::Prompt(prompt)) => {
+            prompt.line.insert(text);
+            prompt.problem = None;
+        }
         Some(Overlay::Inbox(inbox)) => {
             if let Some((_, panel)) = &mut inbox.answering
                 && let Stage::Writing { text: words, .. } = &mut panel.stage
@@ -96,7 +106,9 @@ fn insert(state: &mut State, text: &str) {
                 words.insert(text);
             }
         }
-        Some(Overlay::Help(_) | Overlay::ConfirmQuit) => {}
+        Some(
+            Overlay::Help(_) | Overlay::ConfirmQuit | Overlay::Confirm(_) | Overlay::Trash(_) | Overlay::Health(_),
+        ) => {}
         None => match state.focus {
             Focus::Panel => {
                 if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut())
@@ -108,7 +120,7 @@ fn insert(state: &mut State, text: &str) {
             Focus::List => {
                 if let Some(filter) = state.sessions.filter.as_mut().filter(|filter| filter.typing) {
                     filter.query.insert(text);
-                    state.arrange();
+                    state.sessions.retype(state.now, state.utc_offset);
                 }
             }
             Focus::Chat => {
@@ -123,9 +135,10 @@ fn insert(state: &mut State, text: &str) {
 }
 
 /// A pasted text goes where text is written, else into the composer. It never sends and never answers.
-pub(super) fn paste(state: &mut State, text: &str) {
+pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     state.last_key = state.now;
-    let inputs = [Context::Input, Context::Picker, Context::Search];
+    redeliver::hold(state, fx);
+    let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
     let clean = crate::app::state::composer::clean_paste(text);
     if state.contexts().first().is_some_and(|context| inputs.contains(context)) {
         insert(state, &clean);
@@ -141,14 +154,17 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if !state.overlays.is_empty() {
         return overlay::back(state, fx);
     }
+    if state.focus == Focus::List && list::back(state, fx) {
+        return;
+    }
     match state.focus {
         Focus::Panel => return panel::back(state),
-        Focus::List if state.sessions.filter.is_some() => {
-            state.sessions.filter = None;
-            return state.arrange();
-        }
         Focus::Chat if state.search.is_some() => {
             state.search = None;
+            return;
+        }
+        Focus::Chat if state.trail.is_some() => {
+            state.trail = None;
             return;
         }
         Focus::Composer if state.composer().slash.is_some() => return compose::close_menu(state),
@@ -161,6 +177,17 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         state.shown = Default::default();
     } else {
         state.notices.clear();
+        twice(state);
+    }
+}
+
+/// Esc where it has nothing to do: twice, it leads back to an earlier message.
+fn twice(state: &mut State) {
+    let idle = state.focus == Focus::Composer && state.composer().is_empty();
+    let before = state.escaped.replace(state.now);
+    if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
+        state.escaped = None;
+        lifecycle::rewind(state);
     }
 }
 

@@ -1,16 +1,21 @@
 //! How messages change the state: the router. Each file beside this one changes one concern; here it is only decided which.
 
+mod change;
 mod chat;
 mod compose;
 mod engine;
+mod find;
 mod inbox;
 mod input;
 mod leave;
+mod lifecycle;
 mod list;
 mod model;
 mod mouse;
 mod overlay;
 mod panel;
+mod properties;
+mod redeliver;
 mod rows;
 mod session;
 mod settle;
@@ -55,14 +60,14 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Act { action, key: None } => act(state, action, None, &mut fx),
         Msg::Chord(keys) => input::chord(state, keys, &mut fx),
         Msg::Key(key) => input::unbound(state, key, &mut fx),
-        Msg::Paste(text) => input::paste(state, &text),
+        Msg::Paste(text) => input::paste(state, &text, &mut fx),
         Msg::Mouse(mouse) => mouse::mouse(state, mouse, &mut fx),
         Msg::Resize { width, height } => {
             state.size = super::state::Size { width, height };
             let height = state.list_height();
             state.sessions.follow(height);
         }
-        Msg::Focus(focused) => state.terminal.focused = focused,
+        Msg::Focus(focused) => list::focused(state, focused, &mut fx),
         Msg::Engine(stamped) => engine::engine(state, *stamped, &mut fx),
         Msg::Drawn(frame) => chat::drawn(state, *frame, &mut fx),
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
@@ -76,6 +81,8 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         }
         Msg::Terminate => leave::quit(state, &mut fx),
     }
+    find::settle(state, &mut fx);
+    redeliver::settle(state, &mut fx);
     settle::settle(state, &mut fx);
     fx
 }
@@ -90,10 +97,14 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
             state.notices.expire(state.now);
         }
         Timer::Quit => leave::time_over(state, fx),
+        Timer::Undo => change::undo_over(state, fx),
         Timer::Tick => {
             state.ticking = None;
             state.sessions.turn_day(state.now, state.utc_offset);
         }
+        Timer::Search => find::time_over(state, fx),
+        // The frame shows the seconds that are left; the next one is waited for again.
+        Timer::Countdown => state.counting = None,
     }
 }
 
@@ -111,6 +122,8 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Pane(verb) => list::pane(state, verb, key),
         Action::Answer(verb) => panel::act(state, verb, key, fx),
         Action::Picker(verb) => overlay::act(state, verb, fx),
+        Action::Find(verb) => find::act(state, verb),
+        Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),
         Action::App(AppAction::Interrupt) => leave::interrupt(state, key, fx),

@@ -1,11 +1,11 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use super::{act, chat, compose, overlay, panel, session, slash};
+use super::{act, chat, compose, list, overlay, panel, session, slash};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, State};
-use crate::keymap::action::{ChatAction, ModeAction, TurnAction};
+use crate::keymap::action::{ChatAction, ModeAction, SessionAction, TurnAction};
 
 /// Lines for a notch of the wheel.
 const NOTCH: i64 = 3;
@@ -31,6 +31,7 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
     }
     match target {
         Target::ListRow(id) => session::open(state, &id, fx),
+        Target::ListHeading(group) => list::press_heading(state, &group, fx),
         Target::List => {
             panel::give_back(state);
             state.focus = Focus::List;
@@ -53,6 +54,7 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
             }
         }
         Target::ToEnd => act(state, ChatAction::End.into(), None, fx),
+        Target::Parent => act(state, SessionAction::Parent.into(), None, fx),
         Target::Composer => {
             panel::give_back(state);
             state.focus = Focus::Composer;
@@ -98,8 +100,8 @@ fn wheel(state: &mut State, target: Option<Target>, by: i64) {
         return overlay::wheel(state, step);
     }
     match target {
-        Some(Target::List | Target::ListRow(_)) => {
-            let last = state.sessions.rows().len().saturating_sub(state.list_height());
+        Some(Target::List | Target::ListRow(_) | Target::ListHeading(_)) => {
+            let last = state.sessions.row_count().saturating_sub(state.list_height());
             state.sessions.top = state.sessions.top.saturating_add_signed(step).min(last);
         }
         Some(Target::Panel | Target::Choice(_)) => {

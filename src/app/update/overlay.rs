@@ -1,14 +1,17 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
-use super::{act as do_action, chat, compose, inbox, leave, list, model, panel, session, to};
+use super::{
+    act as do_action, chat, compose, find, inbox, leave, lifecycle, list, model, panel, properties, session, to,
+};
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
-use crate::app::state::overlay::{Help, Overlay, Rename};
+use crate::app::state::overlay::{Help, Overlay, Rename, Wanted};
 use crate::app::state::panel::Stage;
 use crate::app::state::picker::{Item, Kind, Picker, Value};
-use crate::app::state::{Focus, State};
+use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
 use crate::domain::ids::SessionId;
+use crate::domain::inbox::Change;
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{
     Action, AppAction, ChatAction, ComposerAction, Context, HelpAction, ListAction, PickerAction, SessionAction,
@@ -20,7 +23,8 @@ pub(super) fn open(state: &mut State, overlay: Overlay) {
 }
 
 pub(super) fn open_picker(state: &mut State, kind: Kind, items: Vec<Item>, selected: usize) {
-    open(state, Overlay::Picker(Box::new(Picker::new(kind, items, selected))));
+    let picker = Picker { from: state.focus, ..Picker::new(kind, items, selected) };
+    open(state, Overlay::Picker(Box::new(picker)));
 }
 
 pub(super) fn item(label: impl Into<String>, detail: impl Into<String>, value: Value) -> Item {
@@ -39,6 +43,29 @@ fn closed(state: &mut State) {
     }
 }
 
+/// Closes what was asked of sessions from the list: the list keeps the keys, for the next ones. Whether that was it.
+fn close_over_list(state: &mut State) -> bool {
+    let of_list = match state.overlays.last() {
+        Some(Overlay::Confirm(_)) => true,
+        Some(Overlay::Prompt(prompt)) => matches!(prompt.wanted, Wanted::LabelValue { .. }),
+        Some(Overlay::Picker(picker)) => matches!(picker.kind, Kind::Filter | Kind::Status | Kind::Labels),
+        _ => false,
+    };
+    let closes = of_list && state.focus == Focus::List && state.overlays.len() == 1;
+    if closes {
+        state.overlays.pop();
+    }
+    closes
+}
+
+/// Closes the topmost overlay.
+fn close(state: &mut State) {
+    if !close_over_list(state) {
+        state.overlays.pop();
+        closed(state);
+    }
+}
+
 /// Esc over the panes.
 pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut()
@@ -50,6 +77,9 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         } else {
             inbox.answering = None;
         }
+        return;
+    }
+    if close_over_list(state) {
         return;
     }
     if let Some(Overlay::Picker(picker)) = state.overlays.pop()
@@ -132,7 +162,16 @@ pub(super) fn wheel(state: &mut State, by: isize) {
                 inbox.selected = inbox.selected.saturating_add_signed(by).min(inbox.rows.len().saturating_sub(1));
             }
         },
-        Some(Overlay::Rename(_) | Overlay::ConfirmQuit) => {}
+        Some(Overlay::Find) => find::step(state, by),
+        Some(Overlay::Trash(bin)) => {
+            let last = bin.rows.as_ref().map_or(0, Vec::len).saturating_sub(1);
+            bin.selected = bin.selected.saturating_add_signed(by).min(last);
+        }
+        Some(Overlay::Health(card)) => {
+            let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
+            card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
+        }
+        Some(Overlay::Rename(_) | Overlay::Prompt(_) | Overlay::ConfirmQuit | Overlay::Confirm(_)) => {}
         // The filter of the list and the search of the conversation move what they found.
         None if state.focus == Focus::List => {
             state.sessions.step(by);
@@ -235,6 +274,18 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
     match state.overlays.last_mut() {
         Some(Overlay::Picker(picker)) if at < picker.hits.len() => picker.selected = at,
         Some(Overlay::Inbox(inbox)) if inbox.answering.is_none() && at < inbox.rows.len() => inbox.selected = at,
+        Some(Overlay::Trash(bin)) if bin.rows.as_ref().is_some_and(|rows| at < rows.len()) => {
+            // To restore is more than to look: the first click only selects.
+            if bin.selected != at {
+                bin.selected = at;
+                return;
+            }
+        }
+        Some(Overlay::Find) => {
+            if !state.find.select_row(at) {
+                return;
+            }
+        }
         _ => return,
     }
     accept(state, fx);
@@ -245,12 +296,20 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     match state.overlays.last_mut() {
         None => match state.focus {
             Focus::Panel => panel::accept_words(state, fx),
-            Focus::List => list::accept_filter(state),
+            Focus::List => list::accept_filter(state, fx),
             Focus::Chat => chat::accept_search(state),
             Focus::Composer => {}
         },
-        Some(Overlay::Help(_)) => back(state, fx),
+        Some(Overlay::Help(_) | Overlay::Health(_)) => back(state, fx),
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
+        Some(Overlay::Find) => find::accept(state, fx),
+        Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
+        Some(Overlay::Confirm(asked)) => {
+            let deed = asked.deed.clone();
+            close(state);
+            lifecycle::confirmed(state, deed, fx);
+        }
+        Some(Overlay::Prompt(_)) => answer_prompt(state, fx),
         Some(Overlay::Rename(rename)) => {
             let (session, title) = (rename.session.clone(), rename.title.text().trim().to_owned());
             state.overlays.pop();
@@ -263,13 +322,77 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Inbox(_)) => inbox::answer_selected(state, fx),
         Some(Overlay::Picker(picker)) => {
             let Some(value) = picker.chosen().map(|item| item.value.clone()) else { return };
-            if value == Value::Remark {
-                return;
+            let sessions = picker.sessions.clone();
+            match value {
+                Value::Remark => return,
+                // Several are chosen one after another.
+                Value::Label(id) => return properties::toggle(state, &id, sessions, fx),
+                Value::LabelEntry(entry) => {
+                    wipe(picker);
+                    properties::offer_new_label(state);
+                    return lifecycle::change(state, sessions, Change::AddLabel(entry), fx);
+                }
+                Value::NewLabel(name) => {
+                    wipe(picker);
+                    properties::offer_new_label(state);
+                    return properties::define(state, &name, sessions, fx);
+                }
+                _ => {}
             }
-            state.overlays.pop();
-            closed(state);
-            choose(state, value, fx);
+            let from = picker.from;
+            close(state);
+            match value {
+                Value::Act(action) => from_palette(state, action, from, fx),
+                Value::Status(id) => lifecycle::change(state, sessions, Change::Status(id), fx),
+                value => choose(state, value, fx),
+            }
         }
+    }
+}
+
+/// What was typed has been used.
+fn wipe(picker: &mut Picker) {
+    picker.query = Line::default();
+}
+
+/// Does a verb where the palette was opened: in the conversation it is for the chosen entry, in the list for what is
+/// chosen there.
+fn from_palette(state: &mut State, action: Action, from: Focus, fx: &mut Vec<Effect>) {
+    let now = state.focus;
+    let of_entry = matches!(action, Action::Session(SessionAction::Branch | SessionAction::Rewind));
+    if from == Focus::List && matches!(action, Action::Session(_) | Action::List(_)) {
+        state.focus = from;
+        state.shown = Shown::List;
+        do_action(state, action, None, fx);
+    } else if from == Focus::Chat && of_entry {
+        state.focus = from;
+        do_action(state, action, None, fx);
+        if state.focus == from && state.overlays.is_empty() {
+            state.focus = now;
+        }
+    } else {
+        do_action(state, action, None, fx);
+    }
+}
+
+/// Enter in a line that was asked for.
+fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(Overlay::Prompt(prompt)) = state.overlays.last_mut() else { return };
+    let text = prompt.line.text().trim().to_owned();
+    if let Wanted::LabelValue { value, .. } = &prompt.wanted
+        && let Some(why) = properties::problem(Some(*value), &text)
+    {
+        prompt.problem = Some(why.to_owned());
+        return;
+    }
+    let wanted = prompt.wanted.clone();
+    close(state);
+    match wanted {
+        Wanted::LabelValue { label, sessions, .. } => {
+            lifecycle::change(state, sessions, Change::AddLabel(format!("{label}::{text}")), fx);
+        }
+        Wanted::Cwd(session) if !text.is_empty() => lifecycle::set_cwd(state, &session, &text, fx),
+        Wanted::Cwd(_) => {}
     }
 }
 
@@ -292,6 +415,8 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
                 None => state.notify(Notice::new(Level::Info, "That message was sent meanwhile.")),
             }
         }
-        Value::Remark => {}
+        Value::Rewind(id) => lifecycle::ask_rewind(state, &id),
+        Value::Facet(facet) => list::choose_facet(state, facet, fx),
+        Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
     }
 }

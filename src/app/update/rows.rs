@@ -21,13 +21,15 @@ fn begins_turn(message: &Message) -> bool {
     matches!(&message.body, Body::User(user) if !user.steer)
 }
 
-/// Puts a snapshot's rows in place of all. The place that is read stays, by the row's id.
-pub(super) fn replace(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>, running: bool) {
+/// Puts a snapshot's rows in place of all; `ends` are the cursors for what is before and after them. The place that is
+/// read stays, by the row's id.
+pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, Option<u64>), running: bool) {
     let id_of = |open: &Open, key: i64| {
         open.chat.entries.iter().find(|entry| entry.key == key).map(|entry| entry.message.id.clone())
     };
     let read = match open.chat.view {
         View::At { key, line } => id_of(open, key).map(|id| (id, line)),
+        View::Mark { key } => id_of(open, key).map(|id| (id, 0)),
         View::End => None,
     };
     let cursor = open.chat.cursor.and_then(|key| id_of(open, key));
@@ -46,8 +48,9 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>,
         })
         .collect();
     open.next_key = open.chat.entries.back().map_or(first, |entry| entry.key + 1);
-    open.chat.earlier = earlier;
+    (open.chat.earlier, open.chat.later) = ends;
     open.chat.loading = false;
+    open.chat.unseen.clear();
     let key_of = |id: &MessageId| open.chat.entries.iter().rev().find(|e| e.message.id == *id).map(|e| e.key);
     let view = read.and_then(|(id, line)| Some(View::At { key: key_of(&id)?, line })).unwrap_or(View::End);
     let cursor = cursor.and_then(|id| key_of(&id));
@@ -65,6 +68,22 @@ pub(super) fn prepend(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>)
     }
     open.chat.earlier = earlier;
     open.chat.loading = false;
+}
+
+/// Puts a page of later rows after all others.
+pub(super) fn append(open: &mut Open, rows: Vec<Message>, later: Option<u64>, running: bool) {
+    let revision = revise(open);
+    let begun = rows.iter().rposition(begins_turn).map_or(0, |at| at + 1);
+    for (at, message) in rows.into_iter().enumerate() {
+        let live = running && later.is_none() && at >= begun && grows(&message.body);
+        open.chat.entries.push_back(Entry { key: open.next_key, revision, message, live });
+        open.next_key += 1;
+    }
+    open.chat.later = later;
+    open.chat.loading = false;
+    if later.is_none() {
+        open.chat.unseen.clear();
+    }
 }
 
 /// The place of a row of the turn that runs.

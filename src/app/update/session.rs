@@ -1,6 +1,6 @@
 //! Which session is shown, and what is done to it as a whole: making, opening, leaving, stopping, its mode and draft.
 
-use super::{overlay, to};
+use super::{change, find, lifecycle, overlay, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::open::Open;
@@ -23,6 +23,9 @@ pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: 
         SessionAction::New => new(state, fx),
         SessionAction::Rename => overlay::rename(state, state.current_id().cloned()),
         SessionAction::Switch => overlay::sessions(state),
+        SessionAction::Flag => change::flag(state, fx),
+        SessionAction::Archive => change::archive(state, fx),
+        SessionAction::Unread => change::unread(state, fx),
         SessionAction::Next => beside(state, 1, fx),
         SessionAction::Previous => beside(state, -1, fx),
         SessionAction::Position => {
@@ -31,6 +34,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: 
                 open(state, &id, fx);
             }
         }
+        SessionAction::Search => find::open(state, None, fx),
+        verb => lifecycle::act(state, verb, fx),
     }
 }
 
@@ -51,6 +56,8 @@ fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
 pub(super) fn new(state: &mut State, fx: &mut Vec<Effect>) {
     leave_shown(state, fx);
     state.current = Current::New;
+    state.trail = None;
+    state.left_unread = None;
     if !state.creating {
         state.creating = true;
         fx.push(Effect::Send(Command::Create(NewSession::default())));
@@ -60,11 +67,21 @@ pub(super) fn new(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Shows a session; its composer gets the focus.
 pub(super) fn open(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    let other = state.current_id() != Some(id);
+    enter(state, id, fx);
+    if other {
+        load(state, id, fx);
+    }
+}
+
+/// Goes to a session without asking for its conversation.
+pub(super) fn enter(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
     if state.current_id() != Some(id) {
         leave_shown(state, fx);
         state.current = Current::Session(id.clone());
         state.search = None;
-        load(state, id, fx);
+        state.trail = None;
+        state.left_unread = None;
     }
     state.sessions.select(id);
     let height = state.list_height();
@@ -80,12 +97,17 @@ fn shown_now(state: &mut State) {
 
 /// Asks for a session's conversation where it is not loaded.
 pub(super) fn load(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
-    state.recent.retain(|other| other != id);
-    state.recent.push(id.clone());
+    loaded_last(state, id);
     if !state.open.contains_key(id) {
         state.open.insert(id.clone(), Open::default());
         fx.push(Effect::Send(Command::Open { session: id.clone(), rows: ROWS }));
     }
+}
+
+/// Takes note that a session was looked at last.
+pub(super) fn loaded_last(state: &mut State, id: &SessionId) {
+    state.recent.retain(|other| other != id);
+    state.recent.push(id.clone());
 }
 
 fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {

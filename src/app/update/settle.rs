@@ -6,7 +6,6 @@ use crate::app::msg::Timer;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::Act;
-use crate::domain::session::Activity;
 
 /// The draft is on disk so many milliseconds after it changed, and a little.
 const DRAFT_AFTER: u64 = 400;
@@ -48,11 +47,10 @@ fn read(state: &mut State, fx: &mut Vec<Effect>) {
     let at_end = state.frame.chat.is_some()
         && state.overlays.is_empty()
         && state.open.get(id).is_some_and(|open| open.loaded && open.chat.drawn.at_end);
-    if !at_end || !state.terminal.focused {
+    if !at_end || !state.terminal.focused || state.left_unread.as_ref() == Some(id) {
         return;
     }
-    if let Some(meta) = state.sessions.meta_mut(id).filter(|meta| meta.unread) {
-        meta.unread = false;
+    if state.sessions.read(id) {
         fx.push(to(id, Act::Read));
     }
 }
@@ -67,11 +65,10 @@ fn drafts(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 fn title(state: &mut State, fx: &mut Vec<Effect>) {
-    let mut needing = state.sessions.metas().filter(|meta| needs_you(meta));
-    let title = match (needing.next(), needing.count()) {
+    let title = match (state.sessions.needing_metas().next(), state.sessions.needing()) {
         (None, _) => "lisle".to_owned(),
-        (Some(meta), 0) => format!("{} needs you · lisle", plain(meta.shown_title())),
-        (Some(_), more) => format!("{} need you · lisle", more + 1),
+        (Some(meta), 1) => format!("{} needs you · lisle", plain(meta.shown_title())),
+        (Some(_), all) => format!("{all} need you · lisle"),
     };
     if title != state.title {
         state.title.clone_from(&title);
@@ -85,7 +82,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 fn tick(state: &mut State, fx: &mut Vec<Effect>) {
-    let running = state.sessions.metas().any(|meta| matches!(meta.activity, Activity::Running(_) | Activity::Stopping));
+    let running = state.sessions.any_running();
     let waits = state.current_meta().is_some_and(needs_you);
     let every = match (running || state.running(), state.terminal.focused) {
         // What waits for the user stands still but for the seconds of its answer.

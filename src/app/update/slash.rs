@@ -1,10 +1,11 @@
 //! What the commands do that are written as messages.
 
-use super::{act as do_action, chat, compose, list, model, session, to};
+use super::{act as do_action, chat, compose, find, lifecycle, list, model, properties, session, to};
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
 use crate::app::state::chat::Density;
+use crate::app::state::overlay::Overlay;
 use crate::domain::contract::Act;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
@@ -62,6 +63,31 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             }
             Ok(())
         }
+        Slash::Search => {
+            find::open(state, Some(args), fx);
+            Ok(())
+        }
+        Slash::Status => properties::status_named(state, args, fx),
+        Slash::Label => properties::label_named(state, args, fx),
+        Slash::Cwd => {
+            if let Some(id) = state.current_id().cloned() {
+                lifecycle::set_cwd(state, &id, args, fx);
+            }
+            Ok(())
+        }
+        Slash::Delete if args == "--now" => {
+            lifecycle::ask_delete(state, &lifecycle::targets(state), true);
+            Ok(())
+        }
+        Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
+        Slash::Health if args == "repair" => {
+            do_action(state, call.slash.action(), None, fx);
+            if let Some(Overlay::Health(card)) = state.overlays.last_mut() {
+                card.then_repair = true;
+            }
+            Ok(())
+        }
+        Slash::Health => Err("Only repair can follow.".to_owned()),
         Slash::Model => model::choose_named(state, args, fx),
         Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
             Some(level) => {

@@ -19,6 +19,7 @@ pub use cache::Cache;
 pub use look::{Glyphs, Look};
 
 use crate::app::state::chat::{Chat, Drawn, Entry};
+use crate::app::state::find::Marker;
 use crate::domain::diff::FileDiff;
 use crate::domain::message::FailureAction;
 use crate::domain::sanitise::clean;
@@ -47,6 +48,10 @@ pub struct ChatOpts<'a> {
     pub asked_plan: Option<&'a str>,
     /// The keys for what helps after a failure; what has none here is not offered.
     pub helps: &'a [(FailureAction, String)],
+    /// What is marked wherever it stands.
+    pub marker: Option<&'a Marker>,
+    /// The key that goes to the end.
+    pub to_end: &'a str,
 }
 
 /// Draws the conversation into `area` and reports which part of it is seen.

@@ -61,6 +61,8 @@ fn opts() -> ChatOpts<'static> {
         glyphs: Glyphs::Unicode,
         focused: true,
         model: "sonnet",
+        marker: None,
+        to_end: "G",
     }
 }
 

@@ -7,6 +7,7 @@ use super::cache::{Anchor, Cache};
 use super::row::{Row, level, seconds, thousands};
 use super::{ChatOpts, Look};
 use crate::app::state::chat::{Chat, Drawn, Entry, View};
+use crate::app::state::find::Marker;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, Body};
 use crate::theme::{Role, Theme};
@@ -29,6 +30,8 @@ const NEAR: usize = 200;
 const ANSWER: usize = 2_000;
 /// Panes narrower than this have no gutter.
 const GUTTER_FROM: u16 = 24;
+/// Panes narrower than this have no room for the key that goes to the end.
+const NARROW: u16 = 60;
 /// Cells before the lines of a row.
 const GUTTER: usize = 2;
 
@@ -86,7 +89,7 @@ impl<'a> Transcript<'a> {
         let (next, hidden) = self.fill(top, line, buf);
         let at_end = next >= count && hidden == 0;
         let below = if at_end { 0 } else { hidden + self.heights_from(next) };
-        self.mark_end(at_end, below, buf);
+        self.mark_end(at_end && self.chat.later.is_none(), below, buf);
         let line = i64::try_from(line).unwrap_or(i64::MAX);
         let anchor = Anchor { view: self.chat.view, width: self.area.width, key, line, height: self.height(top) };
         self.cache.anchor = Some(anchor);
@@ -179,10 +182,17 @@ impl<'a> Transcript<'a> {
 
     /// The row at the top of the pane and how many of its lines are above it.
     fn resolve(&mut self) -> (usize, usize) {
-        let View::At { key, line } = self.chat.view else { return self.end() };
+        let (key, place) = match self.chat.view {
+            View::End => return self.end(),
+            View::At { key, line } => (key, Some(line)),
+            View::Mark { key } => (key, None),
+        };
         let count = self.chat.entries.len();
         let (mut index, mut line) = match self.chat.entries.binary_search_by_key(&key, |entry| entry.key) {
-            Ok(index) => (index, self.same_place(index, line)),
+            Ok(index) => match place {
+                Some(line) => (index, self.same_place(index, line)),
+                None => (index, self.marked(index)),
+            },
             Err(index) if index >= count => return self.end(),
             Err(index) => (index, 0),
         };
@@ -215,6 +225,20 @@ impl<'a> Transcript<'a> {
             room -= tall;
         }
         if count - index > WALK { (index, line) } else { self.end() }
+    }
+
+    /// Where the pane begins, in lines of a row, so that its first marked line is seen with what stands before it.
+    fn marked(&mut self, index: usize) -> i64 {
+        let chat = self.chat;
+        let Some(entry) = chat.entries.get(index) else { return 0 };
+        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        let above = self.above(index).height();
+        let laid = self.cache.row(entry, &row);
+        let found = self.opts.marker.and_then(|marker| {
+            (0..laid.height()).find(|n| laid.line(*n).is_some_and(|line| !marker.marks(&line.to_string()).is_empty()))
+        });
+        let line = i64::try_from(above + found.unwrap_or(0)).unwrap_or(0);
+        line - i64::from(self.area.height / 3)
     }
 
     fn tall(&mut self, index: usize) -> i64 {
@@ -294,6 +318,10 @@ impl<'a> Transcript<'a> {
         let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
         if let Some(line) = self.cache.row(entry, &row).line(number) {
             buf.set_line(self.area.x + indent, y, line, self.area.width - indent);
+            if let Some(marker) = self.opts.marker {
+                let area = Rect { x: self.area.x + indent, y, width: self.area.width - indent, height: 1 };
+                mark(&line.to_string(), marker, self.theme, area, buf);
+            }
         }
     }
 
@@ -377,10 +405,15 @@ impl<'a> Transcript<'a> {
             self.cache.end_seen = Some((key, self.height(last), self.area.width));
             return;
         }
-        let new = self.new_lines().min(below);
+        let more = self.chat.later.is_some();
+        let new = if more { self.chat.unseen.len() } else { self.new_lines().min(below) };
         let look = self.look();
         let arrow = look.glyph("↓", "v");
+        let key = self.opts.to_end;
         let (words, role) = match new {
+            _ if more && self.area.width < NARROW => (format!(" {arrow} more below "), Role::Accent),
+            0 if more => (format!(" {arrow} more below, {key} to the end "), Role::Accent),
+            new if more => (format!(" {arrow} {new} new at the end, {key} goes there "), Role::Accent),
             0 if below == 1 => (format!(" {arrow} 1 line "), Role::Dim),
             0 => (format!(" {arrow} {} lines ", thousands(below as u64)), Role::Dim),
             1 => (format!(" {arrow} 1 new line "), Role::Accent),
@@ -415,6 +448,19 @@ impl<'a> Transcript<'a> {
             return self.heights_from(index + 1);
         }
         now.saturating_sub(height) + self.heights_from(index + 1)
+    }
+}
+
+/// Lays the style of a hit over what is marked in a line that was drawn into `area`.
+fn mark(line: &str, marker: &Marker, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    for (start, end) in marker.marks(line) {
+        let cells = |bytes: std::ops::Range<usize>| {
+            let wide = line.get(bytes).map_or(0, text::width);
+            u16::try_from(wide).unwrap_or(u16::MAX)
+        };
+        let x = area.x.saturating_add(cells(0..start));
+        let place = Rect { x, width: cells(start..end), ..area };
+        buf.set_style(place.intersection(area), theme.style(Role::Found));
     }
 }
 

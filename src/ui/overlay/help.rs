@@ -99,5 +99,7 @@ fn heading(context: Context) -> &'static str {
         Context::Search => "While searching",
         Context::Help => "On this page",
         Context::Confirm => "At this question",
+        Context::Find => "In the search over all sessions",
+        Context::Health => "At a session's health",
     }
 }

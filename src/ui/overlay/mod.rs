@@ -1,5 +1,8 @@
 //! What lies over the panes: one raised sheet at a time, without a frame around it where its ground shows.
 
+mod ask;
+mod cards;
+mod find;
 mod help;
 mod inbox;
 mod picker;
@@ -26,6 +29,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Help(help) => help::draw(paint, help, body),
         Overlay::Picker(picker) => picker::draw(paint, picker, body),
         Overlay::Inbox(inbox) => inbox::draw(paint, inbox, body),
+        Overlay::Find => find::draw(paint, body),
+        Overlay::Confirm(asked) => ask::confirm(paint, asked, body),
+        Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
+        Overlay::Trash(bin) => cards::trash(paint, bin, body),
+        Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Rename(rename) => {
             let title = [paint.piece("Rename the session", Role::PanelTitle)];
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);
@@ -45,6 +53,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
             paint.over(cells::row(inner, 0), &format!("{turns} and would be stopped; all is saved."), Role::Text);
         }
     }
+}
+
+/// A text in lines of at most `width` cells, broken between words.
+fn folded(text: &str, width: usize) -> Vec<String> {
+    let span = ratatui::text::Span::raw(text);
+    let lines = super::text::wrap(&[span], width.max(1), &[], &[], super::text::Fold::Words);
+    lines.iter().map(ToString::to_string).collect()
 }
 
 /// Under so many rows a sheet has the whole screen.
@@ -186,7 +201,7 @@ pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
         (Action::App(AppAction::Palette), "all commands"),
         (Action::Mode(ModeAction::Next), "what the agent may do"),
         (Action::Model(ModelAction::Pick), "choose the model"),
-        (Action::Session(SessionAction::Switch), "find a session"),
+        (Action::Session(SessionAction::Search), "search all sessions"),
         (Action::App(AppAction::Help), "all keys"),
     ];
     let keyed: Vec<(String, &str)> =

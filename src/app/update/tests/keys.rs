@@ -18,6 +18,11 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Picker(picker)) => picker.kind.title(),
         Some(Overlay::Inbox(_)) => "inbox",
         Some(Overlay::Rename(_)) => "rename",
+        Some(Overlay::Find) => "find",
+        Some(Overlay::Confirm(_)) => "confirm",
+        Some(Overlay::Prompt(_)) => "prompt",
+        Some(Overlay::Trash(_)) => "trash",
+        Some(Overlay::Health(_)) => "health",
         Some(Overlay::ConfirmQuit) => "quit?",
     }
 }
@@ -249,7 +254,7 @@ fn list_keys_that_act_at_once() {
     assert_eq!(screen.state.sessions.selected(), screen.state.sessions.order().nth(1));
     screen.keys("G");
     assert_eq!(screen.state.sessions.selected(), screen.state.sessions.order().last());
-    screen.keys("k x q enter");
+    screen.keys("k w q enter");
     assert_eq!(screen.state.focus, Focus::Composer, "opening gives the composer the focus");
     assert_eq!(screen.state.current_id(), screen.state.sessions.selected());
 }
@@ -261,7 +266,7 @@ fn unbound_letters_in_list_and_chat_do_nothing() {
         screen.keys(keys);
         let focus = screen.state.focus;
         screen.fx.clear();
-        screen.keys("x q z");
+        screen.keys("c q w");
         assert_eq!((screen.state.focus, screen.text().as_str(), screen.sent()), (focus, "", vec![]));
     }
 }

@@ -1,0 +1,282 @@
+//! One session's files as its lane has them: who may write, what could not be saved yet, and how saving goes.
+//!
+//! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the faces.
+
+use super::desk::blocking;
+use super::lane::ToLane;
+use crate::domain::message::Message;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::{SessionId, SessionMeta};
+use crate::store::{Access, Around, Durability, Follower, Health, Journal, Loaded, Page, Store, StoreError, Writer};
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+/// Rows that are read in any case: among them stands the message that a death left in the queue too.
+const FEW: usize = 8;
+
+/// How a session stands to its files.
+#[derive(Debug)]
+pub(super) enum Standing {
+    /// Not looked at, or given back when nobody looked.
+    Unloaded,
+    /// A new session without files; what could not be saved waits here.
+    New {
+        /// Rows in order.
+        unsaved: Vec<Message>,
+        /// The user knows that they are not saved.
+        told: bool,
+    },
+    /// Read, and nobody writes, so far as is known. The lock was let go: looking keeps nobody out.
+    Seen,
+    /// We write.
+    Ours(Writer),
+    /// Somebody else writes; who, in words.
+    Theirs(String),
+}
+
+/// The files of one session.
+#[derive(Debug)]
+pub(super) struct Files {
+    store: Store,
+    id: SessionId,
+    lane: mpsc::Sender<ToLane>,
+    standing: Standing,
+    last_health: Option<String>,
+}
+
+/// A session as it was read.
+pub(super) struct Read {
+    pub(super) loaded: Loaded,
+    pub(super) draft: String,
+    /// Where somebody else writes or may write it: tells what happens from then on.
+    pub(super) follower: Option<Follower>,
+}
+
+/// What asking for the writer brought about.
+pub(super) enum Writing {
+    /// Here it is.
+    Ready(Writer),
+    /// The session was made on disk for it: with this id, and these rows were not saved before.
+    Made(Writer, SessionId, Vec<Message>),
+    /// There is none; the notice says why where it was not told before.
+    None(Option<Notice>),
+}
+
+impl Files {
+    /// The files of a session that is new, or was not looked at.
+    pub(super) fn new(store: Store, id: SessionId, is_new: bool, lane: mpsc::Sender<ToLane>) -> Self {
+        let standing = if is_new { Standing::New { unsaved: Vec::new(), told: false } } else { Standing::Unloaded };
+        Self { store, id, lane, standing, last_health: None }
+    }
+
+    pub(super) fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// The writer, where it is ours already.
+    pub(super) fn ours(&self) -> Option<&Writer> {
+        match &self.standing {
+            Standing::Ours(writer) => Some(writer),
+            _ => None,
+        }
+    }
+
+    /// Forgets what was seen: whoever held it may be gone by now, or somebody else may have come. What is ours stays.
+    pub(super) fn look_again(&mut self) {
+        if matches!(self.standing, Standing::Seen | Standing::Theirs(_)) {
+            self.standing = Standing::Unloaded;
+        }
+    }
+
+    /// Reads the session with its last `rows` rows, and asks for its lock. What to do with the answer is said with
+    /// [`Files::take`]. `None` when it failed inside lisle.
+    pub(super) async fn load(&self, rows: usize) -> Option<Result<Read, StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || {
+            let rows = rows.max(FEW);
+            let mut loaded = store.load(&id, rows)?;
+            let follows = match &loaded.access {
+                Access::Reader { .. } => true,
+                Access::Writer(_) => store.is_foreign() || store.is_remote(),
+            };
+            let mut follower = None;
+            if follows {
+                follower = store.follow(&id).ok();
+                // Whatever is written from here on is followed, so it has to be read up to here.
+                drop(loaded);
+                loaded = store.load(&id, rows)?;
+            }
+            Ok(Read { loaded, draft: store.draft(&id), follower })
+        })
+        .await
+    }
+
+    /// Takes what the lock's answer allows, or lets the lock go unless it `stays`. With `first`, the first write of
+    /// anything writes these properties too.
+    pub(super) fn take(&mut self, access: Access, first: Option<(SessionMeta, Value)>, stays: bool) {
+        self.standing = match access {
+            Access::Writer(_) if !stays => Standing::Seen,
+            Access::Writer(mut journal) => {
+                if let Some((meta, own)) = first {
+                    journal.prime(meta, own);
+                }
+                Standing::Ours(self.spawn(*journal))
+            }
+            Access::Reader { held_by } => Standing::Theirs(held_by),
+        };
+    }
+
+    fn spawn(&self, journal: Journal) -> Writer {
+        let writer = Writer::spawn(journal);
+        pass_on(writer.health(), self.lane.clone(), ToLane::Health);
+        pass_on(writer.elsewhere(), self.lane.clone(), ToLane::Elsewhere);
+        writer
+    }
+
+    /// The word to the user when saving goes otherwise than it did.
+    pub(super) fn health(&mut self, health: Health) -> Option<Notice> {
+        let now = match health {
+            Health::Saved => None,
+            Health::Unsaved(why) => Some(why),
+        };
+        if now == self.last_health {
+            return None;
+        }
+        self.last_health.clone_from(&now);
+        Some(match now {
+            Some(trouble) => Notice::new(Level::Error, trouble).hint("Kept in memory; saved as soon as it can be."),
+            None => Notice::new(Level::Info, "Everything is saved again."),
+        })
+    }
+
+    /// The writer; with the first write of a new session its files are made.
+    pub(super) async fn writer(&mut self, meta: &SessionMeta) -> Writing {
+        if let Standing::Ours(writer) = &self.standing {
+            return Writing::Ready(writer.clone());
+        }
+        let Standing::New { unsaved, told } = &mut self.standing else { return Writing::None(None) };
+        let (unsaved, told) = (std::mem::take(unsaved), *told);
+        let (store, meta) = (self.store.clone(), meta.clone());
+        match blocking(move || store.create(&meta)).await {
+            Some(Ok((id, journal))) => {
+                let writer = self.spawn(journal);
+                self.standing = Standing::Ours(writer.clone());
+                self.id.clone_from(&id);
+                Writing::Made(writer, id, unsaved)
+            }
+            failed => {
+                self.standing = Standing::New { unsaved, told: true };
+                let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
+                let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
+                    .hint("It works in memory and is tried again with each message.");
+                Writing::None(Some(notice).filter(|_| !told))
+            }
+        }
+    }
+
+    /// The files are not what they were: nothing of them is known any more. What waits to be saved goes on waiting with
+    /// the writer that has it.
+    pub(super) fn forget(&mut self) {
+        self.standing = Standing::Unloaded;
+    }
+
+    /// Keeps rows of a new session in memory.
+    pub(super) fn keep_in_memory(&mut self, rows: Vec<Message>) {
+        if let Standing::New { unsaved, .. } = &mut self.standing {
+            unsaved.extend(rows);
+        }
+    }
+
+    /// Saves what waits and lets the lock go. After an error everything stays as it was, and the writer goes on trying.
+    pub(super) async fn close(&mut self) -> Result<(), StoreError> {
+        if let Standing::Ours(writer) = &self.standing {
+            writer.close().await?;
+        }
+        self.standing = Standing::Unloaded;
+        Ok(())
+    }
+
+    /// Saves what waits and lets the lock go; what was read stays.
+    pub(super) async fn rest(&mut self) -> Result<(), StoreError> {
+        self.close().await?;
+        self.standing = Standing::Seen;
+        Ok(())
+    }
+
+    /// Saves what waits.
+    pub(super) async fn flush(&self) -> Result<(), StoreError> {
+        match &self.standing {
+            Standing::Ours(writer) => writer.flush().await,
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) async fn save_draft(&self, text: String) -> Option<Result<(), StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || store.save_draft(&id, &text)).await
+    }
+
+    /// All rows that the model is to know.
+    pub(super) async fn context(&self) -> Option<Result<Vec<Message>, StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || store.context(&id)).await
+    }
+
+    /// Rows around a place.
+    pub(super) async fn page_at(&self, at: u64, rows: usize) -> Option<Result<Around, StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || store.page_at(&id, at, rows)).await
+    }
+
+    /// Rows from a place on, and where those behind them begin.
+    pub(super) async fn page_after(
+        &self,
+        cursor: u64,
+        rows: usize,
+    ) -> Option<Result<(Vec<Message>, Option<u64>), StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || store.page_after(&id, cursor, rows.max(1))).await
+    }
+
+    /// Takes the session from whoever has its lock. What to do with it is said with [`Files::take`].
+    pub(super) async fn take_over(&self, rows: usize) -> Option<Result<Read, StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || {
+            let loaded = store.take_over(&id, rows.max(FEW))?;
+            Ok(Read { loaded, draft: store.draft(&id), follower: None })
+        })
+        .await
+    }
+
+    /// Rows before a place.
+    pub(super) async fn page(&self, cursor: u64, rows: usize) -> Option<Result<Page, StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || store.page(&id, cursor, rows.max(1))).await
+    }
+}
+
+/// Tells the lane what a writer says, until one of them ends.
+fn pass_on<T: Clone + Send + Sync + 'static>(
+    mut news: watch::Receiver<T>,
+    lane: mpsc::Sender<ToLane>,
+    word: impl Fn(T) -> ToLane + Send + 'static,
+) {
+    tokio::spawn(async move {
+        while news.changed().await.is_ok() {
+            let now = news.borrow_and_update().clone();
+            if lane.send(word(now)).await.is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// Rows that were not saved before, to a writer that was made for them.
+pub(super) async fn save(writer: &Writer, rows: Vec<Message>) -> Result<(), StoreError> {
+    if rows.is_empty() { Ok(()) } else { writer.append(rows, Durability::Synced).await }
+}
+
+/// An error of the store as a whole sentence.
+pub(super) fn trouble(error: &StoreError) -> Notice {
+    Notice::new(Level::Error, format!("{error}."))
+}

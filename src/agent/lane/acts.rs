@@ -1,0 +1,276 @@
+//! What people do to a session: acts, changes of its properties, and taking its files away from it.
+
+use super::super::desk::blocking;
+use super::super::files::{Standing, trouble};
+use super::super::step::{Input, Safety};
+use super::keep::Show;
+use super::{Lane, Running, SHOWN, Yielded, Yielding, now};
+use crate::domain::contract::Act;
+use crate::domain::ids::At;
+use crate::domain::inbox::Change;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::{Event, SessionMeta};
+use crate::store::StoreError;
+use std::sync::Arc;
+
+impl Lane {
+    pub(super) async fn act(&mut self, act: Act) {
+        // Whoever takes the files or the messages away comes first.
+        if (self.clearing || !self.yielding.is_empty()) && act != Act::Stop {
+            let text = "The session is being deleted or cleared, so nothing was done in it.";
+            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+            return;
+        }
+        if let Act::Draft { text } = act {
+            if self.load(Show::Nothing).await {
+                self.save_draft(text).await;
+            }
+            return;
+        }
+        if act == Act::Read {
+            return self.read_by_user().await;
+        }
+        if act == Act::TakeOver {
+            return self.take_from_holder().await;
+        }
+        if !self.own().await {
+            return;
+        }
+        self.acted = true;
+        self.automatic();
+        if leads_to_a_request(&act) && !self.load_context().await {
+            // Without its history the model would answer somebody else: what was sent waits.
+            if let Act::Send { text } | Act::Steer { text } = act {
+                self.input(Input::Hold(text)).await;
+            }
+            return;
+        }
+        let chosen = match &act {
+            Act::Model { connection, .. } => connection.clone(),
+            _ => None,
+        };
+        self.input(Input::Act(act)).await;
+        // Refused choices are not remembered.
+        if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
+            self.shared.setup.connections.choose(&name);
+            let shared = self.shared.clone();
+            blocking(move || (shared.setup.chosen)(&name)).await;
+        }
+    }
+
+    /// Takes the session from whoever has it, where somebody has.
+    async fn take_from_holder(&mut self) {
+        self.files.look_again();
+        if !self.load(Show::Nothing).await || !matches!(self.files.standing(), Standing::Theirs(_)) {
+            return self.reopen(SHOWN).await;
+        }
+        if self.take_over().await {
+            self.acted = true;
+            let text = "This session is written here from now on.";
+            self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+        }
+    }
+
+    /// Makes us the writer. False when we are not; the user was told why.
+    async fn own(&mut self) -> bool {
+        match self.files.standing() {
+            Standing::Ours(_) | Standing::New { .. } => return true,
+            // What another program wrote since is shown first.
+            Standing::Seen | Standing::Theirs(_) => self.files.look_again(),
+            Standing::Unloaded => {}
+        }
+        if !self.claim(Show::Changed).await {
+            return false;
+        }
+        let Standing::Theirs(who) = self.files.standing() else { return true };
+        let text = format!("This session can only be read here: {who} has it open.");
+        let hint = "Close it there, take it over if it does not answer, or start a new session.";
+        let notice = Notice::new(Level::Warning, text).hint(hint);
+        self.out.send(Event::Notice(notice)).await;
+        false
+    }
+
+    pub(super) async fn save_draft(&mut self, text: String) {
+        self.draft.clone_from(&text);
+        self.input(Input::Act(Act::Draft { text: text.clone() })).await;
+        // A draft of a session that is nowhere would be found by nobody.
+        if !text.is_empty() && matches!(self.files.standing(), Standing::New { .. }) {
+            self.keep_meta(Safety::Written).await;
+        }
+        if let Some(Err(error)) = self.files.save_draft(text).await {
+            tracing::warn!(%error, "the draft was not saved");
+        }
+    }
+
+    /// The time of a redelivery has come.
+    pub(super) async fn redeliver(&mut self, at: At) {
+        if self.machine.redelivery() == Some(at) && self.files.ours().is_some() && self.load_context().await {
+            self.acted = true;
+            self.input(Input::Redeliver(at)).await;
+        }
+    }
+
+    /// Changes properties. What goes wrong comes back as a sentence: one batch tells it once.
+    pub(super) async fn change(&mut self, change: Change) -> Result<(), String> {
+        if !self.yielding.is_empty() {
+            return Err("it is being deleted".to_owned());
+        }
+        if !matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
+            let at = now();
+            return self.alter(move |meta| change.apply(meta, at)).await;
+        }
+        let labels = self.machine.meta.labels.clone();
+        self.refused = None;
+        self.input(Input::Change(change)).await;
+        if let Some(error @ StoreError::HeaderTooLong { .. }) = self.refused.take() {
+            // Back to what is on disk: else nothing of the header could be saved any more.
+            self.machine.meta.labels = labels;
+            self.keep_meta(Safety::Synced).await;
+            self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+            return Err(error.to_string());
+        }
+        Ok(())
+    }
+
+    /// Changes the header of a session that is only looked at, or was: nobody has to read all of it for that.
+    async fn alter(&mut self, change: impl FnOnce(&mut SessionMeta) + Send + 'static) -> Result<(), String> {
+        let (store, id) = (self.shared.setup.store.clone(), self.machine.meta.id.clone());
+        match blocking(move || store.alter(&id, change)).await {
+            Some(Ok(meta)) => {
+                if matches!(self.files.standing(), Standing::Seen) {
+                    let old = &self.machine.meta;
+                    let (activity, odd) = (old.activity.clone(), old.odd.clone());
+                    self.machine.meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
+                    self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+                } else {
+                    self.out.send(Event::Changed(Box::new(meta))).await;
+                }
+                Ok(())
+            }
+            Some(Err(StoreError::Held { holder, .. })) => Err(format!("{holder} has it open")),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("something failed inside lisle; the log has it".to_owned()),
+        }
+    }
+
+    /// The end of it was seen.
+    async fn read_by_user(&mut self) {
+        if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
+            return self.input(Input::Act(Act::Read)).await;
+        }
+        if !self.load(Show::Nothing).await || !self.machine.meta.unread {
+            return;
+        }
+        let last = self.machine.last_row.clone();
+        let read = self.alter(|meta| {
+            meta.unread = false;
+            meta.last_read = last;
+        });
+        // What somebody else has open is marked there, and a mark that could not be made is worth no word.
+        if let Err(why) = read.await {
+            tracing::info!(session = %self.machine.meta.id, "not marked as read: {why}");
+        }
+    }
+
+    /// Lets the files go as soon as nothing runs.
+    pub(super) async fn give_up(&mut self, running: Running, done: Yielding) {
+        if running == Running::Stays && !self.machine.is_quiet() {
+            // Whoever asked may have ended meanwhile; so below.
+            let _ = done.send(Err("a turn runs".to_owned()));
+            return;
+        }
+        self.yielding.push(done);
+        if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
+            self.input(Input::Act(Act::Stop)).await;
+        }
+    }
+
+    /// Takes all messages out, once nothing runs.
+    pub(super) async fn clear(&mut self) {
+        if self.own().await {
+            self.acted = true;
+            self.clearing = true;
+            self.input(Input::Act(Act::Stop)).await;
+        }
+    }
+
+    async fn clear_now(&mut self) {
+        let Some(writer) = self.files.ours().cloned() else { return };
+        if let Err(error) = writer.clear(now()).await {
+            return self.out.send(Event::Notice(trouble(&error))).await;
+        }
+        // What is there now is read anew: the model knows nothing of what was said, nor of files that it read.
+        let closed = self.files.close().await;
+        self.told("close the session", closed);
+        self.files.forget();
+        self.unload();
+        self.seen = Arc::default();
+        self.reopen(SHOWN).await;
+    }
+
+    pub(super) async fn flush(&mut self) {
+        let kept = self.files.flush().await;
+        self.told("save what waits", kept);
+    }
+
+    /// Lets the files go when nothing needs them here: somebody waits for them, nobody looks, or nobody did anything but
+    /// look. While something runs or is unsaved they are kept, and it is tried again after whatever happens next.
+    pub(super) async fn let_go(&mut self) {
+        if !self.machine.is_quiet() {
+            return;
+        }
+        if !self.yielding.is_empty() {
+            return self.yield_now().await;
+        }
+        if std::mem::take(&mut self.clearing) {
+            return self.clear_now().await;
+        }
+        match self.files.standing() {
+            Standing::Ours(_) if self.left && self.machine.requests().is_empty() => {}
+            Standing::Ours(_) if !self.acted && self.machine.redelivery().is_none() => {
+                let closed = self.files.rest().await;
+                self.told("close the session", closed);
+                self.forget_meta();
+                return;
+            }
+            Standing::Seen | Standing::Theirs(_) if self.left => {}
+            _ => return,
+        }
+        let closed = self.files.close().await;
+        let saved = closed.is_ok();
+        self.told("close the session", closed);
+        if saved {
+            self.unload();
+        }
+    }
+
+    async fn yield_now(&mut self) {
+        let new = matches!(self.files.standing(), Standing::New { .. });
+        let closed = if new { Ok(()) } else { self.files.close().await };
+        if closed.is_ok() && !new {
+            self.unload();
+        }
+        for done in std::mem::take(&mut self.yielding) {
+            let worktree = self.machine.meta.worktree.clone();
+            let yielded = if new { Yielded::Nowhere(worktree) } else { Yielded::OnDisk };
+            let _ = done.send(closed.as_ref().map(|()| yielded).map_err(ToString::to_string));
+        }
+    }
+}
+
+/// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
+/// would hold up what the user waits for.
+fn leads_to_a_request(act: &Act) -> bool {
+    match act {
+        Act::Send { .. } | Act::Steer { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => true,
+        Act::Stop
+        | Act::Mode { .. }
+        | Act::Model { .. }
+        | Act::Thinking(_)
+        | Act::Rename { .. }
+        | Act::Read
+        | Act::Cwd(_)
+        | Act::TakeOver
+        | Act::Draft { .. } => false,
+    }
+}

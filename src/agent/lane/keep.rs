@@ -1,0 +1,310 @@
+//! A session's machine and its files: reading makes the machine, and what the machine wants kept is written.
+
+use super::super::files::{self, Read, Standing, Writing, trouble};
+use super::super::machine::{Machine, Own};
+use super::super::queue::Queue;
+use super::super::step::{Input, Safety};
+use super::{Lane, SHOWN, durability, loosest, rules};
+use crate::domain::contract::Act;
+use crate::domain::message::Message;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::permission::Mode;
+use crate::domain::{Event, MessageId, SessionId};
+use crate::store::{Access, Elsewhere, Health, Loaded, StoreError, Urgency, Writer};
+use std::sync::PoisonError;
+
+/// What is shown of a session that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Show {
+    /// Nothing: nobody looks.
+    Nothing,
+    /// The last rows.
+    Rows(usize),
+    /// The last rows where they are others than those that were shown, by what another program did meanwhile.
+    Changed,
+}
+
+/// What was shown of a session last, as far as it tells whether something else is there now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    last: Option<MessageId>,
+    queue: Vec<MessageId>,
+    theirs: bool,
+}
+
+impl Lane {
+    /// Reads the session to look at it, if that was not done. Its lock goes back at once, unless something is to happen
+    /// by itself. False when it cannot be read; the user was told.
+    pub(super) async fn load(&mut self, show: Show) -> bool {
+        !matches!(self.files.standing(), Standing::Unloaded) || self.read(show, Hold::No).await
+    }
+
+    /// Reads the session to write it: its lock is kept where it can be had.
+    pub(super) async fn claim(&mut self, show: Show) -> bool {
+        self.read(show, Hold::Yes).await
+    }
+
+    async fn read(&mut self, show: Show, hold: Hold) -> bool {
+        let rows = match show {
+            Show::Nothing => 0,
+            Show::Rows(rows) => rows,
+            Show::Changed => SHOWN,
+        };
+        let apart = self.shared.apart.clone();
+        let loaded = {
+            // Not while a session that nobody has open is changed: its lock would seem to be another's.
+            let _alone = apart.write().await;
+            self.files.load(rows).await
+        };
+        self.took(loaded, show, hold).await
+    }
+
+    /// Takes the session from a holder that does not answer; what is there is shown.
+    pub(super) async fn take_over(&mut self) -> bool {
+        let loaded = self.files.take_over(SHOWN).await;
+        self.took(loaded, Show::Rows(SHOWN), Hold::Yes).await
+    }
+
+    async fn took(&mut self, loaded: Option<Result<Read, StoreError>>, show: Show, hold: Hold) -> bool {
+        match loaded {
+            Some(Ok(Read { loaded, draft, follower })) => {
+                self.draft = draft;
+                self.take(loaded, show, hold).await;
+                self.follow(follower);
+                true
+            }
+            Some(Err(error)) => {
+                self.out.send(Event::Notice(trouble(&error))).await;
+                false
+            }
+            None => false,
+        }
+    }
+
+    async fn take(&mut self, loaded: Loaded, show: Show, hold: Hold) {
+        let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, foreign_last_write, access } = loaded;
+        let mut remarks = Vec::new();
+        let left_in = meta.mode;
+        // Nothing ever comes back looser than it was left.
+        if meta.mode == Mode::Execute && (died_in_turn || foreign_last_write) {
+            meta.mode = Mode::Ask;
+            let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
+            remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
+        }
+        let loosest = loosest(&self.shared);
+        if meta.mode > loosest {
+            meta.mode = loosest;
+            remarks.push(
+                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
+            );
+        }
+        let own_data = own;
+        let own = Own::read(own_data.clone());
+        // A death between the row and the queue leaves a message in both.
+        let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
+        let held = !queue.is_empty();
+        let queue = Queue { items: queue, held };
+        meta.held_by = match &access {
+            Access::Writer(_) => None,
+            Access::Reader { held_by } => Some(held_by.clone()),
+        };
+        let theirs = meta.held_by.is_some();
+        let mark = Mark {
+            last: last.last().map(|row| row.id.clone()),
+            queue: queue.items.iter().map(|item| item.id.clone()).collect(),
+            theirs,
+        };
+        let before = self.mark.replace(mark);
+        // Without a turn that died, what waits was held by somebody. In Execute nothing goes by itself.
+        let fresh = before.as_ref().is_none_or(|before| before.theirs);
+        let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && fresh;
+        // Whatever is written first, the stricter mode goes with it.
+        let first = (!remarks.is_empty()).then(|| (meta.clone(), own_data));
+        let stays = hold == Hold::Yes || (redelivers && show != Show::Nothing);
+        self.files.take(access, first, stays);
+        let rules = rules(&self.shared, &meta.id);
+        let machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
+        let old = std::mem::replace(&mut self.machine, machine);
+        self.machine.died_in_turn = died_in_turn;
+        self.machine.redelivers = redelivers;
+        self.machine.last_row = last.last().map(|row| row.id.clone());
+        self.automatic();
+        if died_in_turn && remarks.is_empty() && !theirs {
+            remarks.push("The program ended during the last turn of this session; what was there is kept.".to_owned());
+        }
+        let connections = &self.shared.setup.connections;
+        self.machine.connection_missing =
+            self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());
+        self.has_context = false;
+        match (show, &before) {
+            (Show::Nothing, _) | (Show::Changed, None) => {}
+            (Show::Changed, Some(_)) if before == self.mark => {
+                if old.meta != self.machine.meta {
+                    self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+                }
+            }
+            (Show::Rows(_) | Show::Changed, _) => self.show(last, earlier, None).await,
+        }
+        if stays && hold == Hold::No {
+            // What a death left is written now: snapshots come from the files.
+            self.keep_meta(Safety::Written).await;
+        }
+        // Once is enough for one look at the session.
+        if before.is_none_or(|before| before.theirs && !theirs) {
+            for text in remarks {
+                self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+            }
+        }
+    }
+
+    /// What is in memory of the files goes.
+    pub(super) fn unload(&mut self) {
+        self.has_context = false;
+        self.acted = false;
+        self.mark = None;
+        self.following = None;
+        self.machine.set_rows(Vec::new());
+        self.forget_meta();
+    }
+
+    /// The list goes by the files again.
+    pub(super) fn forget_meta(&self) {
+        let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
+        metas.remove(&self.machine.meta.id);
+    }
+
+    pub(super) async fn health(&mut self, health: Health) {
+        if let Some(notice) = self.files.health(health) {
+            self.out.send(Event::Notice(notice)).await;
+        }
+    }
+
+    /// What others do with a session that we write.
+    pub(super) async fn elsewhere(&mut self, elsewhere: Elsewhere) {
+        if self.files.ours().is_none() {
+            return;
+        }
+        let notice = match elsewhere {
+            Elsewhere::Quiet => return,
+            Elsewhere::Also(who) => Notice::new(Level::Warning, format!("This session is also open in {who}."))
+                .hint("Write in one of the two: what the other one has in memory may replace what is written here."),
+            Elsewhere::Rewritten(_) => return self.rewritten().await,
+            Elsewhere::Gone => Notice::new(Level::Error, "The files of this session are gone.")
+                .hint("What is unsaved is kept in memory and written if they come back."),
+            Elsewhere::Lost(who) => return self.lost(who).await,
+        };
+        self.out.send(Event::Notice(notice)).await;
+    }
+
+    /// Another program wrote the messages anew: what is there now is shown, and is what the model is told next.
+    async fn rewritten(&mut self) {
+        if !self.machine.is_running() {
+            self.has_context = false;
+            self.machine.set_rows(Vec::new());
+        }
+        if !self.left {
+            self.snapshot(SHOWN).await;
+        }
+    }
+
+    /// Another process took the session over. Its turn ends here, and what comes there is followed.
+    async fn lost(&mut self, who: String) {
+        self.input(Input::Act(Act::Stop)).await;
+        let text = format!("This session was taken over by {who}: it can only be read here now.");
+        self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+        self.files.forget();
+        self.has_context = false;
+        self.acted = false;
+        self.forget_meta();
+        self.reopen(SHOWN).await;
+    }
+
+    /// The model's context is read only when a turn needs it: a long session is opened by its last page alone. False when it
+    /// cannot be read.
+    pub(super) async fn load_context(&mut self) -> bool {
+        if self.has_context {
+            return true;
+        }
+        match self.files.context().await {
+            Some(Ok(mut rows)) => {
+                // What was said since without being saved yet is known here alone.
+                let known = self.machine.rows().iter().filter(|row| rows.iter().rev().all(|old| old.id != row.id));
+                let unsaved: Vec<Message> = known.cloned().collect();
+                rows.extend(unsaved);
+                self.machine.set_rows(rows);
+            }
+            Some(Err(error)) => {
+                self.out.send(Event::Notice(trouble(&error))).await;
+                return false;
+            }
+            None => return false,
+        }
+        self.has_context = true;
+        true
+    }
+
+    /// The writer; made at the first write of a new session.
+    pub(super) async fn writer(&mut self) -> Option<Writer> {
+        match self.files.writer(&self.machine.meta).await {
+            Writing::Ready(writer) => Some(writer),
+            Writing::Made(writer, id, unsaved) => {
+                if id != self.machine.meta.id {
+                    self.reidentify(id).await;
+                }
+                let kept = files::save(&writer, unsaved).await;
+                self.told("save the messages", kept);
+                Some(writer)
+            }
+            Writing::None(notice) => {
+                if let Some(notice) = notice {
+                    self.out.send(Event::Notice(notice)).await;
+                }
+                None
+            }
+        }
+    }
+
+    async fn reidentify(&mut self, id: SessionId) {
+        let old = std::mem::replace(&mut self.machine.meta.id, id.clone());
+        self.machine.set_session_dir(self.shared.setup.store.session_dir(&id));
+        self.shared.reidentify(&old, &id, self.me.clone());
+        self.out.reidentify(&id).await;
+    }
+
+    pub(super) async fn keep(&mut self, rows: Vec<Message>, safety: Safety) {
+        if let Some(writer) = self.writer().await {
+            let kept = writer.append(rows, durability(safety)).await;
+            self.told("save a message", kept);
+        } else {
+            self.files.keep_in_memory(rows);
+        }
+    }
+
+    pub(super) async fn keep_meta(&mut self, safety: Safety) {
+        let Some(writer) = self.writer().await else { return };
+        let own = serde_json::to_value(&self.machine.own).unwrap_or_default();
+        let urgency = match safety {
+            Safety::Synced => Urgency::Now,
+            Safety::Written => Urgency::Soon,
+        };
+        let kept = writer.meta(self.machine.meta.clone(), own, urgency).await;
+        if let Err(error) = kept {
+            tracing::warn!(session = %self.machine.meta.id, %error, "could not save the session's properties");
+            self.refused = Some(error);
+        }
+    }
+
+    /// The writer keeps what it could not save and its health says so; the log has the details.
+    pub(super) fn told(&self, what: &str, kept: Result<(), StoreError>) {
+        if let Err(error) = kept {
+            tracing::warn!(session = %self.machine.meta.id, %error, "could not {what}");
+        }
+    }
+}
+
+/// Whether the lock is kept after reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    Yes,
+    No,
+}

@@ -1,0 +1,176 @@
+//! What happens to a session by itself: its status follows the work, rules give it labels, and what a death left in the
+//! queue is sent after a while in which anybody can hold it.
+
+use super::{Machine, notice};
+use crate::agent::labels::AutoLabels;
+use crate::agent::step::Step;
+use crate::domain::Event;
+use crate::domain::contract::TurnEnd;
+use crate::domain::ids::At;
+use crate::domain::inbox::Change;
+use crate::domain::message::Body;
+use crate::domain::notice::Level;
+use crate::domain::property::{Category, Status, append_labels};
+use std::sync::Arc;
+
+/// What a death left in the queue is sent after so long.
+pub const REDELIVERED_AFTER_MS: u64 = 10_000;
+
+const WAITING: &str = "todo";
+const WORKING: &str = "in-progress";
+const REVIEW: &str = "needs-review";
+
+/// Labels that come by themselves leave the header room for what people give.
+const LABEL_BYTES: usize = 2000;
+
+/// What the workspace lets happen by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Automatic {
+    /// The statuses that there are; none when a status is never changed by itself.
+    pub statuses: Arc<[Status]>,
+    /// The rules that give labels.
+    pub labels: Arc<AutoLabels>,
+}
+
+impl Machine {
+    /// What the workspace lets happen by itself from now on.
+    pub fn set_automatic(&mut self, automatic: Automatic) {
+        self.automatic = automatic;
+    }
+
+    /// When what a death left in the queue is sent.
+    #[must_use]
+    pub fn redelivery(&self) -> Option<At> {
+        self.redelivery
+    }
+
+    // ---- status and labels ----
+
+    /// A person changed the properties.
+    pub(super) fn change(&mut self, now: At, change: &Change, out: &mut Vec<Step>) {
+        let before = self.meta.clone();
+        change.apply(&mut self.meta, now);
+        match change {
+            Change::Status(_) => self.status_by_user = true,
+            Change::Unread(false) => self.meta.last_read.clone_from(&self.last_row),
+            _ => {}
+        }
+        if self.meta != before {
+            self.changed_by_user(out);
+        }
+    }
+
+    /// The end of the session was seen.
+    pub(super) fn read(&mut self, out: &mut Vec<Step>) {
+        if self.meta.unread {
+            self.meta.unread = false;
+            self.meta.last_read.clone_from(&self.last_row);
+            self.changed(out);
+        }
+    }
+
+    /// A turn begins. What the user set belongs to the turn before.
+    pub(super) fn status_at_begin(&mut self) {
+        self.status_by_user = false;
+        if self.meta.messages == 0 && self.meta.status == WAITING {
+            self.set_status(WORKING);
+        }
+    }
+
+    /// A turn ended.
+    pub(super) fn status_at_end(&mut self, end: TurnEnd) {
+        let asks = match end {
+            TurnEnd::Plan => true,
+            TurnEnd::Done => self.last_answer().is_some_and(is_question),
+            TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit => false,
+        };
+        if asks {
+            self.set_status(REVIEW);
+        }
+    }
+
+    fn last_answer(&self) -> Option<&str> {
+        self.rows.iter().rev().find_map(|row| match &row.body {
+            Body::Assistant(said) if !said.text.trim().is_empty() => Some(said.text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Sets a status that exists, over an open one that is known and that the user did not set in this turn.
+    fn set_status(&mut self, to: &str) {
+        let find = |id: &str| self.automatic.statuses.iter().find(|status| status.id == id);
+        let from_open = find(&self.meta.status).is_some_and(|status| status.category == Category::Open);
+        if from_open && !self.status_by_user && find(to).is_some() {
+            self.meta.status = to.to_owned();
+        }
+    }
+
+    /// A message that begins a turn gives labels.
+    pub(super) fn label(&mut self, text: &str) {
+        let mut room = LABEL_BYTES.saturating_sub(self.meta.labels.iter().map(String::len).sum());
+        let fits = |entry: &String| {
+            let fits = entry.len() <= room;
+            room = room.saturating_sub(entry.len());
+            fits
+        };
+        let labels: Vec<String> = self.automatic.labels.of(text).into_iter().filter(fits).collect();
+        append_labels(&mut self.meta.labels, labels);
+    }
+
+    // ---- what a death left in the queue ----
+
+    /// Somebody looks at the session: from now on they can hold what goes by itself.
+    pub(super) fn looked_at(&mut self, now: At, out: &mut Vec<Step>) {
+        let goes = std::mem::take(&mut self.redelivers) && self.queue.held && self.turn.is_none();
+        if !goes || self.rules.headless {
+            return;
+        }
+        let at = now.plus(REDELIVERED_AFTER_MS);
+        self.redelivery = Some(at);
+        out.push(Step::RedeliverAt(at));
+        out.push(Step::Emit(Event::Redelivering { at: Some(at) }));
+    }
+
+    /// The user did something: nothing goes by itself any more.
+    pub(super) fn hold_redelivery(&mut self, out: &mut Vec<Step>) {
+        self.redelivers = false;
+        if self.redelivery.take().is_some() {
+            out.push(Step::Emit(Event::Redelivering { at: None }));
+        }
+    }
+
+    /// The time of a redelivery has come.
+    pub(super) fn redeliver(&mut self, now: At, at: At, out: &mut Vec<Step>) {
+        if self.redelivery != Some(at) {
+            return;
+        }
+        self.hold_redelivery(out);
+        if self.turn.is_some() || self.queue.items.is_empty() {
+            return;
+        }
+        self.queue.held = false;
+        out.push(notice(Level::Info, "What waited when the program died is sent now.", ""));
+        self.send_next(now, out);
+    }
+}
+
+/// The text ends with a question, markup and quotes behind it left out.
+fn is_question(text: &str) -> bool {
+    let end = text.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"')]”’»".contains(c));
+    end.ends_with(['?', '？', '؟'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_end_with_a_question_mark() {
+        for yes in ["Shall I?", "so?\n\n", "**Shall I go on?**", "He said \"why?\"", "よろしいですか？"] {
+            assert!(is_question(yes), "{yes}");
+        }
+        for no in ["", "Done.", "Why? Because.", "? no", "```\na?b\n```x"] {
+            assert!(!is_question(no), "{no}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What the next start remembers of the list: the grouping, what is folded, and the facets in force.
+
+use super::group::Grouping;
+use super::{Facets, Sessions};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The part of the face that is kept, `state/face.json`. What is missing there is as at the first start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// By what the list is grouped.
+    pub grouping: Grouping,
+    /// The keys of folded groups, by grouping.
+    pub folded: BTreeMap<Grouping, Vec<String>>,
+    /// The facets in force, as typed.
+    pub filter: Vec<String>,
+}
+
+impl Sessions {
+    /// What is to be kept.
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        let folded = self.folded.iter().filter(|(_, keys)| !keys.is_empty());
+        Kept {
+            grouping: self.grouping,
+            folded: folded.map(|(grouping, keys)| (*grouping, keys.iter().cloned().collect())).collect(),
+            filter: self.facets.texts(),
+        }
+    }
+
+    /// Takes over what was kept, before there are sessions.
+    pub fn recall(&mut self, kept: Kept) {
+        self.grouping = kept.grouping;
+        self.folded = kept.folded.into_iter().map(|(grouping, keys)| (grouping, keys.into_iter().collect())).collect();
+        self.facets = Facets::parse(kept.filter.iter().map(String::as_str)).0;
+    }
+}

@@ -1,0 +1,377 @@
+//! What is done to sessions as a whole: branching, going back, clearing, deleting, restoring, taking over, and the look at
+//! their files. What cannot be taken back asks first, and says what happens and what stays.
+
+use super::overlay::{item, one_line, open_picker};
+use super::{overlay, panel, properties, session, to};
+use crate::app::effect::Effect;
+use crate::app::state::edit::Line;
+use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
+use crate::app::state::picker::{Item, Kind, Value};
+use crate::app::state::{Current, Focus, State};
+use crate::domain::contract::{Act, Command};
+use crate::domain::ids::{MessageId, SessionId};
+use crate::domain::inbox::{Change, HealthReport, Trashed};
+use crate::domain::message::Body;
+use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::{HealthAction, SessionAction};
+use std::path::PathBuf;
+
+pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {
+    match verb {
+        SessionAction::Status => properties::statuses(state, targets(state)),
+        SessionAction::Labels => properties::labels(state, targets(state)),
+        SessionAction::Branch => branch(state, fx),
+        SessionAction::Parent => parent(state, fx),
+        SessionAction::Rewind => rewind(state),
+        SessionAction::Clear => ask_clear(state),
+        SessionAction::Delete => ask_delete(state, &targets(state), false),
+        SessionAction::Trash => open_trash(state, fx),
+        SessionAction::Health => open_health(state, fx),
+        SessionAction::Cwd => ask_cwd(state),
+        SessionAction::TakeOver => ask_take_over(state),
+        SessionAction::New
+        | SessionAction::Flag
+        | SessionAction::Archive
+        | SessionAction::Unread
+        | SessionAction::Rename
+        | SessionAction::Switch
+        | SessionAction::Next
+        | SessionAction::Previous
+        | SessionAction::Position
+        | SessionAction::Search => {}
+    }
+}
+
+/// The sessions that a verb is for.
+pub(super) fn targets(state: &State) -> Vec<SessionId> {
+    state.chosen()
+}
+
+/// Changes properties of sessions.
+pub(super) fn change(state: &mut State, sessions: Vec<SessionId>, change: Change, fx: &mut Vec<Effect>) {
+    if sessions.is_empty() {
+        return nothing_yet(state);
+    }
+    super::change::change(state, &sessions, change, fx);
+}
+
+fn nothing_yet(state: &mut State) {
+    state.notify(Notice::new(Level::Info, "There is no session yet."));
+}
+
+/// The title of a session in quotes, as one short line.
+fn named(meta: &SessionMeta) -> String {
+    quoted(meta.shown_title())
+}
+
+fn quoted(text: &str) -> String {
+    let line = one_line(text);
+    let short: String = line.chars().take(48).collect();
+    let cut = if short.len() < line.len() { "…" } else { "" };
+    format!("“{short}{cut}”")
+}
+
+/// Opens a question. Keys on their way were not meant for it.
+pub(super) fn confirm(state: &mut State, confirm: Confirm) {
+    overlay::open(state, Overlay::Confirm(Box::new(confirm)));
+    panel::hush(state);
+}
+
+/// A yes.
+pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
+    match deed {
+        // What goes to the trash can be taken back for a while.
+        Deed::Send(Command::Delete { sessions, now: false }) => super::change::delete(state, sessions, fx),
+        Deed::Send(command) => {
+            if let Command::Verify { repair: true, .. } = command
+                && let Some(Overlay::Health(card)) = state.overlays.last_mut()
+            {
+                card.busy = true;
+            }
+            fx.push(Effect::Send(command));
+        }
+        Deed::Rewind { session, at, text } => {
+            state.rewound = text.map(|text| (session.clone(), text));
+            fx.push(Effect::Send(Command::Rewind { session, at }));
+        }
+    }
+}
+
+/// The entry of the conversation that is chosen while the conversation has the focus.
+fn chosen_entry(state: &State) -> Option<i64> {
+    let chat = &state.current_open()?.chat;
+    chat.cursor.filter(|_| state.focus == Focus::Chat)
+}
+
+fn branch(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.focus == Focus::List {
+        return super::change::branch(state, fx);
+    }
+    let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
+    let chosen = chosen_entry(state);
+    let at = state
+        .current_open()
+        .and_then(|open| open.chat.entries.iter().find(|entry| Some(entry.key) == chosen))
+        .map(|entry| entry.message.id.clone());
+    fx.push(Effect::Send(Command::Branch { session: id, at }));
+}
+
+fn parent(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(from) = state.current_meta().and_then(|meta| meta.branched_from.clone()) else {
+        return state.notify(Notice::new(Level::Info, "This session is no branch of another one."));
+    };
+    if state.sessions.meta(&from.session).is_some() {
+        session::open(state, &from.session, fx);
+    } else {
+        let text = format!("{}, of which this is a branch, is not here any more.", from.session);
+        state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
+    }
+}
+
+/// Goes back to the chosen entry; without one the message is chosen from a list.
+pub(super) fn rewind(state: &mut State) {
+    if let Some(key) = chosen_entry(state) {
+        let id = state.current_open().and_then(|open| open.chat.entries.iter().find(|entry| entry.key == key));
+        if let Some(id) = id.map(|entry| entry.message.id.clone()) {
+            return ask_rewind(state, &id);
+        }
+    }
+    let entries = state.current_open().map(|open| &open.chat.entries);
+    let items: Vec<Item> = entries
+        .into_iter()
+        .flatten()
+        .rev()
+        .filter_map(|entry| match &entry.message.body {
+            Body::User(user) => Some(item(one_line(&user.text), "", Value::Rewind(entry.message.id.clone()))),
+            _ => None,
+        })
+        .collect();
+    if items.is_empty() {
+        return state.notify(Notice::new(Level::Info, "There is no message to go back to yet."));
+    }
+    open_picker(state, Kind::Rewind, items, 0);
+}
+
+/// Asks before going back. A message of the user is left out and written anew; any other entry is the last that stays.
+pub(super) fn ask_rewind(state: &mut State, id: &MessageId) {
+    let Current::Session(session) = state.current.clone() else { return };
+    let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
+    let Some(place) = chat.entries.iter().rposition(|entry| entry.message.id == *id) else { return };
+    let Some(entry) = chat.entries.get(place) else { return };
+    let (keep, text) = match &entry.message.body {
+        Body::User(user) => (place.checked_sub(1), Some(user.text.clone())),
+        _ => (Some(place), None),
+    };
+    let Some(kept) = keep.and_then(|keep| chat.entries.get(keep)) else {
+        let notice = Notice::new(Level::Info, "Nothing stands before this message.");
+        return state.notify(notice.hint("/new begins a session, /clear empties this one"));
+    };
+    let at = kept.message.id.clone();
+    let left = chat.entries.len() - keep.map_or(0, |keep| keep + 1);
+    let more = if chat.later.is_some() { "and all that follows" } else { "" };
+    let what = match &text {
+        Some(text) => format!("A new session keeps all before {}; its text comes into the composer.", quoted(text)),
+        None => "A new session keeps all up to the chosen entry.".to_owned(),
+    };
+    let rows = if left == 1 { "1 entry".to_owned() } else { format!("{left} entries") };
+    let title = state.current_meta().map(named).unwrap_or_default();
+    let says = vec![
+        what,
+        format!("{title} stays as it is, with the {rows} {more} that are left out of the new one.").replace("  ", " "),
+        "Files stay as they are now.".to_owned(),
+    ];
+    let deed = Deed::Rewind { session, at, text };
+    confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
+}
+
+fn ask_clear(state: &mut State) {
+    let Some(meta) = state.current_meta() else { return nothing_yet(state) };
+    let mut says = vec![match meta.messages {
+        0 => "Its messages go to the trash; its cost and tokens count from zero.".to_owned(),
+        1 => "Its message goes to the trash; its cost and tokens count from zero.".to_owned(),
+        n => format!("Its {n} messages go to the trash; its cost and tokens count from zero."),
+    }];
+    says.push("Title, status, labels and settings stay. /trash has the messages for 30 days.".to_owned());
+    if meta.activity != Activity::Idle {
+        says.insert(0, "The turn that runs is stopped first.".to_owned());
+    }
+    let title = format!("Clear {}?", named(meta));
+    let deed = Deed::Send(Command::Clear { session: meta.id.clone() });
+    confirm(state, Confirm { title, says, verb: "clear".to_owned(), deed });
+}
+
+/// Asks before sessions are deleted; with `now` they do not go to the trash.
+pub(super) fn ask_delete(state: &mut State, sessions: &[SessionId], now: bool) {
+    let metas: Vec<&SessionMeta> = sessions.iter().filter_map(|id| state.sessions.meta(id)).collect();
+    let (title, they) = match metas.as_slice() {
+        [] => return nothing_yet(state),
+        [one] => (format!("Delete {}?", named(one)), "It"),
+        more => (format!("Delete {} sessions?", more.len()), "They"),
+    };
+    let one = metas.len() == 1;
+    let mut says = Vec::new();
+    if now {
+        let verb = if one { "is" } else { "are" };
+        says.push(format!("{they} {verb} gone at once and for good: there is no way back."));
+    } else {
+        let verb = if one { "goes" } else { "go" };
+        says.push(format!("{they} {verb} to the trash. /trash has {} for 30 days.", if one { "it" } else { "them" }));
+    }
+    let running = metas.iter().filter(|meta| !matches!(meta.activity, Activity::Idle)).count();
+    if running > 0 {
+        says.push(if one {
+            "Its turn runs and is stopped first.".to_owned()
+        } else {
+            format!("Turns run in {running} of them and are stopped first.")
+        });
+    }
+    let held = metas.iter().filter(|meta| meta.held_by.is_some()).count();
+    if held > 0 {
+        says.push(if one {
+            "Another process writes it: it stays where it is until that one ends.".to_owned()
+        } else {
+            format!("Other processes write {held} of them: those stay where they are.")
+        });
+    }
+    if let [meta] = metas.as_slice()
+        && let Some(worktree) = &meta.worktree
+    {
+        says.push(format!("Its git worktree {} is kept where it has changes.", worktree.path.display()));
+    }
+    let sessions = metas.iter().map(|meta| meta.id.clone()).collect();
+    let deed = Deed::Send(Command::Delete { sessions, now });
+    confirm(state, Confirm { title, says, verb: "delete".to_owned(), deed });
+}
+
+/// A branch was made: it is opened where it was made from.
+pub(super) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewound: bool, fx: &mut Vec<Effect>) {
+    let text = state.rewound.take_if(|(session, _)| session == from).map(|(_, text)| text);
+    let title = state.sessions.meta(from).map(named).unwrap_or_else(|| from.to_string());
+    if state.current_id() != Some(from) {
+        return state.notify(Notice::new(Level::Info, format!("A branch of {title} is in the list.")));
+    }
+    session::open(state, to, fx);
+    if let (Some(text), Some(open)) = (text.filter(|_| rewound), state.open.get_mut(to)) {
+        open.composer.set(&text);
+    }
+    let key = state.keys.key_for(SessionAction::Parent);
+    let words = if rewound { "This goes on from an earlier place of" } else { "This is a branch of" };
+    state.notify(Notice::new(Level::Info, format!("{words} {title}.")).hint(format!("{key} goes there")));
+}
+
+fn open_trash(state: &mut State, fx: &mut Vec<Effect>) {
+    overlay::open(state, Overlay::Trash(Bin::default()));
+    fx.push(Effect::Send(Command::Trash));
+}
+
+/// What is in the trash. The selection stays on what it was on.
+pub(super) fn trash(state: &mut State, rows: Vec<Trashed>) {
+    let bin = state.overlays.iter_mut().find_map(|overlay| match overlay {
+        Overlay::Trash(bin) => Some(bin),
+        _ => None,
+    });
+    let Some(bin) = bin else { return };
+    let selected = bin.rows.as_ref().and_then(|rows| rows.get(bin.selected)).map(|row| row.trash.clone());
+    let place = rows.iter().position(|row| Some(&row.trash) == selected.as_ref()).unwrap_or(bin.selected);
+    bin.selected = place.min(rows.len().saturating_sub(1));
+    bin.rows = Some(rows);
+}
+
+/// Enter in the trash: takes the selected session back.
+pub(super) fn restore(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(Overlay::Trash(bin)) = state.overlays.last() else { return };
+    let Some(row) = bin.rows.as_ref().and_then(|rows| rows.get(bin.selected)) else { return };
+    let (trash, title) = (row.trash.clone(), quoted(&row.title));
+    fx.push(Effect::Send(Command::Restore { trash: vec![trash] }));
+    // The engine says what is there afterwards, also when it could not be restored.
+    fx.push(Effect::Send(Command::Trash));
+    state.notify(Notice::new(Level::Info, format!("{title} comes back.")));
+}
+
+fn open_health(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
+    overlay::open(
+        state,
+        Overlay::Health(Card { session: id.clone(), report: None, busy: true, then_repair: false, scroll: 0 }),
+    );
+    fx.push(Effect::Send(Command::Verify { session: id, repair: false }));
+}
+
+/// How a session's files are.
+pub(super) fn health(state: &mut State, report: HealthReport) {
+    for overlay in &mut state.overlays {
+        if let Overlay::Health(card) = overlay
+            && card.session.as_str() == report.session
+        {
+            card.busy = false;
+            card.report = Some(report.clone());
+        }
+    }
+    if let Some(Overlay::Health(card)) = state.overlays.last_mut()
+        && !card.busy
+        && std::mem::take(&mut card.then_repair)
+    {
+        ask_repair(state);
+    }
+}
+
+pub(super) fn health_act(state: &mut State, verb: HealthAction, fx: &mut Vec<Effect>) {
+    let Some(Overlay::Health(card)) = state.overlays.last_mut() else { return };
+    if card.busy {
+        return;
+    }
+    match verb {
+        HealthAction::Again => {
+            card.busy = true;
+            fx.push(Effect::Send(Command::Verify { session: card.session.clone(), repair: false }));
+        }
+        HealthAction::Repair => ask_repair(state),
+    }
+}
+
+/// Asks before a session's files are repaired.
+pub(super) fn ask_repair(state: &mut State) {
+    let Some(Overlay::Health(card)) = state.overlays.last() else { return };
+    let Some(report) = &card.report else { return };
+    if report.repairs.is_empty() || report.repaired {
+        return state.notify(Notice::new(Level::Info, "There is nothing to repair."));
+    }
+    let mut says = report.repairs.clone();
+    says.push("A copy of every file that is changed is kept beside it.".to_owned());
+    let deed = Deed::Send(Command::Verify { session: card.session.clone(), repair: true });
+    confirm(state, Confirm { title: "Repair the session's files?".to_owned(), says, verb: "repair".to_owned(), deed });
+}
+
+fn ask_cwd(state: &mut State) {
+    let Some(meta) = state.current_meta() else { return nothing_yet(state) };
+    let line = Line::new(&meta.cwd.to_string_lossy());
+    let wanted = Wanted::Cwd(meta.id.clone());
+    let title = "Directory where tools work".to_owned();
+    overlay::open(state, Overlay::Prompt(Box::new(Prompt { title, line, problem: None, wanted })));
+}
+
+/// Changes where tools work; a relative path begins where they work now.
+pub(super) fn set_cwd(state: &State, session: &SessionId, path: &str, fx: &mut Vec<Effect>) {
+    let now = state.sessions.meta(session).map(|meta| meta.cwd.clone()).unwrap_or_default();
+    // What begins with a tilde is the engine's to resolve: the screen does not know whose home it is.
+    let path = if path.starts_with('~') { PathBuf::from(path) } else { now.join(path) };
+    fx.push(to(session, Act::Cwd(path)));
+}
+
+fn ask_take_over(state: &mut State) {
+    let Some(meta) = state.current_meta() else { return nothing_yet(state) };
+    let Some(holder) = meta.held_by.clone() else {
+        return state.notify(Notice::new(Level::Info, "No other process holds this session."));
+    };
+    let says = vec![
+        format!("Now it is written by {holder}, and followed here as it grows."),
+        "Taking over is for a process that hangs, or that runs where you cannot end it.".to_owned(),
+        "From then on it is written here. The other one notices with its next write and writes nothing more; what it \
+         had not written by then is lost."
+            .to_owned(),
+    ];
+    let deed = Deed::Send(Command::To { session: meta.id.clone(), act: Act::TakeOver });
+    let title = format!("Take over {}?", named(meta));
+    confirm(state, Confirm { title, says, verb: "take over".to_owned(), deed });
+}

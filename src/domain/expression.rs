@@ -1,0 +1,433 @@
+//! The conditions of views: a small language, the part of Filtrex that Craft Agents' views use.
+//!
+//! ```text
+//! hasUnread == true
+//! daysSince(lastUsedAt) > 7 and not (sessionStatus in ("done", "cancelled"))
+//! contains(labels, "bug") or tokenUsage.costUsd > 1
+//! ```
+//!
+//! Weakest first: `or`, `and`, `not`, `in` and `not in`, `==` and `!=`, `<` `<=` `>` `>=`, `+` and `-`, `*` `/` `%`, `^`,
+//! `-x`. Every field and function has one type, so what can never be true (a number compared with a text, a field that
+//! does not exist) is found when the condition is read and not when it runs; in Craft Agents such a view is silent, or
+//! matches every session. Which views there are is the workspace's business.
+
+use super::ids::At;
+use super::nearest::nearest;
+use super::permission::Mode;
+use super::property::split_label;
+use super::session::{Activity, SessionMeta};
+use std::borrow::Cow;
+use std::fmt;
+
+mod parse;
+
+/// Why a text is no condition, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionError {
+    /// The byte of the text at which it goes wrong; its length where something is missing at the end.
+    pub at: usize,
+    /// What is wrong, as a sentence.
+    pub text: String,
+}
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {})", self.text, self.at)
+    }
+}
+
+impl std::error::Error for ExpressionError {}
+
+/// A condition that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    root: Node,
+}
+
+impl Expression {
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        parse::parse(text).map(|root| Self { root })
+    }
+
+    /// Whether it holds for a session. `now` is what the ages are counted to.
+    ///
+    /// # Errors
+    /// Where no answer can be computed: a division by zero.
+    pub fn matches(&self, session: &SessionMeta, now: At) -> Result<bool, String> {
+        Ok(match (Subject { session, now }).value(&self.root)? {
+            Value::Bool(is) => is,
+            // A number or a text as a condition means that there is any, as in Craft Agents.
+            Value::Number(number) => number != 0.0 && !number.is_nan(),
+            Value::Text(text) => !text.is_empty(),
+            Value::List(_) => true,
+        })
+    }
+}
+
+/// What can be asked of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Name,
+    Preview,
+    Status,
+    Mode,
+    Model,
+    LastRole,
+    LastMessage,
+    Created,
+    Messages,
+    LabelCount,
+    Flagged,
+    Unread,
+    Processing,
+    PlanPending,
+    InputTokens,
+    OutputTokens,
+    TotalTokens,
+    ContextTokens,
+    Cost,
+    Labels,
+}
+
+/// The fields by their names in the files.
+const FIELDS: [(&str, Field, Kind); 21] = [
+    ("name", Field::Name, Kind::Text),
+    ("preview", Field::Preview, Kind::Text),
+    ("sessionStatus", Field::Status, Kind::Text),
+    ("todoState", Field::Status, Kind::Text),
+    ("permissionMode", Field::Mode, Kind::Text),
+    ("model", Field::Model, Kind::Text),
+    ("lastMessageRole", Field::LastRole, Kind::Text),
+    ("lastUsedAt", Field::LastMessage, Kind::Number),
+    ("createdAt", Field::Created, Kind::Number),
+    ("messageCount", Field::Messages, Kind::Number),
+    ("labelCount", Field::LabelCount, Kind::Number),
+    ("isFlagged", Field::Flagged, Kind::Bool),
+    ("hasUnread", Field::Unread, Kind::Bool),
+    ("isProcessing", Field::Processing, Kind::Bool),
+    ("hasPendingPlan", Field::PlanPending, Kind::Bool),
+    ("tokenUsage.inputTokens", Field::InputTokens, Kind::Number),
+    ("tokenUsage.outputTokens", Field::OutputTokens, Kind::Number),
+    ("tokenUsage.totalTokens", Field::TotalTokens, Kind::Number),
+    ("tokenUsage.contextTokens", Field::ContextTokens, Kind::Number),
+    ("tokenUsage.costUsd", Field::Cost, Kind::Number),
+    ("labels", Field::Labels, Kind::List),
+];
+
+/// The names that a condition can ask for, for help and completion.
+pub fn field_names() -> impl Iterator<Item = &'static str> {
+    FIELDS.iter().map(|(name, ..)| *name)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    DaysSince,
+    HoursSince,
+    Contains,
+    Length,
+    StartsWith,
+    Lower,
+}
+
+/// The functions by their names, with how they are written.
+const FUNCTIONS: [(&str, Function, &str); 6] = [
+    ("daysSince", Function::DaysSince, "daysSince(lastUsedAt)"),
+    ("hoursSince", Function::HoursSince, "hoursSince(lastUsedAt)"),
+    ("contains", Function::Contains, "contains(labels, \"bug\") or contains(name, \"fix\")"),
+    ("length", Function::Length, "length(labels) or length(name)"),
+    ("startsWith", Function::StartsWith, "startsWith(name, \"Fix\")"),
+    ("lower", Function::Lower, "lower(name)"),
+];
+
+/// How each function is written, for help.
+pub fn function_uses() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.iter().map(|(.., usage)| *usage)
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    Number,
+    Text,
+    List,
+}
+
+impl Kind {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Bool => "true or false",
+            Self::Number => "a number",
+            Self::Text => "a text",
+            Self::List => "a list",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Equality {
+    Same,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Less,
+    LessOrSame,
+    More,
+    MoreOrSame,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sum {
+    Plus,
+    Minus,
+    Times,
+    Over,
+    Rest,
+    Power,
+}
+
+/// Chains of one strength are lists, so that only parentheses make it deep.
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    Field(Field),
+    Or(Vec<Node>),
+    And(Vec<Node>),
+    Not(Box<Node>),
+    Minus(Box<Node>),
+    In(Box<Node>, Vec<Node>),
+    Equal(Box<Node>, Vec<(Equality, Node)>),
+    Ordered(Box<Node>, Vec<(Order, Node)>),
+    Sum(Box<Node>, Vec<(Sum, Node)>),
+    Call(Function, Vec<Node>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Value<'a> {
+    Bool(bool),
+    Number(f64),
+    Text(Cow<'a, str>),
+    List(&'a [String]),
+}
+
+impl Value<'_> {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Bool(_) => Kind::Bool,
+            Self::Number(_) => Kind::Number,
+            Self::Text(_) => Kind::Text,
+            Self::List(_) => Kind::List,
+        }
+    }
+}
+
+const MS_PER_HOUR: f64 = 3_600_000.0;
+
+/// What a condition is asked about. The types were checked when it was read, so an error of them here is a mistake in
+/// the reader; it is an error all the same and never a match.
+struct Subject<'a> {
+    session: &'a SessionMeta,
+    now: At,
+}
+
+impl<'a> Subject<'a> {
+    fn value(&self, node: &'a Node) -> Result<Value<'a>, String> {
+        Ok(match node {
+            Node::Bool(is) => Value::Bool(*is),
+            Node::Number(number) => Value::Number(*number),
+            Node::Text(text) => Value::Text(text.as_str().into()),
+            Node::Field(field) => self.field(*field),
+            Node::Or(parts) => {
+                for part in parts {
+                    if self.truth(part)? {
+                        return Ok(Value::Bool(true));
+                    }
+                }
+                Value::Bool(false)
+            }
+            Node::And(parts) => {
+                for part in parts {
+                    if !self.truth(part)? {
+                        return Ok(Value::Bool(false));
+                    }
+                }
+                Value::Bool(true)
+            }
+            Node::Not(inner) => Value::Bool(!self.truth(inner)?),
+            Node::Minus(inner) => Value::Number(-self.number(inner)?),
+            Node::In(one, list) => Value::Bool(self.is_in(one, list)?),
+            Node::Equal(first, rest) => {
+                let mut value = self.value(first)?;
+                for (equality, other) in rest {
+                    let same = value == self.value(other)?;
+                    value = Value::Bool(same == (*equality == Equality::Same));
+                }
+                value
+            }
+            Node::Ordered(first, rest) => {
+                let mut left = self.number(first)?;
+                for (order, other) in rest {
+                    let right = self.number(other)?;
+                    let holds = match order {
+                        Order::Less => left < right,
+                        Order::LessOrSame => left <= right,
+                        Order::More => left > right,
+                        Order::MoreOrSame => left >= right,
+                    };
+                    if !holds {
+                        return Ok(Value::Bool(false));
+                    }
+                    left = right;
+                }
+                Value::Bool(true)
+            }
+            Node::Sum(first, rest) => {
+                let mut value = self.number(first)?;
+                for (sum, other) in rest {
+                    let other = self.number(other)?;
+                    value = match sum {
+                        Sum::Plus => value + other,
+                        Sum::Minus => value - other,
+                        Sum::Times => value * other,
+                        Sum::Power => value.powf(other),
+                        Sum::Over | Sum::Rest if other == 0.0 => return Err("a division by zero".to_owned()),
+                        Sum::Over => value / other,
+                        Sum::Rest => value.rem_euclid(other),
+                    };
+                }
+                Value::Number(value)
+            }
+            Node::Call(function, inputs) => self.call(*function, inputs)?,
+        })
+    }
+
+    fn field(&self, field: Field) -> Value<'a> {
+        let session = self.session;
+        #[allow(clippy::cast_precision_loss, reason = "counts and times are far below 2^53")]
+        let count = |number: u64| Value::Number(number as f64);
+        let text = |text: &'a str| Value::Text(text.into());
+        match field {
+            Field::Name => text(&session.title),
+            Field::Preview => text(&session.preview),
+            Field::Status => text(&session.status),
+            Field::Mode => text(Mode::stored(session.mode)),
+            Field::Model => text(session.model.as_deref().unwrap_or_default()),
+            Field::LastRole => text(session.last_role.as_deref().unwrap_or_default()),
+            // Without a message there was no last one, whatever the list sorts by.
+            Field::LastMessage if session.messages == 0 => Value::Number(0.0),
+            Field::LastMessage => time(session.last_message),
+            Field::Created => time(session.created),
+            Field::Messages => count(session.messages),
+            Field::LabelCount => count(session.labels.len() as u64),
+            Field::Flagged => Value::Bool(session.flagged),
+            Field::Unread => Value::Bool(session.unread),
+            Field::Processing => Value::Bool(match session.activity {
+                Activity::Idle => false,
+                Activity::Running(_) | Activity::Stopping => true,
+                // A turn ends with its plan; with an approval or a question it waits in the middle.
+                Activity::NeedsYou(_) => !session.plan_pending,
+            }),
+            Field::PlanPending => Value::Bool(session.plan_pending),
+            Field::InputTokens => count(session.usage.input_tokens),
+            Field::OutputTokens => count(session.usage.output_tokens),
+            Field::TotalTokens => count(session.usage.total_tokens),
+            Field::ContextTokens => count(session.usage.context_tokens),
+            Field::Cost => Value::Number(session.usage.cost_usd),
+            Field::Labels => Value::List(&session.labels),
+        }
+    }
+
+    fn call(&self, function: Function, inputs: &'a [Node]) -> Result<Value<'a>, String> {
+        let input = |n: usize| {
+            let node = inputs.get(n).ok_or("a function without its inputs")?;
+            self.value(node)
+        };
+        let text = |n: usize| match input(n)? {
+            Value::Text(text) => Ok(text),
+            other => Err(wrong(other.kind(), Kind::Text)),
+        };
+        Ok(match function {
+            Function::DaysSince => Value::Number(self.hours(input(0)?)? / 24.0),
+            Function::HoursSince => Value::Number(self.hours(input(0)?)?),
+            Function::Contains => Value::Bool(match input(0)? {
+                Value::Text(whole) => whole.contains(&*text(1)?),
+                Value::List(labels) => has(labels, &text(1)?),
+                other => return Err(wrong(other.kind(), Kind::List)),
+            }),
+            #[allow(clippy::cast_precision_loss, reason = "no text is that long")]
+            Function::Length => Value::Number(match input(0)? {
+                Value::Text(text) => text.chars().count() as f64,
+                Value::List(labels) => labels.len() as f64,
+                other => return Err(wrong(other.kind(), Kind::List)),
+            }),
+            Function::StartsWith => Value::Bool(text(0)?.starts_with(&*text(1)?)),
+            Function::Lower => Value::Text(text(0)?.to_lowercase().into()),
+        })
+    }
+
+    /// Hours since a time; 0 when there was none.
+    fn hours(&self, then: Value<'_>) -> Result<f64, String> {
+        let Value::Number(then) = then else { return Err(wrong(then.kind(), Kind::Number)) };
+        let Value::Number(now) = time(self.now) else { return Ok(0.0) };
+        Ok(if then <= 0.0 { 0.0 } else { (now - then) / MS_PER_HOUR })
+    }
+
+    fn is_in(&self, one: &'a Node, list: &'a [Node]) -> Result<bool, String> {
+        let one = self.value(one)?;
+        let mut among = Vec::with_capacity(list.len());
+        for node in list {
+            among.push(self.value(node)?);
+        }
+        let any = |text: &str| {
+            among.iter().any(|value| match value {
+                Value::List(labels) => has(labels, text),
+                Value::Text(other) => other == text,
+                _ => false,
+            })
+        };
+        Ok(match &one {
+            Value::List(labels) => labels.iter().all(|label| any(label) || any(split_label(label).0)),
+            Value::Text(text) => any(text),
+            other => among.contains(other),
+        })
+    }
+
+    fn truth(&self, node: &'a Node) -> Result<bool, String> {
+        match self.value(node)? {
+            Value::Bool(is) => Ok(is),
+            other => Err(wrong(other.kind(), Kind::Bool)),
+        }
+    }
+
+    fn number(&self, node: &'a Node) -> Result<f64, String> {
+        match self.value(node)? {
+            Value::Number(number) => Ok(number),
+            other => Err(wrong(other.kind(), Kind::Number)),
+        }
+    }
+}
+
+/// A label is meant by its whole entry, or by its id with any value.
+fn has(labels: &[String], wanted: &str) -> bool {
+    labels.iter().any(|label| label == wanted || split_label(label).0 == wanted)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "times are far below 2^53 milliseconds")]
+fn time(at: At) -> Value<'static> {
+    Value::Number(at.0 as f64)
+}
+
+fn wrong(is: Kind, wanted: Kind) -> String {
+    format!("{} where {} is needed", is.words(), wanted.words())
+}
+
+#[cfg(test)]
+mod tests;

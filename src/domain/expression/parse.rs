@@ -1,0 +1,411 @@
+//! From the text of a condition to what can be asked: words, then the tree, with the types of all its parts.
+
+use super::{Equality, ExpressionError, FIELDS, FUNCTIONS, Function, Kind, Node, Order, Sum, nearest};
+
+/// So many parentheses, `not` and `-` can stand in one another.
+const NESTED: usize = 40;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Word {
+    Number(f64),
+    Text(String),
+    /// A name, its dots included.
+    Name(String),
+    /// An operator, a parenthesis or a comma.
+    Sign(&'static str),
+}
+
+/// Longest first, so that `<=` is not read as `<`.
+const SIGNS: [&str; 16] = ["==", "!=", "<=", ">=", "<", ">", "(", ")", ",", "+", "-", "*", "/", "%", "^", "="];
+const KEYWORDS: [&str; 5] = ["and", "or", "not", "in", "mod"];
+
+fn error<T>(at: usize, text: impl Into<String>) -> Result<T, ExpressionError> {
+    Err(ExpressionError { at, text: text.into() })
+}
+
+fn words(text: &str) -> Result<Vec<(usize, Word)>, ExpressionError> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let rest = &text[at..];
+        let run = |fits: &dyn Fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
+        let (len, word) = if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        } else if first.is_ascii_digit() {
+            let len = run(&|c| c.is_ascii_digit() || c == '.');
+            match rest[..len].parse() {
+                Ok(number) if !rest[..len].ends_with('.') => (len, Word::Number(number)),
+                _ => return error(at, format!("{:?} is no number.", &rest[..len])),
+            }
+        } else if first.is_ascii_alphabetic() || first == '_' || first == '$' {
+            let len = run(&|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.'));
+            (len, Word::Name(rest[..len].to_owned()))
+        } else if first == '"' {
+            let (len, content) = quoted(rest, at)?;
+            (len, Word::Text(content))
+        } else if first == '\'' {
+            return error(at, "Texts stand in double quotes: \"done\".");
+        } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
+            if sign == "=" {
+                return error(at, "Two values are compared with ==.");
+            }
+            (sign.len(), Word::Sign(sign))
+        } else {
+            return error(at, format!("{first:?} is not understood here."));
+        };
+        out.push((at, word));
+        at += len;
+    }
+    Ok(out)
+}
+
+/// A text in double quotes; inside, `\"` and `\\` stand for themselves.
+fn quoted(rest: &str, at: usize) -> Result<(usize, String), ExpressionError> {
+    let mut content = String::new();
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((i, c)) = chars.next() {
+        match c {
+            '"' => return Ok((i + 1, content)),
+            '\\' => match chars.next() {
+                Some((_, c @ ('"' | '\\'))) => content.push(c),
+                Some((_, c)) => {
+                    return error(at + i, format!("\\{c} is not known in a text: there are \\\" and \\\\."));
+                }
+                None => break,
+            },
+            c => content.push(c),
+        }
+    }
+    error(at, "This text has no closing quote.")
+}
+
+/// Reads a whole condition.
+pub(super) fn parse(text: &str) -> Result<Node, ExpressionError> {
+    let words = words(text)?;
+    let mut reader = Reader { words: &words, next: 0, end: text.len(), nested: 0 };
+    if words.is_empty() {
+        return error(0, "The condition is empty. An example: hasUnread == true");
+    }
+    let part = reader.or()?;
+    if let Some((at, word)) = reader.words.get(reader.next) {
+        return error(*at, format!("{} is too much here: and, or or an operator is missing before it.", shown(word)));
+    }
+    if part.kind == Kind::List {
+        return error(part.at, "A list alone is no condition: use contains(labels, \"bug\").");
+    }
+    Ok(part.node)
+}
+
+fn shown(word: &Word) -> String {
+    match word {
+        Word::Number(number) => number.to_string(),
+        Word::Text(text) => format!("{text:?}"),
+        Word::Name(name) => name.clone(),
+        Word::Sign(sign) => (*sign).to_owned(),
+    }
+}
+
+/// A part of the tree, its type, and where it begins.
+struct Part {
+    node: Node,
+    kind: Kind,
+    at: usize,
+}
+
+impl Part {
+    fn needs(&self, kind: Kind, by: &str) -> Result<(), ExpressionError> {
+        if self.kind == kind {
+            return Ok(());
+        }
+        error(self.at, format!("{by} needs {}, and this is {}.", kind.words(), self.kind.words()))
+    }
+}
+
+struct Reader<'a> {
+    words: &'a [(usize, Word)],
+    next: usize,
+    end: usize,
+    nested: usize,
+}
+
+type Read = Result<Part, ExpressionError>;
+
+impl Reader<'_> {
+    fn at(&self) -> usize {
+        self.words.get(self.next).map_or(self.end, |(at, _)| *at)
+    }
+
+    fn peek(&self, ahead: usize) -> &str {
+        match self.words.get(self.next + ahead) {
+            Some((_, Word::Sign(sign))) => sign,
+            Some((_, Word::Name(name))) => name,
+            _ => "",
+        }
+    }
+
+    /// Goes on when the next word is this one.
+    fn take(&mut self, word: &str) -> bool {
+        let is = self.peek(0) == word;
+        self.next += usize::from(is);
+        is
+    }
+
+    fn close(&mut self, opened: usize) -> Result<(), ExpressionError> {
+        if self.take(")") {
+            return Ok(());
+        }
+        error(self.at(), format!("A closing parenthesis is missing for the one at byte {opened}."))
+    }
+
+    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Read) -> Read {
+        if self.nested >= NESTED {
+            return error(self.at(), "This is nested too deep.");
+        }
+        self.nested += 1;
+        let part = read(self);
+        self.nested -= 1;
+        part
+    }
+
+    /// Parts of true or false with one word between them.
+    fn chain(&mut self, word: &str, inner: fn(&mut Self) -> Read, make: fn(Vec<Node>) -> Node) -> Read {
+        let first = inner(self)?;
+        if self.peek(0) != word {
+            return Ok(first);
+        }
+        first.needs(Kind::Bool, word)?;
+        let at = first.at;
+        let mut nodes = vec![first.node];
+        while self.take(word) {
+            let part = inner(self)?;
+            part.needs(Kind::Bool, word)?;
+            nodes.push(part.node);
+        }
+        Ok(Part { node: make(nodes), kind: Kind::Bool, at })
+    }
+
+    fn or(&mut self) -> Read {
+        self.chain("or", Self::and, Node::Or)
+    }
+
+    fn and(&mut self) -> Read {
+        self.chain("and", Self::not, Node::And)
+    }
+
+    /// `not` holds weaker than in Filtrex, where `not a == b` asks whether "not a" is b: the same for what is true or
+    /// false, and nothing at all for everything else.
+    fn not(&mut self) -> Read {
+        let at = self.at();
+        if !self.take("not") {
+            return self.within();
+        }
+        let part = self.deeper(Self::not)?;
+        part.needs(Kind::Bool, "not")?;
+        Ok(Part { node: Node::Not(Box::new(part.node)), kind: Kind::Bool, at })
+    }
+
+    fn within(&mut self) -> Read {
+        let mut one = self.equality()?;
+        loop {
+            let negated = self.peek(0) == "not" && self.peek(1) == "in";
+            self.next += usize::from(negated);
+            if !self.take("in") {
+                return Ok(one);
+            }
+            let list = self.list(&one)?;
+            let node = Node::In(Box::new(one.node), list);
+            let node = if negated { Node::Not(Box::new(node)) } else { node };
+            one = Part { node, kind: Kind::Bool, at: one.at };
+        }
+    }
+
+    /// What stands behind `in`: values in parentheses, or `labels`.
+    fn list(&mut self, one: &Part) -> Result<Vec<Node>, ExpressionError> {
+        let opened = self.at();
+        if !self.take("(") {
+            let part = self.equality()?;
+            part.needs(Kind::List, "in")?;
+            if !matches!(one.kind, Kind::Text | Kind::List) {
+                return error(one.at, format!("A list holds texts, and this is {}.", one.kind.words()));
+            }
+            return Ok(vec![part.node]);
+        }
+        let mut nodes = Vec::new();
+        loop {
+            let part = self.deeper(Self::or)?;
+            let fits = part.kind == one.kind || (one.kind == Kind::List && part.kind == Kind::Text);
+            if !fits && part.kind != Kind::List {
+                let text = format!("This is {}, and what is looked for is {}.", part.kind.words(), one.kind.words());
+                return error(part.at, text);
+            }
+            nodes.push(part.node);
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.close(opened)?;
+        Ok(nodes)
+    }
+
+    fn equality(&mut self) -> Read {
+        let first = self.order()?;
+        let at = first.at;
+        let mut kind = first.kind;
+        let mut rest = Vec::new();
+        loop {
+            let here = self.at();
+            let equality = match self.peek(0) {
+                "==" => Equality::Same,
+                "!=" => Equality::Other,
+                _ => break,
+            };
+            self.next += 1;
+            let part = self.order()?;
+            if kind == Kind::List || part.kind == Kind::List {
+                return error(here, "A list is not compared: use contains(labels, \"bug\").");
+            }
+            if kind != part.kind {
+                let text =
+                    format!("This compares {} with {}, which are never the same.", kind.words(), part.kind.words());
+                return error(here, text);
+            }
+            rest.push((equality, part.node));
+            kind = Kind::Bool;
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Part { node: Node::Equal(Box::new(first.node), rest), kind, at })
+    }
+
+    fn order(&mut self) -> Read {
+        let first = self.sum()?;
+        let mut rest = Vec::new();
+        loop {
+            let word = self.peek(0).to_owned();
+            let order = match word.as_str() {
+                "<" => Order::Less,
+                "<=" => Order::LessOrSame,
+                ">" => Order::More,
+                ">=" => Order::MoreOrSame,
+                _ => break,
+            };
+            first.needs(Kind::Number, &word)?;
+            self.next += 1;
+            let part = self.sum()?;
+            part.needs(Kind::Number, &word)?;
+            rest.push((order, part.node));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Part { node: Node::Ordered(Box::new(first.node), rest), kind: Kind::Bool, at: first.at })
+    }
+
+    fn sum(&mut self) -> Read {
+        self.figures(&[("+", Sum::Plus), ("-", Sum::Minus)], Self::product)
+    }
+
+    fn product(&mut self) -> Read {
+        let signs = [("*", Sum::Times), ("/", Sum::Over), ("%", Sum::Rest), ("mod", Sum::Rest)];
+        self.figures(&signs, Self::power)
+    }
+
+    fn power(&mut self) -> Read {
+        self.figures(&[("^", Sum::Power)], Self::minus)
+    }
+
+    fn figures(&mut self, signs: &[(&'static str, Sum)], inner: fn(&mut Self) -> Read) -> Read {
+        let first = inner(self)?;
+        let mut rest = Vec::new();
+        while let Some((sign, sum)) = signs.iter().find(|(sign, _)| *sign == self.peek(0)) {
+            first.needs(Kind::Number, sign)?;
+            self.next += 1;
+            let part = inner(self)?;
+            part.needs(Kind::Number, sign)?;
+            rest.push((*sum, part.node));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Part { node: Node::Sum(Box::new(first.node), rest), kind: Kind::Number, at: first.at })
+    }
+
+    fn minus(&mut self) -> Read {
+        let at = self.at();
+        if !self.take("-") {
+            return self.single();
+        }
+        let part = self.deeper(Self::minus)?;
+        part.needs(Kind::Number, "-")?;
+        Ok(Part { node: Node::Minus(Box::new(part.node)), kind: Kind::Number, at })
+    }
+
+    fn single(&mut self) -> Read {
+        let at = self.at();
+        let Some((_, word)) = self.words.get(self.next) else {
+            return error(at, "Something is missing at the end.");
+        };
+        self.next += 1;
+        let part = |node, kind| Ok(Part { node, kind, at });
+        match word {
+            Word::Number(number) => part(Node::Number(*number), Kind::Number),
+            Word::Text(text) => part(Node::Text(text.clone()), Kind::Text),
+            Word::Sign("(") => {
+                let inner = self.deeper(Self::or)?;
+                self.close(at)?;
+                Ok(inner)
+            }
+            Word::Sign(sign) => error(at, format!("{sign} stands where a value is needed.")),
+            Word::Name(name) if KEYWORDS.contains(&name.as_str()) => {
+                error(at, format!("{name} stands where a value is needed."))
+            }
+            Word::Name(name) if self.peek(0) == "(" => self.call(name, at),
+            Word::Name(name) if name == "true" || name == "false" => part(Node::Bool(name == "true"), Kind::Bool),
+            Word::Name(name) => match FIELDS.iter().find(|(known, ..)| known == name) {
+                Some((_, field, kind)) => part(Node::Field(*field), *kind),
+                None => error(at, unknown("field", name, &super::field_names().collect::<Vec<_>>())),
+            },
+        }
+    }
+
+    fn call(&mut self, name: &str, at: usize) -> Read {
+        let Some((_, function, usage)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
+            return error(at, unknown("function", name, &FUNCTIONS.map(|(known, ..)| known)));
+        };
+        let opened = self.at();
+        self.take("(");
+        let mut inputs: Vec<Part> = Vec::new();
+        if self.peek(0) != ")" {
+            loop {
+                inputs.push(self.deeper(Self::or)?);
+                if !self.take(",") {
+                    break;
+                }
+            }
+        }
+        self.close(opened)?;
+        let kinds: Vec<Kind> = inputs.iter().map(|input| input.kind).collect();
+        let kind = match (function, kinds.as_slice()) {
+            (Function::DaysSince | Function::HoursSince, [Kind::Number]) => Kind::Number,
+            (Function::Length, [Kind::Text | Kind::List]) => Kind::Number,
+            (Function::Contains, [Kind::Text | Kind::List, Kind::Text]) => Kind::Bool,
+            (Function::StartsWith, [Kind::Text, Kind::Text]) => Kind::Bool,
+            (Function::Lower, [Kind::Text]) => Kind::Text,
+            _ => return error(at, format!("{name} cannot be used like this; it is written {usage}.")),
+        };
+        let nodes = inputs.into_iter().map(|input| input.node).collect();
+        Ok(Part { node: Node::Call(*function, nodes), kind, at })
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("There is no {what} {name}. Did you mean {near}?"),
+        None => {
+            let some: Vec<&str> = known.iter().copied().filter(|known| !known.contains('.')).collect();
+            format!("There is no {what} {name}. There are: {}.", some.join(", "))
+        }
+    }
+}

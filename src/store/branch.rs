@@ -1,0 +1,270 @@
+//! Branches: a new session with the history of another one up to a message.
+//!
+//! Lines are copied byte for byte, with the files that they refer to. The parent is only read, also while another
+//! process writes it. The branch is made under a name that no list shows and gets its own with one rename.
+
+use super::header::{self, Counted, Home, Second};
+use super::io::How;
+use super::journal::Journal;
+use super::refers::Refers;
+use super::session::{self, Found, Reader};
+use super::{Fsync, Store, StoreError, files, layout, live, lock, pieces, row, tail};
+use crate::domain::message::{Body, Message};
+use crate::domain::session::{BranchedFrom, SessionMeta};
+use crate::domain::usage::Usage;
+use crate::domain::{At, MessageId, Mode, SessionId};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Keys of the header that are about the parent's own life.
+const LEFT_BEHIND: [&str; 13] = [
+    "sdkSessionId",
+    "sharedUrl",
+    "sharedId",
+    "pendingPlanExecution",
+    "previousPermissionMode",
+    "branchFromSdkSessionId",
+    "branchFromSdkCwd",
+    "branchFromSdkTurnId",
+    "transferredSessionSummary",
+    "transferredSessionSummaryApplied",
+    "triggeredBy",
+    "lastReadMessageId",
+    "lastFinalMessageId",
+];
+
+/// What comes along.
+struct Cut {
+    /// Where the copied lines end.
+    end: u64,
+    /// Pieces of a line on which several rows stand: the last ones that come along.
+    pieces: Vec<Vec<u8>>,
+    /// Rows that the parent's file does not have.
+    rows: Vec<Message>,
+    /// What they are in all.
+    counted: Counted,
+    /// The last one.
+    last: Option<MessageId>,
+}
+
+impl Store {
+    /// Makes a session with the history of `from` up to and including the row `at`, or with all of it. Title, labels,
+    /// model and directory stay; it is listed as made now. What another process is still at work on comes along only
+    /// when `at` names it, as interrupted.
+    ///
+    /// # Errors
+    /// [`StoreError::NoMessage`] when there is no such row; when the parent cannot be read, or the branch not be written:
+    /// then nothing of it stays.
+    pub fn branch(&self, from: &SessionId, at: Option<&MessageId>, now: At) -> Result<SessionMeta, StoreError> {
+        let io = self.io();
+        let reader = self.reader(from);
+        // The live rows first: one that becomes final meanwhile is then in both, and told apart.
+        let (live, _) = self.live(&reader.dir)?;
+        let found = session::find(io, &reader.dir)?;
+        let lock = reader.dir.join(layout::LOCK);
+        let alive = io.stat(&lock).is_ok() && !lock::is_free(io, &lock);
+        let open = live::folded(self.open_rows(&reader, &found, &live)?);
+        let cut = cut(&reader, &found, at, open, alive)?;
+        let parent = reader.meta(&found);
+        self.make_workspace(now)?;
+        let id = self.claim(&self.fresh_id(now), now)?;
+        let dir = self.inner.layout.session(&id);
+        let temp = layout::temp(&dir);
+        let made = self
+            .fill(&reader, &found, &parent, &cut, &id, &temp, now)
+            // Replaces the empty directory that was claimed, which nobody else can have.
+            .and_then(|()| io.rename(&temp, &dir).map_err(|e| StoreError::io("make", &dir, e)));
+        if let Err(error) = made {
+            let _ = files::remove_all(io, &temp);
+            let _ = io.remove(&dir);
+            return Err(error);
+        }
+        if let Err(error) = self.sync_dir(&self.inner.layout.sessions()) {
+            tracing::warn!(%error, "a new branch was not forced to the disk");
+        }
+        Ok(self.reader(&id).meta(&session::find(io, &dir)?))
+    }
+
+    /// Writes the branch's files to the new directory `temp`.
+    #[allow(clippy::too_many_arguments)]
+    fn fill(
+        &self,
+        reader: &Reader<'_>,
+        found: &Found,
+        parent: &SessionMeta,
+        cut: &Cut,
+        id: &SessionId,
+        temp: &Path,
+        now: At,
+    ) -> Result<(), StoreError> {
+        let io = self.io();
+        let sync = self.inner.fsync != Fsync::Off;
+        let path = temp.join(layout::SESSION);
+        let error = |e| StoreError::io("write", &path, e);
+        let mut fields = self.header_of(found, parent, cut, id, now);
+        let (line, _) = match header::line(&mut fields, header::SLOT) {
+            Ok(fits) => fits,
+            Err(_) => {
+                // What other programs keep in it is too long for a new header; the parent keeps it.
+                let meta = self.meta_of(parent, cut, id, now);
+                fields = Journal::fresh_fields(&meta, &self.inner.layout.session(id), self);
+                header::encode_counted(&mut fields, &cut.counted);
+                header::line(&mut fields, header::SLOT)
+                    .map_err(|excess| StoreError::HeaderTooLong { path: path.clone(), excess })?
+            }
+        };
+        io.mkdir(temp).map_err(|e| StoreError::io("make", temp, e))?;
+        let mut refers = Refers::of(io, &reader.dir)?;
+        let mut out = files::Lines::new(io, io.open(&path, How::New).map_err(error)?);
+        out.line(line.as_bytes()).map_err(error)?;
+        if let Some(file) = &found.file {
+            tail::each(io, file, found.head.body, cut.end, |line| {
+                refers.look(line.bytes);
+                if line.len == line.bytes.len() as u64 {
+                    return out.line(line.bytes);
+                }
+                // Too long to be held: from file to file.
+                refers.look(&tail::range(io, file, line.at + line.bytes.len() as u64, line.at + line.len)?);
+                out.copy(file, line.at, line.at + line.len)
+            })
+            .map_err(error)?;
+        }
+        let rendered = cut.rows.iter().filter_map(|row| row::write(row, &reader.dir)).map(String::into_bytes);
+        for piece in cut.pieces.iter().cloned().chain(rendered) {
+            refers.look(&piece);
+            out.line(&piece).map_err(error)?;
+        }
+        let (file, length) = out.end().map_err(error)?;
+        if sync {
+            io.fsync(&file).map_err(|e| StoreError::io("save", &path, e))?;
+        }
+        let hash = header::hash(line.as_bytes());
+        let second = Second { before: hash.clone(), after: hash, length, header: fields, own: Value::Null, old: None };
+        session::replace(io, &temp.join(layout::HEADER), second.render().as_bytes(), sync)?;
+        let mut dirs: Vec<PathBuf> = Vec::new();
+        for name in refers.used() {
+            for above in name.ancestors().skip(1).collect::<Vec<_>>().into_iter().rev() {
+                let dir = temp.join(above);
+                if dir != temp && !dirs.contains(&dir) {
+                    io.mkdir(&dir).map_err(|e| StoreError::io("make", &dir, e))?;
+                    dirs.push(dir);
+                }
+            }
+            files::copy(io, &reader.dir.join(name), &temp.join(name), sync)?;
+        }
+        for dir in dirs.iter().map(PathBuf::as_path).chain([temp]) {
+            self.sync_dir(dir)?;
+        }
+        Ok(())
+    }
+
+    fn meta_of(&self, parent: &SessionMeta, cut: &Cut, id: &SessionId, now: At) -> SessionMeta {
+        let mut meta = SessionMeta::new(id.clone(), now, parent.mode, parent.cwd.clone());
+        if self.inner.foreign {
+            meta.mode = meta.mode.min(Mode::Ask);
+        }
+        meta.title.clone_from(&parent.title);
+        meta.title_from = parent.title_from;
+        meta.labels.clone_from(&parent.labels);
+        meta.connection.clone_from(&parent.connection);
+        meta.connection_locked = parent.connection_locked;
+        meta.model.clone_from(&parent.model);
+        meta.thinking = parent.thinking;
+        meta.first_cwd.clone_from(&parent.first_cwd);
+        meta.usage = Usage { context_window: parent.usage.context_window, ..Usage::default() };
+        meta.messages = cut.counted.messages;
+        meta.preview.clone_from(&cut.counted.preview);
+        meta.branched_from = cut.last.clone().map(|message| BranchedFrom { session: parent.id.clone(), message });
+        meta
+    }
+
+    /// The branch's header: the parent's, with what other programs keep in it, but for what is about its own life.
+    fn header_of(
+        &self,
+        found: &Found,
+        parent: &SessionMeta,
+        cut: &Cut,
+        id: &SessionId,
+        now: At,
+    ) -> super::json::Fields {
+        let dir = self.inner.layout.session(id);
+        let meta = self.meta_of(parent, cut, id, now);
+        let mut fields = found.head.fields.clone();
+        if !found.head.sound && !fields.has("createdAt") {
+            fields = Journal::fresh_fields(&meta, &dir, self);
+        }
+        for key in LEFT_BEHIND {
+            fields.remove(key);
+        }
+        // What another program wrote says nothing of a plan that waits; here it is said that none does.
+        let base = SessionMeta { plan_pending: true, ..parent.clone() };
+        header::encode(&mut fields, Some(&base), &meta, Home { dir: &dir, home: &self.inner.home });
+        header::encode_counted(&mut fields, &cut.counted);
+        fields
+    }
+}
+
+/// Where the history ends, and what it is up to there.
+fn cut(
+    reader: &Reader<'_>,
+    found: &Found,
+    at: Option<&MessageId>,
+    open: Vec<Message>,
+    alive: bool,
+) -> Result<Cut, StoreError> {
+    let mut counted = Counted::default();
+    let mut last = None;
+    let mut hit: Option<Cut> = None;
+    let mut torn = None;
+    if let Some(file) = &found.file {
+        tail::each(reader.io, file, found.head.body, found.len, |line| -> std::io::Result<()> {
+            if session::blank(line.bytes) {
+                return Ok(());
+            }
+            let rows = row::read(line.bytes, line.at, 0, &reader.dir).rows;
+            let wanted = at.and_then(|at| rows.iter().rposition(|row| row.id == *at));
+            let whole = line.at + line.len + u64::from(line.ended);
+            if let Some(index) = wanted {
+                let parts = pieces::of(line.bytes);
+                let along = &rows[..=index];
+                let mut hit_counted = counted.clone();
+                along.iter().for_each(|row| session::count(&mut hit_counted, row));
+                let within = index + 1 < rows.len() && parts.len() == rows.len();
+                let part = |piece: &pieces::Piece| line.bytes[piece.at.clone()].to_vec();
+                // Of rows with the same id the last one counts.
+                hit = Some(Cut {
+                    end: if within { line.at } else { whole },
+                    pieces: if within { parts[..=index].iter().map(part).collect() } else { Vec::new() },
+                    rows: Vec::new(),
+                    counted: hit_counted,
+                    last: at.cloned(),
+                });
+            }
+            for row in &rows {
+                session::count(&mut counted, row);
+                last = Some(row.id.clone());
+            }
+            // Being written by somebody at this moment, or left by a death: the parent has it.
+            if !line.ended && rows.iter().all(|row| matches!(row.body, Body::Odd(_))) {
+                torn = Some(line.at);
+            }
+            Ok(())
+        })
+        .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?;
+    }
+    let index = at.and_then(|at| open.iter().position(|row| row.id == *at));
+    let mut whole = match (hit, at) {
+        (Some(hit), _) if index.is_none() => return Ok(hit),
+        (None, Some(at)) if index.is_none() => {
+            return Err(StoreError::NoMessage { path: reader.dir.clone(), message: at.as_str().to_owned() });
+        }
+        _ => Cut { end: torn.unwrap_or(found.len), pieces: Vec::new(), rows: open, counted, last },
+    };
+    let along = index.map_or(if alive { 0 } else { whole.rows.len() }, |index| index + 1);
+    whole.rows.truncate(along);
+    for row in &whole.rows {
+        session::count(&mut whole.counted, row);
+        whole.last = Some(row.id.clone());
+    }
+    Ok(whole)
+}

@@ -1,0 +1,83 @@
+//! Lines between header and conversation that say what the session is: followed while another process writes it, or a
+//! branch of another session. They stand still while one scrolls.
+
+use super::cells;
+use super::figures::day;
+use super::paint::Paint;
+use crate::app::msg::Target;
+use crate::domain::At;
+use crate::domain::ids::MessageId;
+use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{Action, Context, SessionAction};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Rows that the conversation keeps.
+const LEAST: u16 = 6;
+
+/// Draws what there is to say, and gives what is left of the area. The blank row above it, the last of `details`, moves
+/// below what is said.
+pub(super) fn draw(paint: &mut Paint<'_>, details: Rect, area: Rect) -> Rect {
+    let above = u16::from(details.height > 0 && details.bottom() == area.y);
+    let mut rest = Rect { y: area.y - above, height: area.height + above, ..area };
+    say(paint, &mut rest);
+    let said = rest.y > area.y - above;
+    let blank = if said { above } else { 0 };
+    let y = (rest.y + blank).max(area.y);
+    Rect { y, height: area.bottom().saturating_sub(y), ..area }
+}
+
+fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
+    let state = paint.state;
+    let Some(meta) = state.current_meta() else { return };
+    if let Some(holder) = &meta.held_by
+        && let Some(row) = take(rest)
+    {
+        let left = [paint.piece(
+            format!("{} written by {}; followed here as it grows", paint.signs.warning, clean_line(holder)),
+            Role::Warning,
+        )];
+        let right = [paint.piece("/takeover", Role::Key), paint.piece(" writes here", Role::Dim)];
+        paint.sides(row, &left, &right, 24);
+    }
+    if let Some(from) = &meta.branched_from
+        && let Some(row) = take(rest)
+    {
+        let parent = state.sessions.meta(&from.session);
+        let title = parent.map_or_else(|| from.session.to_string(), |meta| meta.shown_title().to_owned());
+        let title = clean_line(&title).into_owned();
+        let at = made(paint, &from.message).map(|at| day(at, state.now, state.utc_offset));
+        let at = at.map_or_else(String::new, |at| format!(", at {at}"));
+        let left = [
+            paint.piece(format!("{} branch of ", paint.signs.branched), Role::Dim),
+            paint.piece(title, Role::Text),
+            paint.piece(at, Role::Dim),
+        ];
+        let key = paint.key(Action::Session(SessionAction::Parent), Context::Global).filter(|_| parent.is_some());
+        let right = match key {
+            Some(_) => paint.hints(&[(key, "goes there")]),
+            None => vec![paint.piece("not here any more", Role::Faint)],
+        };
+        paint.sides(row, &left, &right, 24);
+        paint.target(row, Target::Parent);
+    }
+}
+
+/// A row of it, with a blank at each side, where the conversation has room for that.
+fn take(rest: &mut Rect) -> Option<Rect> {
+    if rest.height <= LEAST {
+        return None;
+    }
+    // Beside the rule a blank, as everywhere.
+    let row = cells::after(cells::row(*rest, 0), 1);
+    rest.y += 1;
+    rest.height -= 1;
+    Some(Rect { width: row.width.saturating_sub(1), ..row })
+}
+
+/// When a message was made: as its row says, else as its id does (`msg-{epochMs}-…`).
+fn made(paint: &Paint<'_>, id: &MessageId) -> Option<At> {
+    let entries = paint.state.current_open().map(|open| &open.chat.entries);
+    let row = entries.into_iter().flatten().find(|entry| entry.message.id == *id).map(|entry| entry.message.at);
+    row.or_else(|| id.as_str().split('-').nth(1)?.parse().ok().filter(|ms| *ms > 0).map(At))
+}

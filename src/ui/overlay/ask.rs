@@ -1,0 +1,44 @@
+//! Questions of lisle's own, and lines that it asks for.
+
+use super::super::cells;
+use super::super::paint::Paint;
+use crate::app::state::overlay::{Confirm, Prompt};
+use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{Action, Context, PickerAction};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Cells of the sheet at the most.
+const WIDTH: u16 = 72;
+
+pub(super) fn confirm(paint: &mut Paint<'_>, asked: &Confirm, body: Rect) {
+    let title = [paint.piece(clean_line(&asked.title).into_owned(), Role::NeedsYou)];
+    let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
+    let inside = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
+    let roomy = body.height >= 18;
+    let mut lines = Vec::new();
+    for text in &asked.says {
+        if roomy && !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(super::folded(&clean_line(text), inside));
+    }
+    let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let inner = super::sheet(paint, body, WIDTH, rows, &title, &[(accept, &asked.verb)]);
+    for (n, line) in lines.iter().enumerate() {
+        paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Text);
+    }
+}
+
+pub(super) fn prompt(paint: &mut Paint<'_>, prompt: &Prompt, body: Rect) {
+    let title = [paint.piece(clean_line(&prompt.title).into_owned(), Role::PanelTitle)];
+    let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);
+    let inner = super::sheet(paint, body, WIDTH, 2, &title, &[(accept, "set")]);
+    let row = cells::row(inner, 0);
+    let sign = paint.signs.prompt;
+    paint.text(row, sign, Role::Accent);
+    paint.one_line(cells::after(row, 2), &prompt.line, true);
+    if let Some(problem) = &prompt.problem {
+        paint.over(cells::after(cells::row(inner, 1), 2), problem, Role::Error);
+    }
+}

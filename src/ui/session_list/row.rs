@@ -1,0 +1,209 @@
+//! A session in the list: the sign of its state, its title, what it is marked with, its age; below them what it waits
+//! for or how it begins.
+
+use crate::app::state::sessions::{Grouping, Row, needs_you};
+use crate::app::state::{Current, State};
+use crate::domain::SessionMeta;
+use crate::domain::property::split_label;
+use crate::domain::sanitise::clean_line;
+use crate::domain::session::Activity;
+use crate::theme::Role;
+use crate::ui::cells::{self, Piece, piece};
+use crate::ui::figures::{age, elapsed};
+use crate::ui::paint::Paint;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// Cells of an age, right-aligned, with a blank before it.
+const AGE: usize = 4;
+/// From this width on labels are named, else they are dots.
+const NAMES: u16 = 56;
+/// From this width on there are dots.
+const DOTS: u16 = 30;
+/// So many labels at the most.
+const LABELS: usize = 3;
+
+/// Which sessions get a second line.
+#[derive(Clone, Copy)]
+pub(super) struct Second {
+    /// What a session waits for.
+    pub waits: bool,
+    /// How its first message begins.
+    pub previews: bool,
+}
+
+impl Second {
+    /// Rows on the screen of a row of the list.
+    pub fn rows(self, state: &State, row: Row<'_>) -> usize {
+        match row {
+            Row::Group(_) => 1,
+            Row::Session(id) => {
+                let meta = state.sessions.meta(id);
+                1 + usize::from(meta.is_some_and(|meta| self.line(meta).is_some()))
+            }
+        }
+    }
+
+    fn line(self, meta: &SessionMeta) -> Option<&str> {
+        match &meta.activity {
+            Activity::NeedsYou(what) if self.waits && !what.trim().is_empty() => Some(what),
+            Activity::Idle if self.waits && meta.plan_pending => Some("plan waiting"),
+            _ if self.previews && !meta.title.trim().is_empty() && says_more(meta) => Some(&meta.preview),
+            _ => None,
+        }
+    }
+}
+
+/// The first message is more than the title that was made of it.
+fn says_more(meta: &SessionMeta) -> bool {
+    let (title, preview) = (meta.title.trim(), meta.preview.trim());
+    !preview.is_empty() && !preview.starts_with(title.trim_end_matches('…').trim_end())
+}
+
+/// Draws a session.
+pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, list_focused: bool) {
+    let state = paint.state;
+    let selected = list_focused && state.sessions.selected() == Some(&meta.id);
+    let current = matches!(&state.current, Current::Session(id) if *id == meta.id);
+    let marked = state.sessions.marks.has(&meta.id);
+    if selected {
+        paint.tint(area, Role::Selected);
+    } else if current || marked {
+        paint.tint(area, Role::SelectedDim);
+    }
+    // The band alone would not tell them from each other where there are few colours or none.
+    let edge = match (marked, current) {
+        (true, _) => Some(paint.signs.marked),
+        (false, true) => Some(paint.signs.current),
+        (false, false) => None,
+    };
+    if let Some(edge) = edge {
+        for n in 0..area.height {
+            paint.over(Rect { width: 1.min(area.width), ..cells::row(area, n) }, edge, Role::Accent);
+        }
+    }
+    let (sign, style) = sign(paint, meta);
+    let first = cells::row(area, 0);
+    let sign_at = Rect { width: 1.min(area.width), ..cells::after(first, 1) };
+    cells::put(paint.buf, sign_at, sign, Style { bg: None, ..style });
+
+    let line = cells::after(first, 3);
+    let line = Rect { width: line.width.saturating_sub(1), ..line };
+    let title = clean_line(meta.shown_title());
+    let title_role = if selected || current || meta.unread || needs_you(meta) { Role::Strong } else { Role::Text };
+    let weight = if meta.archived { Role::Dim } else { title_role };
+    let named = area.width >= NAMES || area.height > 1;
+    let mut right = if area.height > 1 || area.width < DOTS { Vec::new() } else { labels(paint, meta, named) };
+    for (is, sign, role) in [
+        (meta.branched_from.is_some(), paint.signs.branched, Role::Dim),
+        (meta.flagged, paint.signs.flag, Role::Accent),
+    ] {
+        if is {
+            let gap = if right.is_empty() { "" } else { " " };
+            right.push(piece(format!("{gap}{sign}"), paint.style(role)));
+        }
+    }
+    right.push(piece(format!("{:>AGE$}", age_of(paint, meta)), paint.style(Role::Dim)));
+    let mut left = [piece(title, paint.style(weight))];
+    for piece in left.iter_mut().chain(&mut right) {
+        piece.1.bg = None;
+    }
+    paint.sides(line, &left, &right, 6);
+
+    if area.height > 1 {
+        below(paint, meta, cells::row(area, 1), second, selected || current);
+    }
+}
+
+/// What it waits for, or how it begins; at the right its labels.
+fn below(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, near: bool) {
+    let Some(text) = second.line(meta) else { return };
+    // What is only remembered weighs less than what waits.
+    let role = if near || needs_you(meta) { Role::Dim } else { Role::Faint };
+    let area = cells::after(area, 3);
+    let area = Rect { width: area.width.saturating_sub(1), ..area };
+    let mut left = [paint.piece(clean_line(text), role)];
+    // What waits is said whole before labels are, and a preview to the half.
+    let text = cells::pieces_width(&left);
+    let least = if needs_you(meta) { text } else { text.min(usize::from(area.width) / 2) };
+    let room = usize::from(area.width).saturating_sub(least + 2);
+    let mut right = [labels(paint, meta, true), labels(paint, meta, false)]
+        .into_iter()
+        .find(|labels| cells::pieces_width(labels) <= room)
+        .unwrap_or_default();
+    for piece in left.iter_mut().chain(&mut right) {
+        piece.1.bg = None;
+    }
+    paint.sides(area, &left, &right, least);
+}
+
+/// How long ago; what runs says for how long.
+fn age_of(paint: &Paint<'_>, meta: &SessionMeta) -> String {
+    let now = paint.state.now;
+    match meta.activity {
+        Activity::Running(since) if now.since(since) < 60_000 => elapsed(now.since(since)),
+        Activity::Running(since) => age(since, now),
+        _ => age(meta.last_message, now),
+    }
+}
+
+/// Its first labels: named, or a dot each.
+fn labels(paint: &Paint<'_>, meta: &SessionMeta, named: bool) -> Vec<Piece<'static>> {
+    let catalogue = paint.state.sessions.catalogue();
+    let mut out = Vec::new();
+    for entry in meta.labels.iter().take(LABELS) {
+        let known = catalogue.label_entry(entry);
+        let colour = known.and_then(|known| known.color);
+        let style = colour.map_or_else(|| paint.style(Role::Accent), |colour| paint.look.theme.tag(colour));
+        let gap = if out.is_empty() { "" } else { " " };
+        if named {
+            let (id, value) = split_label(entry);
+            let name = known.map_or(id, |known| known.name.as_str());
+            let value = value.map(|value| format!(":{value}")).unwrap_or_default();
+            out.push(piece(format!("{gap}#{}", clean_line(&format!("{name}{value}"))), style));
+        } else {
+            out.push(piece(paint.signs.label, style));
+        }
+    }
+    out
+}
+
+/// The sign of a session's state, and its colour; of one that does nothing its status, where the groups do not say it.
+fn sign(paint: &Paint<'_>, meta: &SessionMeta) -> (&'static str, Style) {
+    let signs = paint.signs;
+    let (sign, role) = match &meta.activity {
+        Activity::NeedsYou(_) => (signs.needs_you, Role::NeedsYou),
+        Activity::Running(_) => (paint.spin(), Role::Running),
+        Activity::Stopping => (signs.stopping, Role::Dim),
+        Activity::Idle if meta.plan_pending => (signs.plan, Role::NeedsYou),
+        Activity::Idle if meta.unread => (signs.unread, Role::Unread),
+        Activity::Idle if paint.state.sessions.grouping() == Grouping::Status => (" ", Role::Text),
+        Activity::Idle => {
+            let sign = status_sign(paint, meta);
+            let entry = paint.state.sessions.catalogue().status_entry(&meta.status);
+            // What is over is no colour worth.
+            if let Some(colour) = entry.filter(|entry| !entry.closed).and_then(|entry| entry.color) {
+                return (sign, paint.look.theme.tag(colour));
+            }
+            (sign, Role::Faint)
+        }
+    };
+    (sign, paint.style(role))
+}
+
+/// What is begun and what is over has a sign; what is still to be done has none.
+fn status_sign(paint: &Paint<'_>, meta: &SessionMeta) -> &'static str {
+    let signs = paint.signs;
+    match meta.status.as_str() {
+        "todo" => " ",
+        "in-progress" => signs.begun,
+        "needs-review" => signs.review,
+        "done" => signs.done,
+        "cancelled" => signs.cancelled,
+        other => match paint.state.sessions.catalogue().status_entry(other) {
+            Some(entry) if entry.closed => signs.done,
+            Some(entry) if &*entry.id != "todo" => signs.begun,
+            _ => " ",
+        },
+    }
+}
