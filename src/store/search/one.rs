@@ -316,7 +316,9 @@ struct Where<'a> {
 }
 
 fn label_name<'a>(labels: &'a [Label], id: &str) -> Option<&'a str> {
-    labels.iter().find_map(|label| {
-        if label.id == id { Some(label.name.as_str()) } else { label_name(&label.children, id) }
-    })
+    labels.iter().find_map(
+        |label| {
+            if label.id == id { Some(label.name.as_str()) } else { label_name(&label.children, id) }
+        },
+    )
 }

@@ -31,8 +31,10 @@ impl Pieces {
     fn new(folded: &[u8]) -> Self {
         // U+FFFD stands for bytes that are no text.
         let text = String::from_utf8_lossy(folded);
-        let mut pieces: Vec<&str> =
-            text.split(|c: char| c.is_control() || " \"\\/{}[]:,\u{fffd}".contains(c)).filter(|p| !p.is_empty()).collect();
+        let mut pieces: Vec<&str> = text
+            .split(|c: char| c.is_control() || " \"\\/{}[]:,\u{fffd}".contains(c))
+            .filter(|p| !p.is_empty())
+            .collect();
         pieces.sort_by_key(|piece| std::cmp::Reverse(piece.len()));
         pieces.dedup();
         // A single letter beside a longer piece only costs time.

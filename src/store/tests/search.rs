@@ -114,7 +114,11 @@ fn every_part_of_a_session_is_searched() {
         row(9, Body::Plan(Plan { path: "p.md".into(), markdown: "# planword".into() })),
     ];
     let _journal = make(&store, &meta, &rows);
-    append(root.path(), meta.id.as_str(), b"{\"id\":\"x\",\"type\":\"new\",\"content\":\"odd\\u0077ord\",\"timestamp\":1}\n");
+    append(
+        root.path(),
+        meta.id.as_str(),
+        b"{\"id\":\"x\",\"type\":\"new\",\"content\":\"odd\\u0077ord\",\"timestamp\":1}\n",
+    );
     append(root.path(), meta.id.as_str(), b"{\"torn \xff rawword\n");
     let label = |id: &str, name: &str, children| Label {
         id: id.into(),
@@ -124,8 +128,10 @@ fn every_part_of_a_session_is_searched() {
         children,
         rules: vec![],
     };
-    let properties =
-        Properties { labels: vec![label("top", "Top", vec![label("prio", "Urgency", vec![])])], ..Properties::default() };
+    let properties = Properties {
+        labels: vec![label("top", "Top", vec![label("prio", "Urgency", vec![])])],
+        ..Properties::default()
+    };
     for (query, place, line) in [
         ("zurich", HitIn::Title, "The [Zürich] title"),
         ("calm-br", HitIn::Id, "261121-[calm-br]ook"),
@@ -175,7 +181,8 @@ fn words_are_anded_over_the_session_and_the_best_rows_come_first() {
     let store = store(root.path());
     let mut both = meta("a-both");
     both.title = "about cargo".into();
-    let _a = make(&store, &both, &[asked(1, "cargo test"), said(2, "clippy"), said(3, "cargo clippy"), said(4, "none")]);
+    let _a =
+        make(&store, &both, &[asked(1, "cargo test"), said(2, "clippy"), said(3, "cargo clippy"), said(4, "none")]);
     let _b = make(&store, &meta("b-one"), &[asked(1, "cargo"), said(2, "test")]);
     let _c = make(&store, &meta("c-none"), &[asked(1, "question")]);
     assert_eq!(sessions(&store, "cargo"), ["a-both", "b-one"]);
@@ -284,7 +291,10 @@ fn a_search_stops_when_it_is_told_to() {
         stop.store(true, Ordering::Relaxed);
     });
     assert!(searched.stopped && count >= 1);
-    assert_eq!(store.search(&Query::parse("word").unwrap(), &Properties::default(), &stop, &mut |_| panic!()).sessions, 0);
+    assert_eq!(
+        store.search(&Query::parse("word").unwrap(), &Properties::default(), &stop, &mut |_| panic!()).sessions,
+        0
+    );
     drop(journals);
 }
 
@@ -363,20 +373,55 @@ fn both_ways(store: &Store, sessions: &[SessionMeta], query: &Query) -> (usize, 
 
 /// Texts that JSON, folding and the token make trouble of.
 const PARTS: [&str; 34] = [
-    "a", "K", "\u{212a}", "ſ", "ss", "ß", "\"", "\\", "\\u0061", "\n", "\t", " ", "\u{1b}[31m", "\0", "/", "é", "e\u{301}", "漢字",
-    "は", "ば", "ｶﾞ", "😀", "{{SESSION_PATH}}", "{{SESSION_PATH}}-2", "falcon", "DIR", "DIR/data", "{\"a\":[1,2]}", "ﬁ", "\u{fffd}",
-    "u0061", "İ", ":", ",",
+    "a",
+    "K",
+    "\u{212a}",
+    "ſ",
+    "ss",
+    "ß",
+    "\"",
+    "\\",
+    "\\u0061",
+    "\n",
+    "\t",
+    " ",
+    "\u{1b}[31m",
+    "\0",
+    "/",
+    "é",
+    "e\u{301}",
+    "漢字",
+    "は",
+    "ば",
+    "ｶﾞ",
+    "😀",
+    "{{SESSION_PATH}}",
+    "{{SESSION_PATH}}-2",
+    "falcon",
+    "DIR",
+    "DIR/data",
+    "{\"a\":[1,2]}",
+    "ﬁ",
+    "\u{fffd}",
+    "u0061",
+    "İ",
+    ":",
+    ",",
 ];
 
 /// How the writer of a line spells a text.
 fn spelled(line: &str, style: u8) -> Vec<u8> {
     match style % 4 {
         // As other programs do that write only ASCII.
-        1 => line.chars().flat_map(|c| {
-            let mut units = [0; 2];
-            let units: Vec<String> = c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            if c.is_ascii() { c.to_string().into_bytes() } else { units.concat().into_bytes() }
-        }).collect(),
+        1 => line
+            .chars()
+            .flat_map(|c| {
+                let mut units = [0; 2];
+                let units: Vec<String> =
+                    c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect();
+                if c.is_ascii() { c.to_string().into_bytes() } else { units.concat().into_bytes() }
+            })
+            .collect(),
         2 => line.replace('/', "\\/").into_bytes(),
         3 => line.replace("falcon", "\\u0066alcon").replace('K', "\\u004b").into_bytes(),
         _ => line.as_bytes().to_vec(),
@@ -384,8 +429,11 @@ fn spelled(line: &str, style: u8) -> Vec<u8> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop_oneof![4 => prop::sample::select(&PARTS[..]).prop_map(str::to_owned), 1 => "[a-cK]{1,3}"], 1..6)
-        .prop_map(|parts| parts.concat())
+    prop::collection::vec(
+        prop_oneof![4 => prop::sample::select(&PARTS[..]).prop_map(str::to_owned), 1 => "[a-cK]{1,3}"],
+        1..6,
+    )
+    .prop_map(|parts| parts.concat())
 }
 
 proptest! {
@@ -451,7 +499,8 @@ proptest! {
 fn pages_around_a_place_join_to_the_whole() {
     let root = tempfile::tempdir().unwrap();
     let store = store(root.path());
-    let rows: Vec<Message> = (0..60).map(|n| said(n, &format!("row {n} {}", "x".repeat(n as usize * 97 % 900)))).collect();
+    let rows: Vec<Message> =
+        (0..60).map(|n| said(n, &format!("row {n} {}", "x".repeat(n as usize * 97 % 900)))).collect();
     let _journal = make(&store, &meta("a-long"), &rows);
     let id = id("a-long");
     let hit = |n: u64| search(&store, &format!("\"row {n} \""))[0].hits[0].clone();
