@@ -258,5 +258,5 @@ fn exchange(io: &dyn Io, temp: &Path, new: u64, path: &Path, old: u64) -> std::i
         }
         (placed, expected) = (out, placed);
     }
-    Err(std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment"))
+    Err(super::watch::busy())
 }

@@ -107,7 +107,10 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
 }
 
 /// Opens a file and says what is known of the very file that was opened: another program may replace it meanwhile.
-fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
+///
+/// # Errors
+/// What the system says.
+pub fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
     let mut before = io.stat(path)?;
     loop {
         let file = io.open(path, How::Read)?;
