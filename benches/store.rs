@@ -1,5 +1,5 @@
 //! The bounds of the store, measured through its library with pages in memory: `cargo bench --bench store`, or with the names
-//! of some parts behind `--` (`list open append search`). Every part runs in a process of its own, so that its memory is its
+//! of some parts behind `--` (`list open append`). Every part runs in a process of its own, so that its memory is its
 //! own. Prints what was measured beside the bound; judging it is left to the reader, because a machine that is busy with other
 //! work measures that work.
 #![allow(
@@ -67,24 +67,24 @@ fn list() -> Vec<Row> {
     let grown = memory() - before;
     assert_eq!(sessions.len(), SESSIONS);
     drop(sessions);
-    let cold = times(5, || {
+    let cold = runs(5, || {
         fs::remove_dir_all(root.path().join("state")).unwrap();
         assert_eq!(store.list().sessions.len(), SESSIONS);
     });
-    let warm = times(20, || assert_eq!(store.list().sessions.len(), SESSIONS));
-    let cached = times(20, || assert_eq!(store.cached().unwrap().len(), SESSIONS));
+    let warm = runs(20, || assert_eq!(store.list().sessions.len(), SESSIONS));
+    let cached = runs(20, || assert_eq!(store.cached().unwrap().len(), SESSIONS));
     let index = fs::read_dir(root.path().join("state/index")).unwrap().next().unwrap().unwrap();
     let changed = root.path().join("work/sessions").join(stores::id(SESSIONS - 1)).join("session.jsonl");
-    let one = times(10, || {
+    let one = runs(10, || {
         let bytes = fs::read(&changed).unwrap();
         fs::write(&changed, bytes).unwrap();
         assert_eq!(store.list().sessions.len(), SESSIONS);
     });
     vec![
-        row("list 10,000 sessions: from the cache alone (median)", millis(cached), "40 ms"),
-        row("list 10,000 sessions: whole, cache warm (median)", millis(warm), "150 ms"),
-        row("list 10,000 sessions: one changed, cache renewed (median)", millis(one), "-"),
-        row("list 10,000 sessions: cache deleted (median)", millis(cold), "1500 ms"),
+        row("list 10,000 sessions: from the cache alone (median)", cached, "40 ms"),
+        row("list 10,000 sessions: whole, cache warm (median)", warm, "150 ms"),
+        row("list 10,000 sessions: one changed, cache renewed (median)", one, "-"),
+        row("list 10,000 sessions: cache deleted (median)", cold, "1500 ms"),
         row("list 10,000 sessions: more memory", format!("{:.1} MB", grown), "-"),
         row("its cache", format!("{:.1} MB", index.metadata().unwrap().len() as f64 / 1e6), "-"),
     ]
@@ -114,8 +114,8 @@ fn open() -> Vec<Row> {
     assert!(!loaded.rows.is_empty() && loaded.rows.len() <= SHOWN);
     let mut cursor = loaded.earlier;
     drop(loaded);
-    let again = times(20, || drop(store.load(&id, SHOWN).unwrap()));
-    let pages = times(50, || {
+    let again = runs(20, || drop(store.load(&id, SHOWN).unwrap()));
+    let pages = runs(50, || {
         let page = store.page(&id, cursor.unwrap(), SHOWN).unwrap();
         cursor = page.earlier;
     });
@@ -129,21 +129,21 @@ fn open() -> Vec<Row> {
     assert_eq!(rows.len(), LARGE_ROWS);
     vec![
         row("open 300 MB, 200,000 rows: last screen, first time", millis(first), "100 ms"),
-        row("open 300 MB, 200,000 rows: last screen (median)", millis(again), "100 ms"),
+        row("open 300 MB, 200,000 rows: last screen (median)", again, "100 ms"),
         row("open 300 MB: more memory, kept / at its peak", format!("{kept:.1} / {peak:.1} MB"), "60 MB"),
-        row("open 300 MB: a page upward (median)", millis(pages), "-"),
-        row("open 4 MB, which is looked through (median)", millis(in_small), "-"),
+        row("open 300 MB: a page upward (median)", pages, "-"),
+        row("open 4 MB, which is looked through (median)", in_small, "-"),
         row("all rows of 300 MB as a model's context", millis(context), "-"),
         row("all rows of 300 MB: memory at its peak", format!("{highest:.0} MB"), "-"),
     ]
 }
 
 /// Opening a session that is just small enough to be looked through whole.
-fn small(root: &tempfile::TempDir) -> Duration {
+fn small(root: &tempfile::TempDir) -> String {
     let id = SessionId::parse("261122-small-pond").unwrap();
     stores::large(&root.path().join("work/sessions").join(id.as_str()), 2700, 4_000_000, 3);
     let store = store(root.path());
-    times(10, || drop(store.load(&id, SHOWN).unwrap()))
+    runs(10, || drop(store.load(&id, SHOWN).unwrap()))
 }
 
 fn append() -> Vec<Row> {
@@ -203,6 +203,17 @@ fn millis(time: Duration) -> String {
     format!("{:.3} ms", time.as_secs_f64() * 1000.0)
 }
 
+/// The median time of `count` runs, and their CPU on average: on a busy machine that says more.
+fn runs(count: u32, run: impl FnMut()) -> String {
+    let before = all_cpu();
+    let median = times(count as usize, run);
+    format!(
+        "{:.1} ms (CPU {:.0})",
+        median.as_secs_f64() * 1000.0,
+        (all_cpu() - before).as_secs_f64() * 1000.0 / f64::from(count)
+    )
+}
+
 /// The median time of `count` runs.
 fn times(count: usize, mut run: impl FnMut()) -> Duration {
     let mut times: Vec<Duration> = (0..count)
@@ -224,6 +235,14 @@ fn cpu() -> Duration {
         text.split_whitespace().next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0)
     });
     Duration::from_nanos(nanos.sum())
+}
+
+/// CPU time of all threads that ever were, in steps of 10 ms.
+fn all_cpu() -> Duration {
+    let text = fs::read_to_string("/proc/self/stat").unwrap();
+    // Behind the name, which is in brackets: state, and ten more.
+    let ticks = text.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2).map(|n| n.parse::<u64>().unwrap());
+    Duration::from_millis(ticks.sum::<u64>() * 10)
 }
 
 /// A line of this process's status, in MB.

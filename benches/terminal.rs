@@ -1,12 +1,15 @@
 //! The bounds of the screen, measured on the real binary in a pseudo-terminal of 200x50, on the rehearsal and on a scripted
-//! model server: `cargo bench --bench terminal`. Prints a table of what was measured beside the bound; judging it is left to
-//! the reader, because a machine that is busy with other work measures that work.
+//! model server: `cargo bench --bench terminal`, or with the names of some parts behind `--`. Prints a table of what was
+//! measured beside the bound; judging it is left to the reader, because a machine that is busy with other work measures that
+//! work.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a program that measures and prints")]
 
 #[path = "../tests/support/model_server.rs"]
 mod model_server;
 #[path = "../tests/support/pty.rs"]
 mod pty;
+#[path = "support/stores.rs"]
+mod stores;
 
 use model_server::{Gate, ModelServer, Script, chunk};
 use pty::{Pty, Start};
@@ -24,17 +27,11 @@ const STREAM: Duration = Duration::from_secs(6);
 const KEYS: usize = 60;
 
 fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let mut rows = Vec::new();
-    rows.extend(commands());
-    rows.push(first_frame());
-    rows.extend(idle());
-    rows.push(echo_idle());
-    rows.extend(streaming());
-    rows.extend(turns());
-    rows.extend(markdown());
-    rows.push(switching());
-    rows.push(stopping());
-    rows.extend(resuming());
+    for (_, part) in PARTS.iter().filter(|(name, _)| asked.is_empty() || asked.iter().any(|asked| asked == name)) {
+        rows.extend(part());
+    }
     println!("\n{:<52} {:>22} {:>14}", "work (200x50)", "measured", "bound");
     println!("{}", "-".repeat(90));
     for (work, measured, bound) in rows {
@@ -43,6 +40,23 @@ fn main() {
 }
 
 type Row = (&'static str, String, &'static str);
+type Part = (&'static str, fn() -> Vec<Row>);
+
+const PARTS: [Part; 13] = [
+    ("commands", commands),
+    ("start", || vec![first_frame()]),
+    ("idle", idle),
+    ("echo", || vec![echo_idle()]),
+    ("stream", streaming),
+    ("turns", turns),
+    ("markdown", markdown),
+    ("switch", || vec![switching()]),
+    ("stop", || vec![stopping()]),
+    ("resume", resuming),
+    ("many", many),
+    ("large", large),
+    ("crowd", crowd),
+];
 
 fn start(home: &Path) -> Pty {
     let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home).size(200, 50).go();
@@ -316,6 +330,132 @@ fn resuming() -> Vec<Row> {
     vec![
         ("resume 5,000 messages, 10 MB: input ready (median)", median(ready), "20 ms"),
         ("resume: last message shown (median)", median(shown), "60 ms"),
+    ]
+}
+
+/// A home whose workspace has been filled, as if lisle had made it.
+fn filled_home(fill: impl FnOnce(&Path)) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = home.path().join("lisle/data/workspaces/default");
+    fs::create_dir_all(&workspace).unwrap();
+    fill(&workspace);
+    fs::write(workspace.join("config.json"), json!({"name": "default", "madeBy": "lisle"}).to_string()).unwrap();
+    // Files that were just written are not trusted yet.
+    std::thread::sleep(Duration::from_millis(2100));
+    home
+}
+
+/// Starts over 10,000 sessions, with and without the cache of the list.
+fn many() -> Vec<Row> {
+    const COUNT: usize = 10_000;
+    let plan = stores::Plan { sessions: COUNT, damaged: 300, rows: 12, padded: true, seed: 1 };
+    let home = filled_home(|workspace| drop(stores::fill(workspace, plan)));
+    let newest = stores::Session::make(&stores::id(COUNT - 1), COUNT - 1, plan);
+    let header: Value = serde_json::from_slice(&newest.header).unwrap();
+    let title: String = header["name"].as_str().unwrap().chars().take(12).collect();
+    let listed = |pty: &Pty| pty.until(title.trim()) - pty.started;
+    let (mut whole, mut cold_first, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let _ = fs::remove_dir_all(home.path().join("lisle/state/index"));
+        let pty = start(home.path());
+        cold_first.push(pty.until(READY) - pty.started);
+        let caret = caret(&pty);
+        // The list is read meanwhile.
+        keys.extend(echo(&pty, caret, Duration::from_millis(2)));
+        whole.push(listed(&pty));
+    }
+    let (mut first, mut shown) = (Vec::new(), Vec::new());
+    for _ in 0..10 {
+        let pty = start(home.path());
+        first.push(pty.until(READY) - pty.started);
+        shown.push(listed(&pty));
+    }
+    let pty = start(home.path());
+    listed(&pty);
+    pty.keys("\x1b[O");
+    std::thread::sleep(Duration::from_secs(3));
+    vec![
+        ("start with 10,000 sessions: first frame (median)", median(first), "40 ms"),
+        ("start with 10,000 sessions: list shown (median)", median(shown), "-"),
+        ("the same without the cache: first frame (median)", median(cold_first), "40 ms"),
+        ("the same without the cache: list shown (median)", median(whole), "1500 ms"),
+        ("key echo p50 / p95 while that list is read", pair(keys), "5 / 16 ms"),
+        ("idle with 10,000 sessions: memory (PSS)", format!("{:.1} MB", pss(pty.pid())), "45 MB"),
+    ]
+}
+
+/// Opens a session of 300 MB and 200,000 rows.
+fn large() -> Vec<Row> {
+    let home = filled_home(|workspace| {
+        stores::fill(workspace, stores::Plan { sessions: 1, damaged: 0, rows: 1, padded: true, seed: 1 });
+        let folder = workspace.join("sessions/261122-vast-ocean");
+        stores::large(&folder, 200_000, 300_000_000, 2);
+        let last = json!({"id": "end", "content": "the-very-end", "timestamp": 1_780_000_900_000_i64, "type": "user"});
+        let mut file = fs::OpenOptions::new().append(true).open(folder.join("session.jsonl")).unwrap();
+        std::io::Write::write_all(&mut file, format!("{last}\n").as_bytes()).unwrap();
+    });
+    let base = start(home.path());
+    std::thread::sleep(Duration::from_secs(1));
+    let without = pss(base.pid());
+    drop(base);
+    let mut shown = Vec::new();
+    let mut memory = 0.0;
+    for _ in 0..10 {
+        let app = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(200, 50);
+        let pty = app.args(["--session", "261122-vast-ocean"]).go();
+        shown.push(pty.until("the-very-end") - pty.started);
+        memory = pss(pty.pid()) - without;
+    }
+    vec![
+        ("start with a session of 300 MB: last row shown (median)", median(shown), "100 ms"),
+        ("a session of 300 MB: more memory than none (PSS)", format!("{memory:.1} MB"), "60 MB"),
+    ]
+}
+
+/// 20 sessions that stream at once. Ten times as fast as 200 tokens a second for ten minutes each: the same text in a minute.
+fn crowd() -> Vec<Row> {
+    const SESSIONS: usize = 20;
+    const BEAT: Duration = Duration::from_millis(10);
+    /// Of 5 tokens, 25 bytes.
+    const PIECES: usize = 4;
+    const BEATS: u32 = 6000;
+    let piece = "word ".repeat(5);
+    let beat = chunk(json!({"content": piece}), Value::Null).repeat(PIECES);
+    let gates: Vec<Gate> = (0..BEATS).map(|_| Gate::new()).collect();
+    let begin = Script::sse(chunk(json!({"content": "it begins "}), Value::Null));
+    let script = gates.iter().fold(begin, |script, gate| script.then_wait(gate).then(&beat)).then_stall();
+    let server = ModelServer::start(std::iter::repeat_n(script, SESSIONS));
+    let home = tempfile::tempdir().unwrap();
+    let pty = start_on(home.path(), &server);
+    for n in 0..SESSIONS {
+        if n > 0 {
+            pty.keys("\x0e");
+            pty.gone("it begins");
+        }
+        send(&pty, &format!("question {n}"));
+        pty.until("it begins");
+    }
+    let begun = Instant::now();
+    let used = cpu(pty.pid());
+    let mut early = 0.0;
+    for (n, gate) in (1..).zip(&gates) {
+        std::thread::sleep((begun + BEAT * n).saturating_duration_since(Instant::now()));
+        gate.open();
+        if n == BEATS / 5 {
+            early = pss(pty.pid());
+        }
+    }
+    let late = pss(pty.pid());
+    let text = (BEATS as usize * 4 / 5 * PIECES * piece.len() * SESSIONS) as f64 / 1e6;
+    let grown = late - early;
+    vec![
+        ("20 sessions, text of minutes 2 to 10 at once: growth", format!("{grown:.1} MB of {text:.1}"), "1.2 times"),
+        ("20 sessions, 4 MB/min each: memory in the end (PSS)", format!("{late:.1} MB"), "-"),
+        (
+            "20 sessions, 40,000 tokens a second in all: CPU",
+            format!("{:.1} s of 60", (cpu(pty.pid()) - used).as_secs_f64()),
+            "-",
+        ),
     ]
 }
 

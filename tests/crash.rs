@@ -110,6 +110,7 @@ fn live(folder: &Path, at: u64) {
             own_dirs: vec![],
             runner: env!("CARGO_BIN_EXE_lisle").into(),
             sandbox: String::new(),
+            inbox: agent::Inbox::default(),
         },
         chosen: Box::new(|_| {}),
     };

@@ -260,3 +260,33 @@ fn copy_tree(from: &Path, to: &Path) {
         }
     }
 }
+
+#[test]
+fn a_search_tells_the_sessions_and_the_lines() {
+    let place = Place::new();
+    assert_eq!(code(&place.rehearse("read README.md and find Giraffes")), Some(0));
+    let found = place.lisle(&["sessions", "search", "GIRAFFES", "-zebras"]);
+    assert_eq!((code(&found), err(&found)), (Some(0), String::new()));
+    let text = out(&found);
+    let (session, lines) = text.split_once('\n').unwrap();
+    assert!(lines.contains("  user: read README.md and find Giraffes\n"), "{text}");
+    let id = session.split_whitespace().next().unwrap();
+
+    let found = place.lisle(&["sessions", "search", "--json", "tool:read", "readme"]);
+    assert_eq!(code(&found), Some(0), "{}", err(&found));
+    let lines: Vec<Value> = out(&found).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 1);
+    assert_eq!((lines[0]["session"].as_str(), lines[0]["hits"][0]["place"].as_str()), (Some(id), Some("tool")));
+    let (line, mark) = (lines[0]["hits"][0]["line"].as_str().unwrap(), &lines[0]["hits"][0]["marks"][0]);
+    let at = |n: usize| usize::try_from(mark[n].as_u64().unwrap()).unwrap();
+    assert_eq!(line[at(0)..at(1)].to_lowercase(), "readme");
+
+    let none = place.lisle(&["sessions", "search", "-giraffes"]);
+    assert_eq!((code(&none), out(&none), err(&none)), (Some(1), String::new(), String::new()));
+    let wrong = place.lisle(&["sessions", "search", "x", "afer:7d"]);
+    assert_eq!((code(&wrong), out(&wrong)), (Some(2), String::new()));
+    assert!(err(&wrong).contains("Did you mean after:?") && err(&wrong).ends_with("\n    ^\n"), "{}", err(&wrong));
+    let unknown = place.lisle(&["sessions", "search", "status:nope"]);
+    assert_eq!(code(&unknown), Some(2));
+    assert!(err(&unknown).contains("in-progress"), "it names what there is: {}", err(&unknown));
+}

@@ -3,10 +3,13 @@
 //! It routes and does nothing else; a lane does the work of its session.
 
 use super::connections::Connections;
+use super::labels::AutoLabels;
 use super::lane::{Lane, ToLane};
 use super::link::{self, EngineEnd, Link};
 use super::machine::Automatic;
 use super::outbox::Outbox;
+use super::search::Searching;
+use super::whole::{Out, Whole};
 use crate::domain::contract::{Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
@@ -57,6 +60,27 @@ pub struct Settings {
     pub enforced: bool,
     /// What holds commands back beside the modes, in words.
     pub sandbox: String,
+    /// What becomes of sessions by itself.
+    pub inbox: Inbox,
+}
+
+/// What becomes of sessions by itself, and where worktrees are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inbox {
+    /// A session's status follows the work, in a workspace of our own.
+    pub auto_status: bool,
+    /// Sessions without a message for so many days are archived; `None`: never.
+    pub archive_idle_days: Option<u32>,
+    /// What is in the trash for so many days is deleted. 0: nothing comes into the trash.
+    pub trash_days: u32,
+    /// The folder of the worktrees that are made for sessions of this workspace.
+    pub worktrees: PathBuf,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { auto_status: true, archive_idle_days: None, trash_days: 30, worktrees: PathBuf::new() }
+    }
 }
 
 /// What all lanes share.
@@ -69,7 +93,7 @@ pub(super) struct Shared {
     /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the face uses
     /// the new one: what it sent before it knew must not go to the session that has the old id.
     renamed: Mutex<HashMap<SessionId, SessionId>>,
-    /// Held to change the files of a session that has no lane, shared by lanes that ask for a lock: to them it would seem
+    /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
     /// that somebody else had the session open.
     pub(super) apart: Arc<tokio::sync::RwLock<()>>,
     /// What the workspace defines.
@@ -97,6 +121,17 @@ impl Shared {
         self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
     }
 
+    /// The workspace defines this from now on.
+    pub(super) fn define(&self, properties: Properties) {
+        let by_status = self.setup.settings.inbox.auto_status && !self.setup.store.is_foreign();
+        let automatic = Automatic {
+            statuses: if by_status { properties.statuses.clone().into() } else { Arc::default() },
+            labels: Arc::new(AutoLabels::new(&properties.labels)),
+        };
+        *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) =
+            Workspace { properties: Arc::new(properties), automatic };
+    }
+
     /// A session got another id.
     pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,6 +139,17 @@ impl Shared {
         lanes.insert(new.clone(), lane);
         self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(old);
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).insert(old.clone(), new.clone());
+    }
+
+    /// Whoever names this id means the session that has it now.
+    fn know(&self, session: &SessionId) {
+        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    }
+
+    /// A session is gone: nothing of it is known any more.
+    pub(super) fn forget(&self, session: &SessionId) {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
     }
 
     /// Which session is meant by an id that a face sent.
@@ -128,53 +174,82 @@ pub fn open(setup: Setup) -> Link {
         apart: Arc::default(),
         workspace: Mutex::default(),
     });
-    let desk = Desk { out: Arc::new(tokio::sync::Mutex::new(Outbox::new(events, None))), shared, ends: Vec::new() };
+    let out = Out::new(Outbox::new(events, None));
+    let whole = Whole { shared: shared.clone(), out: out.clone() };
+    let desk = Desk { out, shared, whole, search: Searching::default(), listed: Listed::No, ends: Vec::new() };
     tokio::spawn(desk.work(commands));
     link
 }
 
 struct Desk {
     shared: Arc<Shared>,
-    /// Shared with the tasks that answer later, so that the numbers stay in order.
-    out: Arc<tokio::sync::Mutex<Outbox>>,
+    out: Out,
+    whole: Whole,
+    search: Searching,
+    listed: Listed,
     ends: Vec<tokio::task::JoinHandle<()>>,
+}
+
+/// Whether a list was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    No,
+    Yes,
 }
 
 impl Desk {
     async fn work(mut self, mut commands: mpsc::Receiver<Command>) {
         self.configured().await;
         while let Some(command) = commands.recv().await {
+            let whole = self.whole.clone();
             match command {
                 Command::List => self.list(),
-                Command::Create(new) => self.create(new),
+                Command::Create(new) => self.create(new).await,
                 Command::Open { session, rows } => {
                     // Only what is listed is opened: the session that has this id.
-                    self.shared.renamed.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+                    self.shared.know(&session);
                     self.to(&session, ToLane::Open { rows }).await;
+                }
+                Command::OpenAt { session, at, rows } => {
+                    self.shared.know(&session);
+                    self.to(&session, ToLane::OpenAt { at, rows }).await;
+                }
+                Command::Later { session, cursor, rows } => {
+                    self.to(&session, ToLane::Later { cursor, rows }).await;
                 }
                 Command::Earlier { session, cursor, rows } => {
                     self.to(&session, ToLane::Earlier { cursor, rows }).await;
                 }
-                Command::Leave { session } => self.to(&session, ToLane::Leave).await,
+                Command::Leave { session } => self.to_lane_of(&session, ToLane::Leave).await,
                 Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Remember { text } => self.remember(text),
-                Command::OpenAt { .. }
-                | Command::Later { .. }
-                | Command::Change { .. }
-                | Command::Branch { .. }
-                | Command::Rewind { .. }
-                | Command::Clear { .. }
-                | Command::Delete { .. }
-                | Command::Trash
-                | Command::Restore { .. }
-                | Command::Search { .. }
-                | Command::Verify { .. }
-                | Command::Define(_) => {}
+                // What follows is done beside the other commands: it may take a while.
+                Command::Change { sessions, change } => {
+                    let sessions = self.meant(sessions);
+                    tokio::spawn(whole.change(sessions, change));
+                }
+                Command::Delete { sessions, now } => {
+                    let sessions = self.meant(sessions);
+                    let now = now || self.shared.setup.settings.inbox.trash_days == 0;
+                    tokio::spawn(whole.delete(sessions, now));
+                }
+                Command::Trash => drop(tokio::spawn(whole.trash())),
+                Command::Restore { trash } => drop(tokio::spawn(whole.restore(trash))),
+                Command::Define(definition) => drop(tokio::spawn(whole.define(definition))),
+                Command::Search { search, query } => {
+                    let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
+                    self.search.begin(store, properties, search, &query, self.out.clone());
+                }
+                Command::Branch { .. } | Command::Rewind { .. } | Command::Clear { .. } | Command::Verify { .. } => {}
                 Command::Shutdown => break,
             }
         }
         self.shutdown().await;
+    }
+
+    fn meant(&self, sessions: Vec<SessionId>) -> Vec<SessionId> {
+        sessions.iter().map(|session| self.shared.meant(session)).collect()
     }
 
     async fn configured(&mut self) {
@@ -188,30 +263,28 @@ impl Desk {
             sandbox: settings.sandbox.clone(),
             history,
         };
-        self.out.lock().await.send(Event::Configured(Box::new(configured))).await;
+        self.out.send(Event::Configured(Box::new(configured))).await;
+        self.whole.properties().await;
     }
 
-    /// The list is read beside the other commands: it may take a while.
-    fn list(&self) {
-        let (shared, out) = (self.shared.clone(), self.out.clone());
+    fn list(&mut self) {
+        let first = std::mem::replace(&mut self.listed, Listed::Yes) == Listed::No;
+        let whole = self.whole.clone();
         tokio::spawn(async move {
-            let store = shared.setup.store.clone();
-            let Some(listing) = blocking(move || store.list()).await else { return };
-            let live = shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let newest = |meta: SessionMeta| match live.get(&meta.id) {
-                Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
-                None => meta,
-            };
-            let sessions = listing.sessions.into_iter().map(newest).filter(|meta| !meta.hidden).collect();
-            let mut out = out.lock().await;
-            for notice in listing.notices {
-                out.send(Event::Notice(notice)).await;
+            if first {
+                whole.list_cached().await;
             }
-            out.send(Event::Listed { sessions }).await;
+            let sessions = whole.list().await;
+            // Files that were changed are seen when a list is asked for; at the start they were read just now.
+            if !first {
+                whole.properties().await;
+            } else if !whole.shared.setup.settings.headless {
+                whole.tidy(sessions).await;
+            }
         });
     }
 
-    fn create(&mut self, new: NewSession) {
+    async fn create(&mut self, new: NewSession) {
         let now = super::lane::now();
         // A session that is not on disk yet has its id all the same.
         let mut id = self.shared.setup.store.fresh_id(now);
@@ -241,9 +314,17 @@ impl Desk {
         if let Err(mpsc::error::SendError(what)) = lane.send(what).await {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
             let text = format!("The session {session} ended inside lisle and was opened again.");
-            self.out.lock().await.send(Event::Notice(Notice::new(Level::Error, text))).await;
+            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
             let lane = self.start(session.clone(), None);
             let _ = lane.send(ToLane::Open { rows: super::lane::SHOWN }).await;
+            let _ = lane.send(what).await;
+        }
+    }
+
+    /// Only to a lane that there is.
+    async fn to_lane_of(&self, session: &SessionId, what: ToLane) {
+        if let Some(lane) = self.shared.lane(&self.shared.meant(session)) {
+            // One that ended needs nothing any more.
             let _ = lane.send(what).await;
         }
     }
@@ -252,6 +333,7 @@ impl Desk {
         let (to, from) = mpsc::channel(256);
         self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone(), to.clone());
         let lane = Lane::new(self.shared.clone(), session, new, to.clone());
+        self.ends.retain(|end| !end.is_finished());
         self.ends.push(tokio::spawn(lane.work(from)));
         to
     }
@@ -264,7 +346,7 @@ impl Desk {
                 Some(provider) => provider.models().await.map_err(|error| error.to_string()),
                 None => Err(format!("There is no connection named {connection} here.")),
             };
-            out.lock().await.send(Event::Models { connection, models }).await;
+            out.send(Event::Models { connection, models }).await;
         });
     }
 
@@ -277,7 +359,8 @@ impl Desk {
         });
     }
 
-    async fn shutdown(self) {
+    async fn shutdown(mut self) {
+        self.search.stop();
         let lanes: Vec<_> =
             self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         for lane in lanes {
@@ -287,10 +370,10 @@ impl Desk {
             if let Err(error) = end.await {
                 tracing::error!(%error, "a session's task ended badly");
                 let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
-                self.out.lock().await.send(Event::Notice(notice)).await;
+                self.out.send(Event::Notice(notice)).await;
             }
         }
-        self.out.lock().await.send(Event::Ended).await;
+        self.out.send(Event::Ended).await;
     }
 }
 

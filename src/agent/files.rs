@@ -7,9 +7,9 @@ use super::lane::ToLane;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{SessionId, SessionMeta};
-use crate::store::{Access, Durability, Health, Journal, Loaded, Page, Store, StoreError, Writer};
+use crate::store::{Access, Around, Durability, Follower, Health, Journal, Loaded, Page, Store, StoreError, Writer};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.
 const FEW: usize = 8;
@@ -42,6 +42,14 @@ pub(super) struct Files {
     lane: mpsc::Sender<ToLane>,
     standing: Standing,
     last_health: Option<String>,
+}
+
+/// A session as it was read.
+pub(super) struct Read {
+    pub(super) loaded: Loaded,
+    pub(super) draft: String,
+    /// Where somebody else writes or may write it: tells what happens from then on.
+    pub(super) follower: Option<Follower>,
 }
 
 /// What asking for the writer brought about.
@@ -80,12 +88,27 @@ impl Files {
         }
     }
 
-    /// Reads the session with its last `rows` rows and its draft, and asks for its lock. What to do with the answer is
-    /// said with [`Files::take`].
-    pub(super) async fn load(&self, rows: usize) -> Option<Result<(Loaded, String), StoreError>> {
+    /// Reads the session with its last `rows` rows, and asks for its lock. What to do with the answer is said with
+    /// [`Files::take`]. `None` when it failed inside lisle.
+    pub(super) async fn load(&self, rows: usize) -> Option<Result<Read, StoreError>> {
         let (store, id) = (self.store.clone(), self.id.clone());
-        let read = move || store.load(&id, rows.max(FEW)).map(|loaded| (loaded, store.draft(&id)));
-        blocking(read).await
+        blocking(move || {
+            let rows = rows.max(FEW);
+            let mut loaded = store.load(&id, rows)?;
+            let follows = match &loaded.access {
+                Access::Reader { .. } => true,
+                Access::Writer(_) => store.is_foreign() || store.is_remote(),
+            };
+            let mut follower = None;
+            if follows {
+                follower = store.follow(&id).ok();
+                // Whatever is written from here on is followed, so it has to be read up to here.
+                drop(loaded);
+                loaded = store.load(&id, rows)?;
+            }
+            Ok(Read { loaded, draft: store.draft(&id), follower })
+        })
+        .await
     }
 
     /// Takes what the lock's answer allows, or lets the lock go unless it `stays`. With `first`, the first write of
@@ -105,16 +128,8 @@ impl Files {
 
     fn spawn(&self, journal: Journal) -> Writer {
         let writer = Writer::spawn(journal);
-        let mut health = writer.health();
-        let lane = self.lane.clone();
-        tokio::spawn(async move {
-            while health.changed().await.is_ok() {
-                let now = health.borrow_and_update().clone();
-                if lane.send(ToLane::Health(now)).await.is_err() {
-                    return;
-                }
-            }
-        });
+        pass_on(writer.health(), self.lane.clone(), ToLane::Health);
+        pass_on(writer.elsewhere(), self.lane.clone(), ToLane::Elsewhere);
         writer
     }
 
@@ -159,6 +174,12 @@ impl Files {
         }
     }
 
+    /// The files are not what they were: nothing of them is known any more. What waits to be saved goes on waiting with
+    /// the writer that has it.
+    pub(super) fn forget(&mut self) {
+        self.standing = Standing::Unloaded;
+    }
+
     /// Keeps rows of a new session in memory.
     pub(super) fn keep_in_memory(&mut self, rows: Vec<Message>) {
         if let Standing::New { unsaved, .. } = &mut self.standing {
@@ -201,11 +222,53 @@ impl Files {
         blocking(move || store.context(&id)).await
     }
 
+    /// Rows around a place.
+    pub(super) async fn page_at(&self, at: u64, rows: usize) -> Option<Result<Around, StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || store.page_at(&id, at, rows)).await
+    }
+
+    /// Rows from a place on, and where those behind them begin.
+    pub(super) async fn page_after(
+        &self,
+        cursor: u64,
+        rows: usize,
+    ) -> Option<Result<(Vec<Message>, Option<u64>), StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || store.page_after(&id, cursor, rows.max(1))).await
+    }
+
+    /// Takes the session from whoever has its lock. What to do with it is said with [`Files::take`].
+    pub(super) async fn take_over(&self, rows: usize) -> Option<Result<Read, StoreError>> {
+        let (store, id) = (self.store.clone(), self.id.clone());
+        blocking(move || {
+            let loaded = store.take_over(&id, rows.max(FEW))?;
+            Ok(Read { loaded, draft: store.draft(&id), follower: None })
+        })
+        .await
+    }
+
     /// Rows before a place.
     pub(super) async fn page(&self, cursor: u64, rows: usize) -> Option<Result<Page, StoreError>> {
         let (store, id) = (self.store.clone(), self.id.clone());
         blocking(move || store.page(&id, cursor, rows.max(1))).await
     }
+}
+
+/// Tells the lane what a writer says, until one of them ends.
+fn pass_on<T: Clone + Send + Sync + 'static>(
+    mut news: watch::Receiver<T>,
+    lane: mpsc::Sender<ToLane>,
+    word: impl Fn(T) -> ToLane + Send + 'static,
+) {
+    tokio::spawn(async move {
+        while news.changed().await.is_ok() {
+            let now = news.borrow_and_update().clone();
+            if lane.send(word(now)).await.is_err() {
+                return;
+            }
+        }
+    });
 }
 
 /// Rows that were not saved before, to a writer that was made for them.

@@ -2,10 +2,11 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `face` what is shown.
+//! machine and its files, `face` what is shown, `follow` what others write.
 
 mod acts;
 mod face;
+mod follow;
 mod keep;
 
 use super::desk::Shared;
@@ -19,10 +20,11 @@ use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
+use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
-use crate::store::{Durability, Health, StoreError};
+use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -42,15 +44,29 @@ pub(super) enum ToLane {
         cursor: u64,
         rows: usize,
     },
+    /// Around a place far from the end.
+    OpenAt {
+        at: u64,
+        rows: usize,
+    },
+    Later {
+        cursor: u64,
+        rows: usize,
+    },
     Leave,
     /// The user changes properties. The answer says why not, as a sentence.
     Change {
         change: Change,
         done: oneshot::Sender<Result<(), String>>,
     },
-    /// Stop the turn, save, and let the files go; what is done to them then is the asker's business.
+    /// Let the files go; what is done to them then is the asker's business.
     Yield {
-        done: oneshot::Sender<Result<Yielded, String>>,
+        running: Running,
+        done: Yielding,
+    },
+    /// What was done to the files is shown to those who look.
+    Reload {
+        rows: usize,
     },
     /// Save what waits, so that the files can be read.
     Flush {
@@ -59,17 +75,33 @@ pub(super) enum ToLane {
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
+    /// What others do with a session that we write.
+    Elsewhere(Elsewhere),
+    /// What another process wrote, seen by the task of this number.
+    Followed(u64, Vec<Followed>),
     Shutdown,
+}
+
+/// What becomes of a turn when a session's files are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Running {
+    /// It is stopped.
+    Stops,
+    /// It goes on, and the files cannot be had.
+    Stays,
 }
 
 /// What a session was when its files were let go.
 #[derive(Debug)]
-pub(super) struct Yielded {
-    /// Its properties.
-    pub(super) meta: SessionMeta,
+pub(super) enum Yielded {
     /// It has files.
-    pub(super) on_disk: bool,
+    OnDisk,
+    /// It was never written; this worktree was made for it.
+    Nowhere(Option<Worktree>),
 }
+
+/// Where the answer to [`ToLane::Yield`] goes.
+pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
 
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;
@@ -101,7 +133,12 @@ pub(super) struct Lane {
     /// Why the properties could not be saved the last time.
     refused: Option<StoreError>,
     /// Who wait for the files to be let go.
-    yielding: Vec<oneshot::Sender<Result<Yielded, String>>>,
+    yielding: Vec<Yielding>,
+    /// All messages go out as soon as the turn is over.
+    clearing: bool,
+    following: Option<follow::Following>,
+    /// The number of the last task that followed the files.
+    looks: u64,
 }
 
 impl Lane {
@@ -132,6 +169,9 @@ impl Lane {
             mark: None,
             refused: None,
             yielding: Vec::new(),
+            clearing: false,
+            following: None,
+            looks: 0,
         };
         lane.automatic();
         lane
@@ -151,19 +191,27 @@ impl Lane {
                 Some(ToLane::Act(act)) => self.act(act).await,
                 Some(ToLane::Open { rows }) => self.open(rows).await,
                 Some(ToLane::Earlier { cursor, rows }) => self.earlier(cursor, rows).await,
-                Some(ToLane::Leave) => self.left = true,
+                Some(ToLane::OpenAt { at, rows }) => self.open_at(at, rows).await,
+                Some(ToLane::Later { cursor, rows }) => self.later(cursor, rows).await,
+                Some(ToLane::Leave) => {
+                    self.left = true;
+                    self.following = None;
+                }
                 Some(ToLane::Change { change, done }) => {
                     let changed = self.change(change).await;
                     // Whoever asked may have ended meanwhile.
                     let _ = done.send(changed);
                 }
-                Some(ToLane::Yield { done }) => self.give_up(done).await,
+                Some(ToLane::Yield { running, done }) => self.give_up(running, done).await,
+                Some(ToLane::Reload { rows }) => self.reopen(rows).await,
                 Some(ToLane::Flush { done }) => {
                     self.flush().await;
                     let _ = done.send(());
                 }
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
+                Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
+                Some(ToLane::Followed(number, followed)) => self.followed(number, followed).await,
                 Some(ToLane::Shutdown) | None => break,
             }
             self.let_go().await;

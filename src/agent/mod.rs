@@ -1,8 +1,8 @@
 //! The agent: turns, calls, queues, and many sessions at once.
 //!
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
-//! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session, [`desk`] keeps many lanes,
-//! [`link`] is the pair of channels that a face holds.
+//! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
+//! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
 pub mod connections;
 pub mod context;
@@ -15,10 +15,14 @@ pub mod machine;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+mod search;
 pub mod step;
+#[cfg(test)]
+mod tests;
+mod whole;
 mod work;
 pub mod worktree;
 
 pub use connections::Connections;
-pub use desk::{Settings, Setup, open};
+pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;

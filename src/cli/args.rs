@@ -1,6 +1,8 @@
 //! The arguments of the command line.
 
-use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::domain::inbox::TrashId;
+use crate::domain::property::ValueType;
+use crate::domain::{ConnectionName, MessageId, Mode, SessionId};
 use crate::runtime::setup::{Wanted, Which};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -9,18 +11,19 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "lisle", version, about, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Args {
-    /// What every command takes.
-    #[command(flatten)]
-    pub common: Common,
     /// A command; without one the app opens.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// A first message to send when the app has opened.
     pub prompt: Option<String>,
+    /// What every command takes.
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// What every command takes.
 #[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "For every command")]
 pub struct Common {
     /// Open this session.
     #[arg(long, value_name = "ID", global = true, value_parser = session_id, conflicts_with_all = ["continue_last", "new"])]
@@ -68,9 +71,21 @@ pub enum Command {
     /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
     /// 130 interrupted.
     Run(Run),
-    /// Look at sessions.
+    /// List, change, branch, delete and check sessions.
+    ///
+    /// What comes out on stdout is the result alone; everything else goes to stderr. A session that another lisle has open
+    /// is not changed. Exit status: 0 done, 1 failed, at least for one of several, 2 wrong arguments.
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// The labels that sessions of this workspace can have.
+    #[command(subcommand)]
+    Labels(LabelsCommand),
+    /// The statuses that sessions of this workspace can have.
+    #[command(subcommand)]
+    Statuses(StatusesCommand),
+    /// The views of this workspace: named conditions for the list of sessions.
+    #[command(subcommand)]
+    Views(ViewsCommand),
 }
 
 /// `lisle run`.
@@ -100,17 +115,84 @@ pub enum SessionsCommand {
     List(List),
     /// Print a session.
     Show(Show),
+    /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
+    ///
+    /// Every word must be somewhere in the session; the rows that hold any of them are printed, those with the most first.
+    /// Words match anywhere; case, accents and width do not count. "exact phrase", -without, and the filters status:
+    /// label: tool: file: in:title|user|assistant|tool after: before: with 2026-11-01, yesterday, 7d, 3m.
+    ///
+    /// Exit status: 0 found, 1 nothing found, 2 the query is wrong.
+    Search(Search),
+    /// Change the title, the status, the labels and other properties.
+    ///
+    /// Also --mode and --cwd are set where they are given. Several sessions can be changed at once.
+    Set(Set),
+    /// Make a new session with the history of another one, and print its id.
+    ///
+    /// The other session stays as it is.
+    Branch(Branch),
+    /// Take sessions out of the list; they stay as they are.
+    Archive(Several),
+    /// Put archived sessions back into the list.
+    Unarchive(Several),
+    /// Move sessions to the trash, and print their names there.
+    ///
+    /// They can be taken out of it with "lisle sessions restore" for 30 days.
+    Delete(Delete),
+    /// List what is in the trash, the latest first.
+    Trash(Json),
+    /// Take sessions out of the trash, and print their ids.
+    ///
+    /// A session whose id is taken meanwhile gets another one.
+    Restore(Restore),
+}
+
+/// A command that only lists.
+#[derive(Debug, ClapArgs)]
+pub struct Json {
+    /// As a JSON array.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `lisle sessions list`.
 #[derive(Debug, ClapArgs)]
 pub struct List {
     /// Also the archived and the hidden ones.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "archived")]
     pub all: bool,
+    /// Only the archived ones.
+    #[arg(long)]
+    pub archived: bool,
+    /// Only the flagged ones.
+    #[arg(long)]
+    pub flagged: bool,
+    /// Only those with something new in them.
+    #[arg(long)]
+    pub unread: bool,
+    /// Only those of this status, by id or name; given several times, of any of them.
+    #[arg(long, value_name = "STATUS")]
+    pub status: Vec<String>,
+    /// Only those with this label or one below it, by id or name; given several times, with all of them.
+    #[arg(long, value_name = "LABEL")]
+    pub label: Vec<String>,
+    /// Only those of this view, by id or name.
+    #[arg(long, value_name = "VIEW")]
+    pub view: Option<String>,
     /// As a JSON array.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle sessions search`.
+#[derive(Debug, ClapArgs)]
+pub struct Search {
+    /// One JSON object a line for each session, as they are found.
+    #[arg(long)]
+    pub json: bool,
+    /// What to search for.
+    #[arg(required = true, value_name = "QUERY", num_args = 1.., allow_hyphen_values = true)]
+    pub query: Vec<String>,
 }
 
 /// `lisle sessions show`.
@@ -122,6 +204,160 @@ pub struct Show {
     /// As a JSON object with `meta` and `messages`.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle sessions set`.
+#[derive(Debug, ClapArgs)]
+pub struct Set {
+    /// Which sessions.
+    #[arg(value_name = "ID", value_parser = session_id, required = true)]
+    pub ids: Vec<SessionId>,
+    /// The title; no generated one ever takes its place.
+    #[arg(long, value_name = "TITLE")]
+    pub title: Option<String>,
+    /// The status, by id or name.
+    #[arg(long, value_name = "STATUS")]
+    pub status: Option<String>,
+    /// Gives a label, by id or name, with its value behind "::"; one of the same label is replaced.
+    #[arg(long, value_name = "LABEL[::VALUE]")]
+    pub label: Vec<String>,
+    /// Takes a label away, whatever its value.
+    #[arg(long, value_name = "LABEL")]
+    pub unlabel: Vec<String>,
+    /// Flags it.
+    #[arg(long, conflicts_with = "unflag")]
+    pub flag: bool,
+    /// Takes the flag away.
+    #[arg(long)]
+    pub unflag: bool,
+    /// Marks it as unread.
+    #[arg(long, conflicts_with = "read")]
+    pub unread: bool,
+    /// Marks it as read.
+    #[arg(long)]
+    pub read: bool,
+    /// Hides it: only "list --all" has it then.
+    #[arg(long, conflicts_with = "unhide")]
+    pub hide: bool,
+    /// Hides it no more.
+    #[arg(long)]
+    pub unhide: bool,
+    /// Print the changed sessions as a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle sessions branch`.
+#[derive(Debug, ClapArgs)]
+pub struct Branch {
+    /// Which session.
+    #[arg(value_name = "ID", value_parser = session_id)]
+    pub id: SessionId,
+    /// The last message that comes along, by its id in "show --json"; all of them without it.
+    #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
+    pub at: Option<MessageId>,
+    /// Print the new session as a JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle sessions archive` and `unarchive`.
+#[derive(Debug, ClapArgs)]
+pub struct Several {
+    /// Which sessions.
+    #[arg(value_name = "ID", value_parser = session_id, required = true)]
+    pub ids: Vec<SessionId>,
+    /// Print the changed sessions as a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle sessions delete`.
+#[derive(Debug, ClapArgs)]
+pub struct Delete {
+    /// Which sessions.
+    #[arg(value_name = "ID", value_parser = session_id, required = true)]
+    pub ids: Vec<SessionId>,
+    /// Not to the trash: gone at once, with no way back.
+    #[arg(long)]
+    pub now: bool,
+    /// Do not ask. Needed where nobody can be asked.
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// `lisle sessions restore`.
+#[derive(Debug, ClapArgs)]
+pub struct Restore {
+    /// The names in the trash, as "lisle sessions trash" and "delete" print them.
+    #[arg(value_name = "TRASH-ID", value_parser = trash_id, required = true)]
+    pub trash: Vec<TrashId>,
+    /// Print the sessions as a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle labels`.
+#[derive(Debug, Subcommand)]
+pub enum LabelsCommand {
+    /// List them, each below the one that it belongs to.
+    List(Json),
+    /// Add one, and print its id.
+    Add {
+        /// Its name; the id is made of it.
+        name: String,
+        /// Below this one, by id or name.
+        #[arg(long, value_name = "LABEL")]
+        under: Option<String>,
+        /// It has a value of this type.
+        #[arg(long, value_name = "string|number|date", value_parser = value_type)]
+        value: Option<ValueType>,
+    },
+}
+
+/// `lisle statuses`.
+#[derive(Debug, Subcommand)]
+pub enum StatusesCommand {
+    /// List them in their order.
+    List(Json),
+    /// Add one at the end, and print its id.
+    Add {
+        /// Its name; the id is made of it.
+        name: String,
+        /// Sessions of this status are over.
+        #[arg(long)]
+        closed: bool,
+    },
+}
+
+/// `lisle views`.
+#[derive(Debug, Subcommand)]
+pub enum ViewsCommand {
+    /// List them.
+    List(Json),
+    /// Add one, and print its id; one of the same name gets the new condition.
+    ///
+    /// A condition compares fields with ==, !=, <, <=, >, >=, joins with and, or, not, and asks with in ("a", "b").
+    Add {
+        /// Its name; the id is made of it.
+        name: String,
+        /// The condition, such as: hasUnread and daysSince(lastUsedAt) < 7
+        #[arg(value_name = "CONDITION")]
+        expression: String,
+    },
+}
+
+fn message_id(text: &str) -> Result<MessageId, String> {
+    if text.trim().is_empty() { Err("a message has an id".to_owned()) } else { Ok(MessageId::new(text)) }
+}
+
+fn trash_id(text: &str) -> Result<TrashId, String> {
+    // The characters of a session's id: it is a directory's name, too.
+    SessionId::parse(text).map(|_| TrashId(text.to_owned())).map_err(|_| format!("{text:?} is no name in the trash"))
+}
+
+fn value_type(text: &str) -> Result<ValueType, String> {
+    ValueType::parse(text).ok_or_else(|| "the types are string, number and date".to_owned())
 }
 
 fn session_id(text: &str) -> Result<SessionId, String> {
@@ -155,6 +391,11 @@ mod tests {
             &["lisle", "--session", "../x"],
             &["lisle", "--new", "--continue"],
             &["lisle", "run"],
+            &["lisle", "sessions", "set"],
+            &["lisle", "sessions", "set", "x", "--flag", "--unflag"],
+            &["lisle", "sessions", "delete", "../x"],
+            &["lisle", "sessions", "restore", "a/b"],
+            &["lisle", "labels", "add", "x", "--value", "colour"],
         ] {
             assert!(Args::try_parse_from(wrong).is_err(), "{wrong:?}");
         }

@@ -1,12 +1,16 @@
-//! The command line: arguments, the headless `run`, and looking at sessions. The app itself is `runtime`'s.
+//! The command line: arguments, the headless `run`, and all that can be done to sessions without a screen: `sessions`
+//! looks at them, `change` changes them, `definitions` has what the workspace defines. The app itself is `runtime`'s.
 
 pub mod args;
+mod change;
+mod definitions;
 mod headless;
 mod output;
+mod search;
 mod sessions;
 
 use crate::runtime;
-use args::{Args, Command, SessionsCommand};
+use args::{Args, Command};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -72,13 +76,21 @@ async fn start(args: Args) -> Exit {
             ground.find_servers().await;
             headless::run(ground, run).await
         }
-        Some(Command::Sessions(SessionsCommand::List(list))) => {
+        Some(Command::Sessions(command)) => {
             complain_of(&ground);
-            sessions::list(&ground, &list)
+            sessions::run(&ground, command)
         }
-        Some(Command::Sessions(SessionsCommand::Show(show))) => {
+        Some(Command::Labels(command)) => {
             complain_of(&ground);
-            sessions::show(&ground, &show)
+            definitions::labels(&ground, command)
+        }
+        Some(Command::Statuses(command)) => {
+            complain_of(&ground);
+            definitions::statuses(&ground, command)
+        }
+        Some(Command::Views(command)) => {
+            complain_of(&ground);
+            definitions::views(&ground, command)
         }
         None => {
             ground.find_servers().await;

@@ -14,6 +14,12 @@ pub(super) fn say(text: &str) -> bool {
     written.and_then(|()| out.flush()).is_ok()
 }
 
+/// Writes what is clean already and may be marked. False when nobody reads any more.
+pub(super) fn put(text: &str) -> bool {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}
+
 /// Writes a diagnostic line to stderr.
 pub(super) fn complain(text: &str) {
     let mut out = std::io::stderr().lock();

@@ -1,32 +1,120 @@
-//! `lisle sessions`: the list and the transcript, as text or JSON.
+//! `lisle sessions`: what only looks at sessions. The list, a transcript, the trash, and the health of the files, as text
+//! or JSON. What changes them is `change`'s.
 
 use super::Exit;
-use super::args::{List, Show};
+use super::args::{Json, List, SessionsCommand, Show};
+use super::change;
+use super::definitions::{self, Told};
 use super::output::{complain, say};
+use crate::domain::expression::Expression;
 use crate::domain::message::{Body, Message};
+use crate::domain::property::{Label, Properties};
 use crate::domain::{At, SessionMeta, sanitise};
 use crate::runtime::setup::Ground;
 use std::fmt::Write;
 
-pub(super) fn list(ground: &Ground, list: &List) -> Exit {
+pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
+    match command {
+        SessionsCommand::List(args) => list(ground, &args),
+        SessionsCommand::Show(args) => show(ground, &args),
+        SessionsCommand::Search(args) => super::search::search(ground, &args),
+        SessionsCommand::Trash(args) => trash(ground, &args),
+        SessionsCommand::Set(args) => change::set(ground, &args),
+        SessionsCommand::Branch(args) => change::branch(ground, &args),
+        SessionsCommand::Archive(args) => change::archive(ground, &args, true),
+        SessionsCommand::Unarchive(args) => change::archive(ground, &args, false),
+        SessionsCommand::Delete(args) => change::delete(ground, &args),
+        SessionsCommand::Restore(args) => change::restore(ground, &args),
+    }
+}
+
+/// What is asked of the list, understood.
+struct Filter<'a> {
+    args: &'a List,
+    properties: &'a Properties,
+    statuses: Vec<&'a str>,
+    labels: Vec<&'a str>,
+    view: Option<Expression>,
+    now: At,
+}
+
+impl<'a> Filter<'a> {
+    /// # Errors
+    /// What is not known, as a sentence.
+    fn new(args: &'a List, properties: &'a Properties) -> Result<Self, String> {
+        let status = |words: &String| definitions::status(properties, words).map(|status| status.id.as_str());
+        let label = |words: &String| definitions::label(properties, words).map(|label: &Label| label.id.as_str());
+        let view = args.view.as_ref().map(|words| {
+            let view = definitions::view(properties, words)?;
+            Expression::parse(&view.expression).map_err(|error| format!("The view {}: {error}", view.name))
+        });
+        Ok(Self {
+            args,
+            properties,
+            statuses: args.status.iter().map(status).collect::<Result<_, _>>()?,
+            labels: args.label.iter().map(label).collect::<Result<_, _>>()?,
+            view: view.transpose()?,
+            now: definitions::now(),
+        })
+    }
+
+    /// # Errors
+    /// Where the view's condition cannot be computed.
+    fn has(&self, meta: &SessionMeta) -> Result<bool, String> {
+        let args = self.args;
+        let there = args.all || (args.archived == meta.archived && !meta.hidden);
+        let marked = (!args.flagged || meta.flagged) && (!args.unread || meta.unread);
+        let status = self.properties.status(&meta.status);
+        let of_status = self.statuses.is_empty() || self.statuses.contains(&status.id.as_str());
+        let labelled = self.labels.iter().all(|id| self.properties.has_label(&meta.labels, id));
+        if !(there && marked && of_status && labelled) {
+            return Ok(false);
+        }
+        self.view.as_ref().map_or(Ok(true), |view| view.matches(meta, self.now))
+    }
+}
+
+fn list(ground: &Ground, args: &List) -> Exit {
+    let asks = !(args.status.is_empty() && args.label.is_empty() && args.view.is_none());
+    // Mistakes in the definitions matter to who asks by them.
+    let properties = definitions::read(ground, if asks { Told::Yes } else { Told::No });
+    let filter = match Filter::new(args, &properties) {
+        Ok(filter) => filter,
+        Err(why) => {
+            complain(&format!("lisle: {why}"));
+            return Exit::Usage;
+        }
+    };
     let listing = ground.store.list();
     for notice in &listing.notices {
         complain(&format!("lisle: {}", notice.text));
     }
-    let mut sessions: Vec<SessionMeta> =
-        listing.sessions.into_iter().filter(|meta| list.all || !(meta.archived || meta.hidden)).collect();
+    let mut sessions: Vec<SessionMeta> = Vec::new();
+    let mut unclear = 0;
+    for meta in listing.sessions {
+        match filter.has(&meta) {
+            Ok(true) => sessions.push(meta),
+            Ok(false) => {}
+            Err(why) => {
+                if unclear == 0 {
+                    complain(&format!("lisle: the view's condition has no answer for {}: {why}.", meta.id));
+                }
+                unclear += 1;
+            }
+        }
+    }
+    if unclear > 1 {
+        complain(&format!("lisle: nor for {} more.", unclear - 1));
+    }
     sessions.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
-    if list.json {
+    if args.json {
         return print_json(&sessions);
     }
     let width = sessions.iter().map(|meta| meta.id.as_str().len()).max().unwrap_or(0);
     let mut out = String::new();
     for meta in &sessions {
-        let marks =
-            [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.hidden, "hidden"), (meta.unread, "unread")];
-        let marks: Vec<&str> = marks.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();
-        let marks = if marks.is_empty() { String::new() } else { format!("  [{}]", marks.join(", ")) };
         let title = sanitise::clean_line(meta.shown_title());
+        let marks = marks(meta, &properties);
         let _ = writeln!(
             out,
             "{:width$}  {}  {:>5}  {title}{marks}",
@@ -39,7 +127,57 @@ pub(super) fn list(ground: &Ground, list: &List) -> Exit {
     Exit::Done
 }
 
-pub(super) fn show(ground: &Ground, show: &Show) -> Exit {
+/// What is to be known of a session at a glance, in brackets: its status where that is not the usual one, its marks and
+/// its labels.
+fn marks(meta: &SessionMeta, properties: &Properties) -> String {
+    let mut marks: Vec<String> = Vec::new();
+    let status = properties.status(&meta.status);
+    if status.id != properties.default_status {
+        marks.push(status.label.clone());
+    }
+    let words =
+        [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.hidden, "hidden"), (meta.unread, "unread")];
+    marks.extend(words.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
+    marks.extend(meta.labels.iter().map(|entry| format!("#{}", properties.shown_label(entry))));
+    if marks.is_empty() { String::new() } else { format!("  [{}]", sanitise::clean_line(&marks.join(", "))) }
+}
+
+fn trash(ground: &Ground, args: &Json) -> Exit {
+    let trash = ground.store.trash();
+    if args.json {
+        return print_json(&trash);
+    }
+    let width = trash.iter().map(|one| one.trash.0.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for one in &trash {
+        let title = if one.title.is_empty() { "New session" } else { &one.title };
+        let cleared = if one.cleared { "  [messages that were cleared]" } else { "" };
+        let _ = writeln!(
+            out,
+            "{:width$}  {}  {:>8}  {}{cleared}",
+            one.trash.0,
+            day(one.deleted),
+            size(one.bytes),
+            sanitise::clean_line(title)
+        );
+    }
+    say(&out);
+    Exit::Done
+}
+
+/// Bytes as people read them.
+pub(super) fn size(bytes: u64) -> String {
+    #[allow(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
+    let scaled = |unit: u64| bytes as f64 / unit as f64;
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", scaled(1_000)),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", scaled(1_000_000)),
+        _ => format!("{:.1} GB", scaled(1_000_000_000)),
+    }
+}
+
+fn show(ground: &Ground, show: &Show) -> Exit {
     let seen = match ground.store.read(&show.id, usize::MAX) {
         Ok(seen) => seen,
         Err(error) => {
@@ -62,7 +200,7 @@ pub(super) fn show(ground: &Ground, show: &Show) -> Exit {
     Exit::Done
 }
 
-fn print_json(value: &impl serde::Serialize) -> Exit {
+pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
     match serde_json::to_string_pretty(value) {
         Ok(text) => {
             say(&(text + "\n"));
@@ -93,7 +231,7 @@ fn as_text(row: &Message) -> String {
     }
 }
 
-fn day(at: At) -> String {
+pub(super) fn day(at: At) -> String {
     jiff::Timestamp::from_millisecond(at.0)
         .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
         .unwrap_or_else(|_| "                ".to_owned())

@@ -82,6 +82,22 @@ pub fn find(text: &[u8], word: &memmem::Finder<'_>, from: usize) -> Option<usize
     }
 }
 
+/// Where in `source` the character begins of which byte `at` of its fold was made.
+#[must_use]
+pub fn place(source: &str, at: usize) -> usize {
+    let mut fold = Vec::with_capacity(64);
+    let mut length = 0;
+    for (place, c) in source.char_indices() {
+        fold.clear();
+        fold_char(c, &mut fold);
+        length += fold.len();
+        if length > at {
+            return place;
+        }
+    }
+    source.len()
+}
+
 /// A folded text that knows where each of its bytes came from.
 #[derive(Clone, Debug)]
 pub struct Mapped {
@@ -307,6 +323,10 @@ mod tests {
             let mut slow = String::new();
             a.chars().for_each(|c| slowly(c, &mut slow));
             prop_assert_eq!(folded(&a), slow);
+            let mapped = Mapped::new(&a);
+            for at in 0..mapped.text.len() {
+                prop_assert_eq!(place(&a, at), mapped.source(at, at + 1).0);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is done to sessions as a whole, and what comes back: changes, the trash, search results, health.
 
 use super::ids::{At, MessageId, SessionId};
-use super::property::split_label;
+use super::property::{add_label, remove_label};
 use super::session::SessionMeta;
 use serde::{Deserialize, Serialize};
 
@@ -41,14 +41,8 @@ impl Change {
             }
             Self::Unread(on) => meta.unread = *on,
             Self::Hidden(on) => meta.hidden = *on,
-            Self::AddLabel(entry) => {
-                let id = split_label(entry).0;
-                let at = meta.labels.iter().position(|there| split_label(there).0 == id);
-                meta.labels.retain(|there| split_label(there).0 != id);
-                // At the place of the one that it replaces.
-                meta.labels.insert(at.unwrap_or(meta.labels.len()), entry.clone());
-            }
-            Self::RemoveLabel(id) => meta.labels.retain(|there| split_label(there).0 != id),
+            Self::AddLabel(entry) => add_label(&mut meta.labels, entry),
+            Self::RemoveLabel(id) => remove_label(&mut meta.labels, id),
             Self::Labels(labels) => meta.labels.clone_from(labels),
         }
     }

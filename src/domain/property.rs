@@ -471,15 +471,6 @@ pub fn remove_label(entries: &mut Vec<String>, id: &str) {
     entries.retain(|one| split_label(one).0 != id);
 }
 
-/// Gives the label, or takes every entry of it away when there is one.
-pub fn toggle_label(entries: &mut Vec<String>, id: &str) {
-    if entries.iter().any(|one| split_label(one).0 == id) {
-        remove_label(entries, id);
-    } else {
-        entries.push(id.to_owned());
-    }
-}
-
 /// Appends what a rule gives, where the very same entry is not there yet: a label can stand with several values.
 pub fn append_labels(entries: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     for entry in more {

@@ -178,12 +178,14 @@ impl Query {
         u64::MAX.checked_shr(64 - self.words.len() as u32).unwrap_or(0)
     }
 
-    /// Where words of the query stand in a line: start and end, in order, none within another.
+    /// Where words of the query, and parts of paths that it asks for, stand in a line: start and end, in order, none within
+    /// another.
     #[must_use]
     pub fn marks(&self, line: &str) -> Vec<(usize, usize)> {
         let mapped = Mapped::new(line);
         let mut found = Vec::new();
-        for word in &self.words {
+        let files = self.files.iter().filter(|named| !named.not).map(|named| &named.word);
+        for word in self.words.iter().chain(files) {
             let mut from = 0;
             while let Some(at) = word.find(&mapped.text, from) {
                 from = at + word.folded.len();

@@ -196,12 +196,26 @@ impl Ground {
                 runner: self.runner.clone(),
                 enforced: sandbox::is_enforced(),
                 sandbox: sandbox::describe(),
+                inbox: self.inbox(),
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
                     tracing::warn!(%error, "the chosen connection was not remembered");
                 }
             }),
+        }
+    }
+
+    fn inbox(&self) -> agent::Inbox {
+        let said = &self.settings.inbox;
+        // The folder's name: the workspace's own may hold anything.
+        let workspace = self.store.session_dir(&SessionId::numbered(0));
+        let workspace = workspace.ancestors().nth(2).and_then(|dir| dir.file_name()).unwrap_or_default();
+        agent::Inbox {
+            auto_status: said.auto_status,
+            archive_idle_days: said.archive_idle_days,
+            trash_days: said.trash_days,
+            worktrees: self.paths.data.join("worktrees").join(workspace),
         }
     }
 

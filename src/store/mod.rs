@@ -6,6 +6,8 @@
 //! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
 //! | `session` | reading one session: header, pages, what is odd |
 //! | `journal` | [`Journal`]: writing one session; `heading` its header, `mend` repairs before its first write |
+//! | `search` | all rows of all sessions, by a query; `around` reads the rows around a hit |
+//! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
 //! | `follow` | [`Follower`]: what another process writes, read as it comes |
 //! | `header` `row` `live` `lock` | the formats, one each |
@@ -22,6 +24,7 @@
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
+mod around;
 mod branch;
 mod change;
 mod clear;
@@ -48,6 +51,7 @@ mod portable;
 mod properties;
 mod refers;
 pub mod row;
+mod search;
 mod session;
 mod tail;
 mod trash;
@@ -58,6 +62,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use around::Around;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};

@@ -385,7 +385,10 @@ impl Store {
             }
             pages.push(page.rows);
         }
-        Ok(pages.into_iter().rev().flatten().collect())
+        // A page is let go as soon as its rows have moved: they are never there twice.
+        let mut rows = Vec::with_capacity(pages.iter().map(Vec::len).sum());
+        pages.into_iter().rev().for_each(|mut page| rows.append(&mut page));
+        Ok(rows)
     }
 
     /// Makes a session on disk: claims `meta.id`, or the next free one like it, which comes back.

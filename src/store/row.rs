@@ -39,6 +39,12 @@ pub fn own_tool(name: &str) -> &str {
     TOOLS.iter().find(|(_, craft)| *craft == name).map_or(name, |(own, _)| own)
 }
 
+/// lisle's name of one of its tools, whichever of its two names was written, in whatever case.
+pub fn tool_called(name: &str) -> Option<&'static str> {
+    let is = |one: &str| one.eq_ignore_ascii_case(name);
+    TOOLS.iter().find(|(own, craft)| is(own) || is(craft)).map(|(own, _)| *own)
+}
+
 /// The line of a row, without its newline. `None` for [`Body::Odd`], which is in the file already.
 pub fn write(row: &Message, dir: &Path) -> Option<String> {
     value(row).map(|value| portable::render(&value, dir))

@@ -16,6 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// Files up to this size are looked through line by line when they are opened.
 const SCANNED: u64 = 4 << 20;
+/// A page with so many bytes takes no more rows.
+const PAGE: usize = 4 << 20;
+/// What is longer than this is no header, whatever it is.
+const HEADER_AT_MOST: u64 = 64 << 20;
 
 /// `session.jsonl` as it was found.
 #[derive(Debug)]
@@ -127,7 +131,7 @@ fn look(io: &dyn Io, file: &File, stat: Stat, path: &Path) -> Result<(Vec<u8>, F
             First::Broken { .. } => !bytes.contains(&b'\n'),
             First::Empty => true,
         };
-        if !cut || bytes.len() as u64 >= stat.len {
+        if !cut || want >= stat.len.min(HEADER_AT_MOST) {
             return Ok((bytes, first));
         }
         want = want.saturating_mul(8);
@@ -252,12 +256,21 @@ impl Reader<'_> {
         let Some(file) = &found.file else { return Ok(Page { rows: Vec::new(), earlier: None }) };
         let end = end.min(found.len);
         let error = |e| StoreError::io("read", &self.dir.join(layout::SESSION), e);
-        let lines = tail::before(self.io, file, found.head.body.min(end), end, rows).map_err(error)?;
-        let starts = if end <= SCANNED { self.starts(file, end).map_err(error)? } else { Vec::new() };
+        let lines = tail::within(self.io, file, found.head.body.min(end), end, rows, PAGE).map_err(error)?;
+        // Only what cannot be read is shown with the number of its line.
+        let mut starts = None;
         let mut rows = Vec::new();
         for line in &lines.lines {
-            let number = starts.partition_point(|at| *at <= line.at) as u64;
-            rows.extend(row::read(&line.bytes, line.at, number, &self.dir).rows);
+            let mut made = row::read(&line.bytes, line.at, 0, &self.dir).rows;
+            if end <= SCANNED && made.iter().any(|row| matches!(row.body, Body::Odd(_))) {
+                let starts = match &mut starts {
+                    Some(starts) => starts,
+                    None => starts.insert(self.starts(file, end).map_err(error)?),
+                };
+                let number = starts.partition_point(|at| *at <= line.at) as u64;
+                made = row::read(&line.bytes, line.at, number, &self.dir).rows;
+            }
+            rows.append(&mut made);
         }
         rows.iter_mut().for_each(row::settle);
         fill_times(&mut rows, created);
@@ -272,11 +285,7 @@ impl Reader<'_> {
         let mut counted = counted_of(meta, found);
         if let Some(file) = found.file.as_ref().filter(|_| found.len <= SCANNED) {
             counted = Counted { messages: 0, last_role: None, last_final: None, ..counted };
-            let bytes = tail::range(self.io, file, found.head.body, found.len)
-                .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
-            for line in bytes.split(|b| *b == b'\n').filter(|line| !blank(line)) {
-                row::read(line, 0, 0, &self.dir).rows.iter().for_each(|row| count(&mut counted, row));
-            }
+            self.count_from(file, found.head.body, found.len, &mut counted)?;
         }
         Ok(counted)
     }
@@ -294,21 +303,30 @@ impl Reader<'_> {
             None => found.head.body,
         };
         if let Some(file) = &found.file {
-            tail::each(self.io, file, from, found.len, |line| -> std::io::Result<()> {
-                if !blank(line.bytes) {
-                    row::read(line.bytes, line.at, 0, &self.dir).rows.iter().for_each(|row| count(&mut counted, row));
-                }
-                Ok(())
-            })
-            .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
+            self.count_from(file, from, found.len, &mut counted)?;
         }
         Ok(counted)
     }
 
+    /// Counts the rows between two bytes.
+    fn count_from(&self, file: &File, start: u64, end: u64, counted: &mut Counted) -> Result<(), StoreError> {
+        tail::each(self.io, file, start, end, |line| -> std::io::Result<()> {
+            if !blank(line.bytes) {
+                row::read(line.bytes, line.at, 0, &self.dir).rows.iter().for_each(|row| count(counted, row));
+            }
+            Ok(())
+        })
+        .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))
+    }
+
     /// Where each line up to `end` begins.
     fn starts(&self, file: &File, end: u64) -> std::io::Result<Vec<u64>> {
-        let bytes = tail::range(self.io, file, 0, end)?;
-        Ok(std::iter::once(0).chain(memchr::memchr_iter(b'\n', &bytes).map(|n| n as u64 + 1)).collect())
+        let mut starts = Vec::new();
+        tail::each(self.io, file, 0, end, |line| -> std::io::Result<()> {
+            starts.push(line.at);
+            Ok(())
+        })?;
+        Ok(starts)
     }
 
     /// Looks through the rows of a file that is not large: what is odd, and what the header should count.
@@ -327,32 +345,30 @@ impl Reader<'_> {
         if found.len > SCANNED {
             let rest = found.len.saturating_sub(trusted);
             if rest > 0 && rest <= SCANNED {
-                let bytes = tail::range(self.io, file, trusted, found.len).map_err(error)?;
-                for line in bytes.split(|b| *b == b'\n').filter(|line| !blank(line)) {
-                    row::read(line, 0, 0, &self.dir).rows.iter().for_each(|row| count(counted, row));
-                }
+                self.count_from(file, trusted, found.len, counted)?;
             }
             return Ok(Vec::new());
         }
-        let bytes = tail::range(self.io, file, 0, found.len).map_err(error)?;
         let mut odd: BTreeMap<Oddity, Vec<u64>> = BTreeMap::new();
-        let mut at = 0u64;
-        for (index, line) in bytes.split(|b| *b == b'\n').enumerate() {
-            let number = index as u64 + 1;
-            if at >= found.head.body && !blank(line) {
-                let read = row::read(line, at, number, &self.dir);
-                if at >= trusted {
+        let mut number = 0u64;
+        let mut ended = true;
+        let line = |line: tail::Shown<'_>| -> std::io::Result<()> {
+            number += 1;
+            ended = line.ended;
+            if line.at >= found.head.body && !blank(line.bytes) {
+                let read = row::read(line.bytes, line.at, number, &self.dir);
+                if line.at >= trusted {
                     read.rows.iter().for_each(|row| count(counted, row));
                 }
                 if let Some(oddity) = read.odd {
                     odd.entry(oddity).or_default().push(number);
                 }
             }
-            at += line.len() as u64 + 1;
-        }
-        let torn = !bytes.is_empty() && !bytes.ends_with(b"\n");
+            Ok(())
+        };
+        tail::each(self.io, file, 0, found.len, line).map_err(error)?;
         let mut sentences: Vec<String> = odd.iter().map(|(oddity, lines)| sentence(oddity, lines)).collect();
-        if torn {
+        if !ended {
             sentences.push("The last line does not end with a newline.".to_owned());
         }
         Ok(sentences)
@@ -367,15 +383,14 @@ impl Reader<'_> {
         let Some(file) = &found.file else { return Ok(out) };
         // A file that became shorter was written anew by another program.
         let start = if from > found.len { found.head.body } else { from.max(found.head.body) };
-        let bytes = tail::range(self.io, file, start, found.len)
-            .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
-        let mut at = start;
-        for line in bytes.split(|b| *b == b'\n') {
-            if let Some(id) = std::str::from_utf8(line).ok().and_then(|l| Fields::parse(l).ok()?.text("id")) {
-                out.insert(MessageId::new(id), if from > found.len { u64::MAX } else { at });
+        let line = |line: tail::Shown<'_>| -> std::io::Result<()> {
+            if let Some(id) = std::str::from_utf8(line.bytes).ok().and_then(|l| Fields::parse(l).ok()?.text("id")) {
+                out.insert(MessageId::new(id), if from > found.len { u64::MAX } else { line.at });
             }
-            at += line.len() as u64 + 1;
-        }
+            Ok(())
+        };
+        tail::each(self.io, file, start, found.len, line)
+            .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
         Ok(out)
     }
 }
@@ -385,7 +400,7 @@ pub(super) fn blank(line: &[u8]) -> bool {
 }
 
 /// Rows without a time have that of the row before.
-fn fill_times(rows: &mut [Message], created: At) {
+pub(super) fn fill_times(rows: &mut [Message], created: At) {
     let mut last = created;
     for row in rows {
         if row.at == At(0) {

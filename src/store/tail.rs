@@ -1,4 +1,4 @@
-//! Lines of a file from its end, without reading the whole.
+//! Lines of a file, from its end or from its start, without having the whole in memory.
 //!
 //! A cursor is the byte where a page begins; the page before ends there. What a line holds is left to `row`.
 
@@ -31,6 +31,14 @@ const BLOCK: u64 = 64 * 1024;
 /// # Errors
 /// When the file cannot be read.
 pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io::Result<Lines> {
+    within(io, file, floor, end, want, usize::MAX)
+}
+
+/// The same, but no more lines once these have `enough` bytes.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn within(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize, enough: usize) -> io::Result<Lines> {
     let want = want.max(1);
     let mut span = BLOCK;
     // The window grows by four each time, so that long lines cost at most a third more than their length.
@@ -41,6 +49,7 @@ pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io
         let mut lines = Vec::new();
         let mut stop = bytes.len();
         let mut more = false;
+        let mut taken = 0;
         for newline in memchr::memrchr_iter(b'\n', &bytes).map(Some).chain(std::iter::once(None)) {
             let begin = newline.map_or(0, |n| n + 1);
             if newline.is_none() && !whole {
@@ -51,10 +60,11 @@ pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            if lines.len() == want {
+            if lines.len() == want || (taken >= enough && !lines.is_empty()) {
                 more = true;
                 break;
             }
+            taken += line.len();
             lines.push(Line { at: start + begin as u64, bytes: line.to_vec() });
         }
         if whole || more {
@@ -64,6 +74,58 @@ pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io
         }
         span = span.saturating_mul(4);
     }
+}
+
+/// The first `want` lines (at least one) from `start`, where a line begins, to `end`, and where the next page begins;
+/// `None` when nothing but blanks follows.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn after(io: &dyn Io, file: &File, start: u64, end: u64, want: usize) -> io::Result<(Vec<Line>, Option<u64>)> {
+    let want = want.max(1);
+    let mut span = BLOCK;
+    loop {
+        let stop = end.min(start.saturating_add(span));
+        let bytes = range(io, file, start, stop)?;
+        let whole = stop >= end;
+        let mut lines = Vec::new();
+        let mut at = 0;
+        for newline in memchr::memchr_iter(b'\n', &bytes).map(Some).chain(std::iter::once(None)) {
+            if newline.is_none() && !whole {
+                break;
+            }
+            let (begin, line) = (at, &bytes[at..newline.unwrap_or(bytes.len())]);
+            at = newline.map_or(bytes.len(), |n| n + 1);
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            if lines.len() == want {
+                return Ok((lines, Some(start + begin as u64)));
+            }
+            lines.push(Line { at: start + begin as u64, bytes: line.to_vec() });
+        }
+        if whole {
+            return Ok((lines, None));
+        }
+        span = span.saturating_mul(4);
+    }
+}
+
+/// Where the line begins that byte `at` is in, not before `floor`, where a line begins too.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn line_start(io: &dyn Io, file: &File, floor: u64, at: u64) -> io::Result<u64> {
+    let mut end = at;
+    while end > floor {
+        let start = end.saturating_sub(BLOCK).max(floor);
+        let bytes = range(io, file, start, end)?;
+        if let Some(newline) = memchr::memrchr(b'\n', &bytes) {
+            return Ok(start + newline as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(floor)
 }
 
 /// The bytes from `start` to `end`, fewer when the file is shorter.
@@ -145,16 +207,22 @@ mod tests {
     use crate::store::io::{Disk, How};
     use proptest::prelude::*;
 
-    fn pages(content: &[u8], floor: u64, rows: usize) -> Vec<Line> {
+    fn file(content: &[u8]) -> File {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         std::fs::write(&path, content).unwrap();
-        let file = Disk.open(&path, How::Read).unwrap();
+        Disk.open(&path, How::Read).unwrap()
+    }
+
+    fn pages(content: &[u8], floor: u64, rows: usize, enough: usize) -> Vec<Line> {
+        let file = file(content);
         let mut all = Vec::new();
         let mut end = Some(content.len() as u64);
         while let Some(to) = end {
-            let page = before(&Disk, &file, floor, to, rows).unwrap();
+            let page = within(&Disk, &file, floor, to, rows, enough).unwrap();
             assert!(page.lines.len() <= rows);
+            let but_the_first: usize = page.lines.iter().skip(1).map(|line| line.bytes.len()).sum();
+            assert!(but_the_first < enough);
             all.splice(0..0, page.lines);
             end = page.earlier;
         }
@@ -189,6 +257,7 @@ mod tests {
         fn pages_together_are_the_whole(
             lengths in prop::collection::vec(prop_oneof![0usize..40, 60_000usize..70_000, Just(200_000)], 0..12),
             rows in 1usize..6, last in any::<bool>(), floor in any::<bool>(),
+            enough in prop::sample::select(vec![1, 60_000, 100_000, usize::MAX]),
         ) {
             let mut content: Vec<u8> = Vec::new();
             let mut whole = Vec::new();
@@ -204,7 +273,17 @@ mod tests {
             if !last && content.len() as u64 > from {
                 content.pop();
             }
-            prop_assert_eq!(pages(&content, from, rows), whole);
+            prop_assert_eq!(&pages(&content, from, rows, enough), &whole);
+            let mut all = Vec::new();
+            let ends = content[usize::try_from(from).unwrap()..].last().is_none_or(|b| *b == b'\n');
+            each(&Disk, &file(&content), from, content.len() as u64, |line| -> io::Result<()> {
+                let last = line.at + line.len == content.len() as u64;
+                assert_eq!((line.len, line.ended), (line.bytes.len() as u64, ends || !last));
+                all.push(Line { at: line.at, bytes: line.bytes.to_vec() });
+                Ok(())
+            }).unwrap();
+            all.retain(|line| !line.bytes.is_empty());
+            prop_assert_eq!(all, whole);
         }
     }
 }

@@ -15,13 +15,23 @@ use ratatui::layout::Rect;
 /// Rows that the conversation keeps.
 const LEAST: u16 = 6;
 
-/// Draws what there is to say, and gives what is left of the area.
-pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) -> Rect {
-    let mut rest = area;
+/// Draws what there is to say, and gives what is left of the area. The blank row above it, the last of `details`, moves
+/// below what is said.
+pub(super) fn draw(paint: &mut Paint<'_>, details: Rect, area: Rect) -> Rect {
+    let above = u16::from(details.height > 0 && details.bottom() == area.y);
+    let mut rest = Rect { y: area.y - above, height: area.height + above, ..area };
+    say(paint, &mut rest);
+    let said = rest.y > area.y - above;
+    let blank = if said { above } else { 0 };
+    let y = (rest.y + blank).max(area.y);
+    Rect { y, height: area.bottom().saturating_sub(y), ..area }
+}
+
+fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
     let state = paint.state;
-    let Some(meta) = state.current_meta() else { return rest };
+    let Some(meta) = state.current_meta() else { return };
     if let Some(holder) = &meta.held_by
-        && let Some(row) = take(&mut rest)
+        && let Some(row) = take(rest)
     {
         let left = [paint.piece(
             format!("{} written by {}; followed here as it grows", paint.signs.warning, clean_line(holder)),
@@ -31,7 +41,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) -> Rect {
         paint.sides(row, &left, &right, 24);
     }
     if let Some(from) = &meta.branched_from
-        && let Some(row) = take(&mut rest)
+        && let Some(row) = take(rest)
     {
         let parent = state.sessions.meta(&from.session);
         let title = parent.map_or_else(|| from.session.to_string(), |meta| meta.shown_title().to_owned());
@@ -51,7 +61,6 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) -> Rect {
         paint.sides(row, &left, &right, 24);
         paint.target(row, Target::Parent);
     }
-    rest
 }
 
 /// A row of it, with a blank at each side, where the conversation has room for that.
@@ -59,6 +68,7 @@ fn take(rest: &mut Rect) -> Option<Rect> {
     if rest.height <= LEAST {
         return None;
     }
+    // Beside the rule a blank, as everywhere.
     let row = cells::after(cells::row(*rest, 0), 1);
     rest.y += 1;
     rest.height -= 1;

@@ -186,7 +186,7 @@ fn redelivery(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
     Some(vec![
         paint.piece(format!(" {} sends again in {left}s ", paint.signs.bar), Role::Warning),
         paint.piece(" any key", Role::Key),
-        paint.piece(" holds it ", Role::Dim),
+        paint.piece(" holds ", Role::Dim),
     ])
 }
 
@@ -197,11 +197,13 @@ fn trail(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
     if state.focus != Focus::Chat {
         return None;
     }
+    // Not all hits of a session are sent.
+    let more = if trail.more { "+" } else { "" };
     let query = clean_line(&trail.query).into_owned();
     let mut out = vec![
         paint.piece(" / ", Role::Key),
         paint.piece(cells::cut(&query, 40, paint.signs.cut).into_owned(), Role::Strong),
-        paint.piece(format!("  {} of {}  ", trail.at + 1, trail.stops.len()), Role::Dim),
+        paint.piece(format!("  {} of {}{more}  ", trail.at + 1, trail.stops.len()), Role::Dim),
     ];
     if trail.stops.len() > 1 {
         let next = paint.key(Action::Chat(ChatAction::SearchNext), Context::Chat);

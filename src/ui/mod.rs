@@ -159,7 +159,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         overlay::welcome(paint, area);
         return;
     }
-    let area = banner::draw(paint, area);
+    let area = banner::draw(paint, layout.details, area);
     let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
     let model = status::short_model(state);
     let helps: Vec<(FailureAction, String)> = [
@@ -176,7 +176,8 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         _ => None,
     };
     let marker = marker(state);
-    let to_end = paint.key(Action::Chat(ChatAction::End), Context::Global).unwrap_or_default();
+    let place = if state.focus == Focus::Chat { Context::Chat } else { Context::Global };
+    let to_end = paint.key(Action::Chat(ChatAction::End), place).unwrap_or_default();
     let opts = chat::ChatOpts {
         session: &session,
         now: state.now,

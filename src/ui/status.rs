@@ -60,8 +60,9 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
     };
     let left = [paint.piece(clean_line(meta.shown_title()), Role::PanelTitle)];
     let mut right = Vec::new();
-    if let Some(holder) = &meta.held_by {
-        right.push(paint.piece(format!("read only: {}", clean_line(holder)), Role::Warning));
+    // Who writes it stands above the conversation.
+    if meta.held_by.is_some() {
+        right.push(paint.piece("read only", Role::Warning));
     }
     if !meta.odd.is_empty() {
         right.push(paint.piece(count(meta.odd.len(), "odd line", "odd lines"), Role::Warning));

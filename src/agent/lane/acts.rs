@@ -2,16 +2,15 @@
 
 use super::super::desk::blocking;
 use super::super::files::Standing;
-use super::super::step::Input;
+use super::super::step::{Input, Safety};
 use super::keep::Show;
-use super::{Lane, Yielded};
-use crate::domain::Event;
+use super::{Lane, Running, SHOWN, Yielded, Yielding, now};
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::notice::{Level, Notice};
+use crate::domain::{Event, SessionMeta};
 use crate::store::StoreError;
-use tokio::sync::oneshot;
 
 impl Lane {
     pub(super) async fn act(&mut self, act: Act) {
@@ -25,17 +24,17 @@ impl Lane {
             }
             return;
         }
-        match act {
-            Act::Read if !self.load(Show::Nothing).await || !self.machine.meta.unread => return,
-            Act::Read => {
-                // A session that somebody else writes cannot be marked here, and that is no reason for a word.
-                if !self.own(Quiet::Yes).await {
-                    return;
-                }
-            }
-            _ if !self.own(Quiet::No).await => return,
-            _ => self.acted = true,
+        if act == Act::Read {
+            return self.read_by_user().await;
         }
+        if act == Act::TakeOver {
+            return self.take_from_holder().await;
+        }
+        if !self.own().await {
+            return;
+        }
+        self.acted = true;
+        self.automatic();
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
             if let Act::Send { text } | Act::Steer { text } = act {
@@ -56,8 +55,21 @@ impl Lane {
         }
     }
 
-    /// Makes us the writer. False when we are not; unless it is to be `quiet`, the user was told why.
-    async fn own(&mut self, quiet: Quiet) -> bool {
+    /// Takes the session from whoever has it, where somebody has.
+    async fn take_from_holder(&mut self) {
+        self.files.look_again();
+        if !self.load(Show::Nothing).await || !matches!(self.files.standing(), Standing::Theirs(_)) {
+            return self.reopen(SHOWN).await;
+        }
+        if self.take_over().await {
+            self.acted = true;
+            let text = "This session is written here from now on.";
+            self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+        }
+    }
+
+    /// Makes us the writer. False when we are not; the user was told why.
+    async fn own(&mut self) -> bool {
         match self.files.standing() {
             Standing::Ours(_) | Standing::New { .. } => return true,
             // What another program wrote since is shown first.
@@ -68,11 +80,10 @@ impl Lane {
             return false;
         }
         let Standing::Theirs(who) = self.files.standing() else { return true };
-        if quiet == Quiet::No {
-            let text = format!("This session can only be read here: {who} has it open.");
-            let notice = Notice::new(Level::Warning, text).hint("Close it there, or start a new session here.");
-            self.out.send(Event::Notice(notice)).await;
-        }
+        let text = format!("This session can only be read here: {who} has it open.");
+        let hint = "Close it there, take it over if it does not answer, or start a new session.";
+        let notice = Notice::new(Level::Warning, text).hint(hint);
+        self.out.send(Event::Notice(notice)).await;
         false
     }
 
@@ -81,7 +92,7 @@ impl Lane {
         self.input(Input::Act(Act::Draft { text: text.clone() })).await;
         // A draft of a session that is nowhere would be found by nobody.
         if !text.is_empty() && matches!(self.files.standing(), Standing::New { .. }) {
-            self.keep_meta(super::Safety::Written).await;
+            self.keep_meta(Safety::Written).await;
         }
         if let Some(Err(error)) = self.files.save_draft(text).await {
             tracing::warn!(%error, "the draft was not saved");
@@ -99,40 +110,76 @@ impl Lane {
     /// Changes properties. What goes wrong comes back as a sentence: one batch tells it once.
     pub(super) async fn change(&mut self, change: Change) -> Result<(), String> {
         if !self.yielding.is_empty() {
-            return Err("it is being deleted or cleared".to_owned());
+            return Err("it is being deleted".to_owned());
         }
-        if !self.own(Quiet::Yes).await {
-            return Err(match self.files.standing() {
-                Standing::Theirs(who) => format!("{who} has it open"),
-                _ => "it cannot be read".to_owned(),
-            });
+        if !matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
+            let at = now();
+            return self.alter(move |meta| change.apply(meta, at)).await;
         }
-        let before = self.machine.meta.clone();
+        let labels = self.machine.meta.labels.clone();
         self.refused = None;
         self.input(Input::Change(change)).await;
         if let Some(error @ StoreError::HeaderTooLong { .. }) = self.refused.take() {
             // Back to what is on disk: else nothing of the header could be saved any more.
-            self.machine.meta.labels = before.labels;
-            self.keep_meta(super::Safety::Synced).await;
+            self.machine.meta.labels = labels;
+            self.keep_meta(Safety::Synced).await;
             self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
             return Err(error.to_string());
         }
         Ok(())
     }
 
-    /// Stops the turn and lets the files go as soon as its processes are gone.
-    pub(super) async fn give_up(&mut self, done: oneshot::Sender<Result<Yielded, String>>) {
-        self.files.look_again();
-        if !self.load(Show::Nothing).await {
-            let _ = done.send(Err("it cannot be read".to_owned()));
+    /// Changes the header of a session that is only looked at, or was: nobody has to read all of it for that.
+    async fn alter(&mut self, change: impl FnOnce(&mut SessionMeta) + Send + 'static) -> Result<(), String> {
+        let (store, id) = (self.shared.setup.store.clone(), self.machine.meta.id.clone());
+        match blocking(move || store.alter(&id, change)).await {
+            Some(Ok(meta)) => {
+                if matches!(self.files.standing(), Standing::Seen) {
+                    let old = &self.machine.meta;
+                    let (activity, odd) = (old.activity.clone(), old.odd.clone());
+                    self.machine.meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
+                    self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+                } else {
+                    self.out.send(Event::Changed(Box::new(meta))).await;
+                }
+                Ok(())
+            }
+            Some(Err(StoreError::Held { holder, .. })) => Err(format!("{holder} has it open")),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("something failed inside lisle; the log has it".to_owned()),
+        }
+    }
+
+    /// The end of it was seen.
+    async fn read_by_user(&mut self) {
+        if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
+            return self.input(Input::Act(Act::Read)).await;
+        }
+        if !self.load(Show::Nothing).await || !self.machine.meta.unread {
             return;
         }
-        if let Standing::Theirs(who) = self.files.standing() {
-            let _ = done.send(Err(format!("{who} has it open")));
+        let last = self.machine.last_row.clone();
+        let read = self.alter(|meta| {
+            meta.unread = false;
+            meta.last_read = last;
+        });
+        // What somebody else has open is marked there, and a mark that could not be made is worth no word.
+        if let Err(why) = read.await {
+            tracing::info!(session = %self.machine.meta.id, "not marked as read: {why}");
+        }
+    }
+
+    /// Lets the files go as soon as nothing runs.
+    pub(super) async fn give_up(&mut self, running: Running, done: Yielding) {
+        if running == Running::Stays && !self.machine.is_quiet() {
+            // Whoever asked may have ended meanwhile; so below.
+            let _ = done.send(Err("a turn runs".to_owned()));
             return;
         }
         self.yielding.push(done);
-        self.input(Input::Act(Act::Stop)).await;
+        if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
+            self.input(Input::Act(Act::Stop)).await;
+        }
     }
 
     pub(super) async fn flush(&mut self) {
@@ -169,24 +216,17 @@ impl Lane {
     }
 
     async fn yield_now(&mut self) {
-        let on_disk = !matches!(self.files.standing(), Standing::New { .. });
-        let closed = if on_disk { self.files.close().await } else { Ok(()) };
-        let meta = self.machine.meta.clone();
-        if closed.is_ok() && on_disk {
+        let new = matches!(self.files.standing(), Standing::New { .. });
+        let closed = if new { Ok(()) } else { self.files.close().await };
+        if closed.is_ok() && !new {
             self.unload();
         }
         for done in std::mem::take(&mut self.yielding) {
-            let yielded = Yielded { meta: meta.clone(), on_disk };
+            let worktree = self.machine.meta.worktree.clone();
+            let yielded = if new { Yielded::Nowhere(worktree) } else { Yielded::OnDisk };
             let _ = done.send(closed.as_ref().map(|()| yielded).map_err(ToString::to_string));
         }
     }
-}
-
-/// Whether a session that cannot be written is worth a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quiet {
-    Yes,
-    No,
 }
 
 /// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others

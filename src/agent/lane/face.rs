@@ -7,6 +7,7 @@ use super::keep::Show;
 use crate::domain::Event;
 use crate::domain::contract::Opened;
 use crate::domain::message::Message;
+use crate::store::Around;
 
 impl Lane {
     pub(super) async fn open(&mut self, rows: usize) {
@@ -43,7 +44,7 @@ impl Lane {
         self.out.send(Event::Opened(Box::new(opened))).await;
     }
 
-    async fn snapshot(&mut self, rows: usize) {
+    pub(super) async fn snapshot(&mut self, rows: usize) {
         let count = rows.max(1);
         match self.files.standing() {
             Standing::New { .. } => {
@@ -73,6 +74,42 @@ impl Lane {
         let known = self.machine.rows();
         if let Some(at) = known.iter().rposition(|row| Some(&row.id) == end.as_ref()) {
             last.extend_from_slice(&known[at + 1..]);
+        }
+    }
+
+    /// Around a place. From there the face asks for more, and live rows follow when it has come to the end.
+    pub(super) async fn open_at(&mut self, at: u64, rows: usize) {
+        self.left = false;
+        self.files.look_again();
+        if !self.load(Show::Nothing).await {
+            return;
+        }
+        self.flush().await;
+        match self.files.page_at(at, rows).await {
+            Some(Ok(Around { mut rows, earlier, later })) => {
+                if later.is_none() {
+                    self.add_unsaved(&mut rows);
+                }
+                self.show(rows, earlier, later).await;
+            }
+            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
+            None => {}
+        }
+        self.input(Input::Look).await;
+    }
+
+    pub(super) async fn later(&mut self, cursor: u64, rows: usize) {
+        self.flush().await;
+        match self.files.page_after(cursor, rows).await {
+            Some(Ok((mut rows, later))) => {
+                if later.is_none() {
+                    self.add_unsaved(&mut rows);
+                    rows.extend(self.machine.live_rows());
+                }
+                self.out.send(Event::LaterPage { rows, later }).await;
+            }
+            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
+            None => {}
         }
     }
 

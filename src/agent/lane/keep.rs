@@ -1,15 +1,16 @@
 //! A session's machine and its files: reading makes the machine, and what the machine wants kept is written.
 
-use super::super::files::{self, Standing, Writing, trouble};
+use super::super::files::{self, Read, Standing, Writing, trouble};
 use super::super::machine::{Machine, Own};
 use super::super::queue::Queue;
-use super::super::step::Safety;
+use super::super::step::{Input, Safety};
 use super::{Lane, SHOWN, durability, loosest, rules};
+use crate::domain::contract::Act;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::{Event, MessageId, SessionId};
-use crate::store::{Access, Health, Loaded, StoreError, Urgency, Writer};
+use crate::store::{Access, Elsewhere, Health, Loaded, StoreError, Urgency, Writer};
 use std::sync::PoisonError;
 
 /// What is shown of a session that was read.
@@ -51,29 +52,32 @@ impl Lane {
         };
         let apart = self.shared.apart.clone();
         let loaded = {
-            // Not while a file of a session that nobody has open is changed: its lock would seem to be another's.
-            let _together = apart.read().await;
-            let loaded = self.files.load(rows).await;
-            match loaded {
-                Some(Ok((loaded, draft))) => {
-                    self.draft = draft;
-                    Ok(loaded)
-                }
-                Some(Err(error)) => Err(Some(error)),
-                None => Err(None),
-            }
+            // Not while a session that nobody has open is changed: its lock would seem to be another's.
+            let _alone = apart.write().await;
+            self.files.load(rows).await
         };
+        self.took(loaded, show, hold).await
+    }
+
+    /// Takes the session from a holder that does not answer; what is there is shown.
+    pub(super) async fn take_over(&mut self) -> bool {
+        let loaded = self.files.take_over(SHOWN).await;
+        self.took(loaded, Show::Rows(SHOWN), Hold::Yes).await
+    }
+
+    async fn took(&mut self, loaded: Option<Result<Read, StoreError>>, show: Show, hold: Hold) -> bool {
         match loaded {
-            Ok(loaded) => {
+            Some(Ok(Read { loaded, draft, follower })) => {
+                self.draft = draft;
                 self.take(loaded, show, hold).await;
+                self.follow(follower);
                 true
             }
-            Err(error) => {
-                if let Some(error) = error {
-                    self.out.send(Event::Notice(trouble(&error))).await;
-                }
+            Some(Err(error)) => {
+                self.out.send(Event::Notice(trouble(&error))).await;
                 false
             }
+            None => false,
         }
     }
 
@@ -112,7 +116,8 @@ impl Lane {
         };
         let before = self.mark.replace(mark);
         // Without a turn that died, what waits was held by somebody. In Execute nothing goes by itself.
-        let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && before.is_none();
+        let fresh = before.as_ref().is_none_or(|before| before.theirs);
+        let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && fresh;
         // Whatever is written first, the stricter mode goes with it.
         let first = (!remarks.is_empty()).then(|| (meta.clone(), own_data));
         let stays = hold == Hold::Yes || (redelivers && show != Show::Nothing);
@@ -157,6 +162,7 @@ impl Lane {
         self.has_context = false;
         self.acted = false;
         self.mark = None;
+        self.following = None;
         self.machine.set_rows(Vec::new());
         self.forget_meta();
     }
@@ -171,6 +177,46 @@ impl Lane {
         if let Some(notice) = self.files.health(health) {
             self.out.send(Event::Notice(notice)).await;
         }
+    }
+
+    /// What others do with a session that we write.
+    pub(super) async fn elsewhere(&mut self, elsewhere: Elsewhere) {
+        if self.files.ours().is_none() {
+            return;
+        }
+        let notice = match elsewhere {
+            Elsewhere::Quiet => return,
+            Elsewhere::Also(who) => Notice::new(Level::Warning, format!("This session is also open in {who}."))
+                .hint("Write in one of the two: what the other one has in memory may replace what is written here."),
+            Elsewhere::Rewritten(_) => return self.rewritten().await,
+            Elsewhere::Gone => Notice::new(Level::Error, "The files of this session are gone.")
+                .hint("What is unsaved is kept in memory and written if they come back."),
+            Elsewhere::Lost(who) => return self.lost(who).await,
+        };
+        self.out.send(Event::Notice(notice)).await;
+    }
+
+    /// Another program wrote the messages anew: what is there now is shown, and is what the model is told next.
+    async fn rewritten(&mut self) {
+        if !self.machine.is_running() {
+            self.has_context = false;
+            self.machine.set_rows(Vec::new());
+        }
+        if !self.left {
+            self.snapshot(SHOWN).await;
+        }
+    }
+
+    /// Another process took the session over. Its turn ends here, and what comes there is followed.
+    async fn lost(&mut self, who: String) {
+        self.input(Input::Act(Act::Stop)).await;
+        let text = format!("This session was taken over by {who}: it can only be read here now.");
+        self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+        self.files.forget();
+        self.has_context = false;
+        self.acted = false;
+        self.forget_meta();
+        self.reopen(SHOWN).await;
     }
 
     /// The model's context is read only when a turn needs it: a long session is opened by its last page alone. False when it

@@ -2,6 +2,7 @@
 //! queue is sent after a while in which anybody can hold it.
 
 use super::{Machine, notice};
+use crate::agent::labels::AutoLabels;
 use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
@@ -9,7 +10,7 @@ use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
-use crate::domain::property::{Category, Status, split_label};
+use crate::domain::property::{Category, Status, append_labels};
 use std::sync::Arc;
 
 /// What a death left in the queue is sent after so long.
@@ -19,22 +20,16 @@ const WAITING: &str = "todo";
 const WORKING: &str = "in-progress";
 const REVIEW: &str = "needs-review";
 
+/// Labels that come by themselves leave the header room for what people give.
+const LABEL_BYTES: usize = 2000;
+
 /// What the workspace lets happen by itself.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Automatic {
     /// The statuses that there are; none when a status is never changed by itself.
-    pub statuses: Vec<Status>,
-    /// The labels, `id` or `id::value`, that a text gives.
-    pub labels: Option<Labeller>,
-}
-
-/// The labels that a text gives.
-pub type Labeller = Arc<dyn Fn(&str) -> Vec<String> + Send + Sync>;
-
-impl std::fmt::Debug for Automatic {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Automatic").field("statuses", &self.statuses).finish_non_exhaustive()
-    }
+    pub statuses: Arc<[Status]>,
+    /// The rules that give labels.
+    pub labels: Arc<AutoLabels>,
 }
 
 impl Machine {
@@ -110,17 +105,16 @@ impl Machine {
         }
     }
 
-    /// A message that begins a turn gives labels; an entry that is there already stays as it is.
+    /// A message that begins a turn gives labels.
     pub(super) fn label(&mut self, text: &str) {
-        let Some(labels) = self.automatic.labels.as_ref().map(|labels| labels(text)) else { return };
-        for entry in labels {
-            let (id, value) = split_label(&entry);
-            // A value says more than none; one that is there was given by somebody.
-            let known = |there: &String| *there == entry || (value.is_none() && split_label(there).0 == id);
-            if !self.meta.labels.iter().any(known) {
-                self.meta.labels.push(entry);
-            }
-        }
+        let mut room = LABEL_BYTES.saturating_sub(self.meta.labels.iter().map(String::len).sum());
+        let fits = |entry: &String| {
+            let fits = entry.len() <= room;
+            room = room.saturating_sub(entry.len());
+            fits
+        };
+        let labels: Vec<String> = self.automatic.labels.of(text).into_iter().filter(fits).collect();
+        append_labels(&mut self.meta.labels, labels);
     }
 
     // ---- what a death left in the queue ----

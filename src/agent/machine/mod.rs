@@ -24,7 +24,7 @@ use crate::domain::session::Activity;
 use crate::domain::tool::{TodoItem, ToolSpec};
 use crate::domain::{Event, SessionMeta};
 use crate::permit::Grant;
-pub use automatic::{Automatic, Labeller, REDELIVERED_AFTER_MS};
+pub use automatic::{Automatic, REDELIVERED_AFTER_MS};
 use batch::Batch;
 use response::Response;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,13 @@
 //! The machine as tables: what goes in, what comes out.
 
 use super::*;
+use crate::agent::labels::AutoLabels;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{CallId, SessionId};
 use crate::domain::inbox::Change;
 use crate::domain::message::UserText;
 use crate::domain::permission::{Authority, Mode};
+use crate::domain::property::{AutoRule, Label};
 use crate::domain::request::Answer;
 use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolStatus, Touch};
 use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
@@ -709,11 +711,16 @@ fn status(id: &str, closed: bool) -> crate::domain::property::Status {
 fn automatic(statuses: &[&str]) -> Bench {
     let mut b = Bench::new(Mode::Ask);
     let statuses = statuses.iter().map(|id| status(id.trim_end_matches('!'), id.ends_with('!'))).collect();
-    let labels: Labeller = std::sync::Arc::new(|text: &str| {
-        let words = text.split_whitespace();
-        words.filter_map(|word| word.strip_prefix('#').map(str::to_owned)).collect()
-    });
-    b.machine.set_automatic(Automatic { statuses, labels: Some(labels) });
+    let label = |id: &str| Label {
+        id: id.into(),
+        name: id.into(),
+        color: None,
+        value_type: None,
+        children: vec![],
+        rules: vec![AutoRule { pattern: format!(r"{id}-(\d+)"), flags: None, value_template: None, description: None }],
+    };
+    let labels = std::sync::Arc::new(AutoLabels::new(&[label("bug"), label("ticket")]));
+    b.machine.set_automatic(Automatic { statuses, labels });
     b
 }
 
@@ -786,16 +793,20 @@ fn a_plan_needs_review_and_a_stopped_turn_does_not() {
 fn messages_that_begin_a_turn_give_labels_once_and_steering_gives_none() {
     let mut b = automatic(&USUAL);
     b.machine.meta.labels = vec!["bug::7".into()];
-    b.send("fix #bug and #ticket::12");
-    assert_eq!(b.machine.meta.labels, ["bug::7", "ticket::12"]);
-    b.send("then #docs and #ticket::12");
-    assert_eq!(b.machine.meta.labels.len(), 2, "it waits");
-    b.act(Act::Steer { text: "#steered".into() });
+    b.send("fix BUG-7, bug-8 and ticket-12, not `bug-9`");
+    assert_eq!(b.machine.meta.labels, ["bug::7", "bug::8", "ticket::12"]);
+    b.send("then ticket-13");
+    assert_eq!(b.machine.meta.labels.len(), 3, "it waits");
+    b.act(Act::Steer { text: "and bug-99".into() });
     b.text("ok");
     b.stop_with(Stop::Done);
     b.text("ok");
     b.stop_with(Stop::Done);
-    assert_eq!(b.machine.meta.labels, ["bug::7", "ticket::12", "docs"]);
+    assert_eq!(b.machine.meta.labels, ["bug::7", "bug::8", "ticket::12", "ticket::13"]);
+    let mut b = automatic(&USUAL);
+    b.machine.meta.labels = vec!["x".repeat(1990)];
+    b.send("bug-1 bug-22222222");
+    assert_eq!(b.machine.meta.labels[1..], ["bug::1"], "the header has only so much room");
 }
 
 #[test]

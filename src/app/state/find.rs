@@ -4,6 +4,7 @@
 use super::edit::Line;
 use crate::domain::ids::{At, MessageId, SessionId};
 use crate::domain::inbox::{Hit, HitIn, Searched, SessionHits};
+use crate::domain::query::{Query, QueryError, Word};
 
 /// How far a search is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Phase {
     Searching(At),
     /// It is over.
     Done(Searched),
+    /// The query cannot be understood: why, and where.
+    Wrong(QueryError),
     /// It was stopped before its end, by closing the overlay.
     Stopped,
 }
@@ -57,7 +60,7 @@ pub struct Find {
     /// What was found, in the order in which it came.
     pub groups: Vec<SessionHits>,
     /// The text of the query as it was last looked at.
-    pub(crate) looked: String,
+    pub looked: String,
     /// `groups` are of the search before: they stay until the first answer of the new one.
     pub stale: bool,
     /// The lines of the results.
@@ -188,7 +191,7 @@ impl Find {
 }
 
 /// The way through the hits of one session, after one of them was opened from the results.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Trail {
     /// The session.
     pub session: SessionId,
@@ -196,8 +199,8 @@ pub struct Trail {
     pub stops: Vec<Stop>,
     /// The one that is shown, by its place in `stops`.
     pub at: usize,
-    /// How many hits the session has in all.
-    pub total: u64,
+    /// The session has more hits than were sent.
+    pub more: bool,
     /// What was searched for.
     pub query: String,
     /// What is marked in the conversation.
@@ -226,79 +229,36 @@ impl Trail {
         stops.dedup_by(|a, b| a.at == b.at && a.row == b.row);
         let here = stop(from);
         let at = stops.iter().position(|stop| stop.at == here.at && stop.row == here.row)?;
+        let more = found.total > u64::try_from(found.hits.len()).unwrap_or(u64::MAX);
         let marker = Marker::of_query(query);
-        Some(Self { session: found.session.clone(), stops, at, total: found.total, query: query.to_owned(), marker })
+        Some(Self { session: found.session.clone(), stops, at, more, query: query.to_owned(), marker })
     }
 }
 
 /// What is marked in a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marker {
-    /// In lower case, each one by itself.
-    words: Vec<Vec<char>>,
+    query: Query,
 }
 
 impl Marker {
-    /// Marks a text wherever it stands, large or small letters alike.
+    /// Marks a text wherever it stands, large and small letters alike.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
-        Self { words: [lower(text)].into_iter().filter(|word| !word.is_empty()).collect() }
+        Self { query: Query { words: Word::new(text).into_iter().collect(), ..Query::default() } }
     }
 
-    /// Marks the words of a query: not the ones it excludes, nor its filters.
+    /// Marks the words of a query; nothing where it cannot be understood.
     #[must_use]
     pub fn of_query(query: &str) -> Self {
-        let mut words = Vec::new();
-        for (n, part) in query.split('"').enumerate() {
-            if n % 2 == 1 {
-                words.push(lower(part));
-                continue;
-            }
-            let plain = part.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains(':'));
-            words.extend(plain.map(lower));
-        }
-        words.retain(|word| !word.is_empty());
-        Self { words }
+        Self { query: Query::parse(query).unwrap_or_default() }
     }
 
     /// The marked bytes of a line, from left to right: start and end.
     #[must_use]
     pub fn marks(&self, line: &str) -> Vec<(usize, usize)> {
-        if self.words.is_empty() {
-            return Vec::new();
-        }
-        // Each letter in lower case with the bytes that it stands for.
-        let letters: Vec<(char, usize, usize)> = line
-            .char_indices()
-            .flat_map(|(at, c)| c.to_lowercase().map(move |low| (low, at, at + c.len_utf8())))
-            .collect();
-        let mut marks: Vec<(usize, usize)> = Vec::new();
-        for word in &self.words {
-            let mut from = 0;
-            while let Some(window) = letters.get(from..from + word.len()) {
-                if window.iter().map(|letter| letter.0).eq(word.iter().copied()) {
-                    let (first, last) = (window.first(), window.last());
-                    marks.extend(first.zip(last).map(|(first, last)| (first.1, last.2)));
-                    from += word.len();
-                } else {
-                    from += 1;
-                }
-            }
-        }
-        marks.sort_unstable();
-        let mut out: Vec<(usize, usize)> = Vec::with_capacity(marks.len());
-        for (start, end) in marks {
-            match out.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => out.push((start, end)),
-            }
-        }
-        out
+        if self.query.words.is_empty() { Vec::new() } else { self.query.marks(line) }
     }
-}
-
-fn lower(text: &str) -> Vec<char> {
-    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -347,17 +307,11 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_bytes_of_the_line() {
-        for (query, line, want) in [
-            ("retry", "Retry, or retry later", vec![(0, 5), (10, 15)]),
-            ("is große", "Die GROSSE, große Straße İs", vec![(13, 19)]),
-            ("\"a b\" c -d tool:x", "a b c d tool:x", vec![(0, 3), (4, 5)]),
-            ("ab bc", "abc", vec![(0, 3)]),
-            ("", "abc", vec![]),
-        ] {
-            assert_eq!(Marker::of_query(query).marks(line), want, "{query:?} in {line:?}");
-        }
+    fn only_the_words_of_a_query_are_marked() {
+        assert_eq!(Marker::of_query("retry -late tool:bash").marks("Retry late, bash"), [(0, 5)]);
+        assert_eq!(Marker::of_query("after:x y").marks("x y"), [], "what is not understood marks nothing");
         assert_eq!(Marker::of_text("a b").marks("xa by"), [(1, 4)]);
+        assert_eq!(Marker::of_text("").marks("xa by"), []);
     }
 
     #[test]

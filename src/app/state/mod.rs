@@ -187,6 +187,8 @@ pub struct State {
     pub(crate) new_label: Option<(String, Vec<SessionId>)>,
     /// The text that is to be written anew in the branch of this session.
     pub(crate) rewound: Option<(SessionId, String)>,
+    /// The session that is shown was marked as unread, and stays so until it is left.
+    pub(crate) left_unread: Option<SessionId>,
     /// Esc was pressed where it had nothing to do.
     pub(crate) escaped: Option<At>,
     /// Who waits for [`crate::app::Msg::Edited`].
@@ -236,6 +238,7 @@ impl State {
             counting: None,
             new_label: None,
             rewound: None,
+            left_unread: None,
             escaped: None,
             editing: None,
         }

@@ -59,6 +59,11 @@ pub(super) fn change(state: &mut State, ids: &[SessionId], change: Change, fx: &
         .collect();
     let what = in_words(state, &change, &changed);
     let Some((undo, sessions)) = Undo::of(&all, &change, what, state.now) else { return };
+    if let Change::Unread(unread) = change {
+        // What is on the screen would count as read at once.
+        let shown = state.current_id().filter(|id| unread && sessions.contains(id)).cloned();
+        state.left_unread = shown;
+    }
     fx.push(Effect::Send(Command::Change { sessions, change }));
     open_undo(state, undo, fx);
 }
@@ -145,8 +150,12 @@ pub(super) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     let ours = state.sessions.undo.as_mut().is_some_and(|undo| undo.gone(id, trash, now));
     let shown = state.current_id() == Some(id);
     let title = state.sessions.meta(id).map(|meta| named(&[meta]));
-    if let (true, false, Some(title)) = (shown, ours, title) {
-        state.notify(Notice::new(Level::Info, format!("{title} is gone: it was deleted.")));
+    // What was deleted here says so where it can be undone.
+    if let (false, Some(title)) = (ours, title) {
+        state.notify(match trash {
+            Some(_) => Notice::new(Level::Info, format!("{title} is in the trash.")).hint("/trash takes it back"),
+            None => Notice::new(Level::Info, format!("{title} is gone.")),
+        });
     }
     let beside = beside(state, id);
     state.sessions.remove(id);

@@ -204,6 +204,7 @@ pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
         return;
     };
     chat::to_end(state, fx);
+    state.left_unread = None;
     fx.push(to(&id, if steer { Act::Steer { text } } else { Act::Send { text } }));
 }
 

@@ -14,6 +14,7 @@ use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::message::Body;
+use crate::domain::query::Query;
 use crate::keymap::action::FindAction;
 
 /// What is typed is searched for when no key came for so many milliseconds.
@@ -75,6 +76,11 @@ fn send(state: &mut State, fx: &mut Vec<Effect>) {
         find.phase = Phase::Idle;
         return;
     }
+    if let Err(wrong) = Query::parse(find.query.text()) {
+        // A query that is being written is often wrong for a moment: what was found before it stays.
+        find.phase = Phase::Wrong(wrong);
+        return;
+    }
     find.number += 1;
     find.query.text().clone_into(&mut find.sent);
     find.phase = Phase::Searching(now);
@@ -95,7 +101,7 @@ fn stop(state: &mut State, fx: &mut Vec<Effect>) {
             fx.push(Effect::Disarm(Timer::Search));
             cancel(state, fx);
         }
-        Phase::Idle | Phase::Done(_) | Phase::Stopped => return,
+        Phase::Idle | Phase::Wrong(_) | Phase::Done(_) | Phase::Stopped => return,
     }
     state.find.phase = Phase::Stopped;
 }
@@ -106,12 +112,9 @@ pub(super) fn found(state: &mut State, number: u64, results: Vec<SessionHits>, e
     if number != find.number || !matches!(find.phase, Phase::Searching(_) | Phase::Typing) {
         return;
     }
-    if !results.is_empty() || end.is_some() {
-        let failed = end.as_ref().is_some_and(|end| end.error.is_some());
-        // A query that is being written is often wrong for a moment: what was found before it stays.
-        if !failed {
-            find.add(results);
-        }
+    let failed = end.as_ref().is_some_and(|end| end.error.is_some());
+    if (!results.is_empty() || end.is_some()) && !failed {
+        find.add(results);
     }
     if let (Some(end), Phase::Searching(_)) = (end, &find.phase) {
         find.phase = Phase::Done(end);

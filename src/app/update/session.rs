@@ -57,6 +57,7 @@ pub(super) fn new(state: &mut State, fx: &mut Vec<Effect>) {
     leave_shown(state, fx);
     state.current = Current::New;
     state.trail = None;
+    state.left_unread = None;
     if !state.creating {
         state.creating = true;
         fx.push(Effect::Send(Command::Create(NewSession::default())));
@@ -80,6 +81,7 @@ pub(super) fn enter(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
         state.current = Current::Session(id.clone());
         state.search = None;
         state.trail = None;
+        state.left_unread = None;
     }
     state.sessions.select(id);
     let height = state.list_height();

@@ -47,7 +47,7 @@ fn read(state: &mut State, fx: &mut Vec<Effect>) {
     let at_end = state.frame.chat.is_some()
         && state.overlays.is_empty()
         && state.open.get(id).is_some_and(|open| open.loaded && open.chat.drawn.at_end);
-    if !at_end || !state.terminal.focused {
+    if !at_end || !state.terminal.focused || state.left_unread.as_ref() == Some(id) {
         return;
     }
     if state.sessions.read(id) {

@@ -1,8 +1,11 @@
 //! Tables over the whole of the update: keys go in by their names, as the runtime sends them.
 
 mod engine;
+mod find;
 mod focus;
 mod keys;
+mod lifecycle;
+mod list;
 
 use super::*;
 use crate::app::msg::{Area, Frame, Target};

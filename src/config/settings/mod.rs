@@ -32,6 +32,8 @@ pub struct Settings {
     pub ui: Ui,
     /// `[store]` `fsync`
     pub fsync: Fsync,
+    /// What becomes of sessions by itself: `auto_status`, `[auto_archive]`, `[trash]`
+    pub inbox: Inbox,
     /// `default_connection`
     pub default_connection: Option<ConnectionName>,
     /// The line of `default_connection`, for messages about it.
@@ -71,6 +73,23 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { requests_per_turn: 200, stall: Duration::from_secs(60), first_byte: Duration::from_secs(600) }
+    }
+}
+
+/// What becomes of sessions by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inbox {
+    /// `auto_status`: a session's status follows the work. Never in the workspace of another program.
+    pub auto_status: bool,
+    /// `[auto_archive]` `idle_days`: sessions without a message for so many days are archived; `None`: never.
+    pub archive_idle_days: Option<u32>,
+    /// `[trash]` `days`: what is in the trash for so many days is deleted. 0: nothing comes into the trash.
+    pub trash_days: u32,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { auto_status: true, archive_idle_days: None, trash_days: 30 }
     }
 }
 
@@ -323,6 +342,18 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     }
     if let Some(section) = section.table("store") {
         section.choice("fsync", Fsync::CHOICES, &mut out.fsync);
+        section.finish();
+    }
+    section.flag("auto_status", &mut out.inbox.auto_status);
+    let days = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    if let Some(section) = section.table("auto_archive") {
+        out.inbox.archive_idle_days = section.whole("idle_days", 1..=36_500).map(days);
+        section.finish();
+    }
+    if let Some(section) = section.table("trash") {
+        if let Some(n) = section.whole("days", 0..=36_500) {
+            out.inbox.trash_days = days(n);
+        }
         section.finish();
     }
     if let Some((name, line)) = section.text("default_connection") {

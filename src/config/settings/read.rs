@@ -227,6 +227,15 @@ impl<'a> Section<'a> {
         number
     }
 
+    /// Puts `true` or `false` into `slot`.
+    pub(super) fn flag(&self, key: &'static str, slot: &mut bool) {
+        let Some((_, value)) = self.entry(key) else { return };
+        match value.get_ref().as_bool() {
+            Some(on) => *slot = on,
+            None => self.wrong(key, value, "true or false", if *slot { "true" } else { "false" }),
+        }
+    }
+
     /// An amount of 0 or more.
     pub(super) fn amount(&self, key: &'static str) -> Option<f64> {
         let (_, value) = self.entry(key)?;

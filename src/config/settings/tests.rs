@@ -23,6 +23,7 @@ fn everything_is_read() {
         r#"
 default_connection = "local"
 workspace = "~/work"
+auto_status = false
 
 [permissions]
 mode = "execute"
@@ -45,6 +46,10 @@ mouse = "off"
 fps = 30
 [store]
 fsync = "always"
+[auto_archive]
+idle_days = 14
+[trash]
+days = 0
 
 [connections.local]
 provider = "openai-compatible"
@@ -74,6 +79,7 @@ provider = "openai"
     assert_eq!(settings.while_running, WhileRunning::Steer);
     assert_eq!((settings.ui.fps, settings.ui.glyphs, settings.ui.mouse), (30, Glyphs::Ascii, Mouse::Off));
     assert_eq!(settings.fsync, Fsync::Always);
+    assert_eq!(settings.inbox, Inbox { auto_status: false, archive_idle_days: Some(14), trash_days: 0 });
     assert_eq!(settings.default_connection, Some(ConnectionName::new("local")));
     assert_eq!(settings.default_connection_line, Some(2));
     let local = &settings.connections[&ConnectionName::new("local")];

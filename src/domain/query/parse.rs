@@ -103,6 +103,9 @@ fn is_key(word: &str, next: Option<&(usize, char)>) -> bool {
     if FILTERS.contains(&word.as_str()) {
         return !matches!(next, Some((_, ':')));
     }
+    if !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return false;
+    }
     let begins_value = next.is_some_and(|(_, c)| c.is_alphanumeric() || *c == '"');
     begins_value && meant(&word).is_some()
 }

@@ -264,6 +264,7 @@ fn marks_are_whole_characters_and_never_overlap() {
         ("字", "漢字字", &["字字"]),
         ("\"a b\"", "a\tb a  b", &["a\tb"]),
         ("-foo", "foo", &[]),
+        ("file:main.rs -file:src x", "src/main.rs", &["main.rs"]),
     ] {
         let marks = parsed(query).marks(line);
         let texts: Vec<&str> = marks.iter().map(|(start, end)| &line[*start..*end]).collect();

@@ -8,6 +8,7 @@ mod life;
 mod lifecycle;
 mod properties;
 mod scale;
+mod search;
 mod two;
 mod verify;
 

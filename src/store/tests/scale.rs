@@ -6,7 +6,7 @@ use crate::store::io::{Fault, Watched};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 #[path = "../../../benches/support/stores.rs"]
 mod stores;
@@ -20,6 +20,8 @@ struct Clocked {
     tick: i64,
     /// Last change of content and of anything, by inode.
     times: Mutex<HashMap<u64, (i64, i64)>>,
+    /// Bytes that were read.
+    read: AtomicU64,
     full: AtomicBool,
     refused: Mutex<Option<PathBuf>>,
 }
@@ -28,7 +30,7 @@ impl Clocked {
     fn new(tick: i64) -> Arc<Self> {
         let now = AtomicI64::new(1_795_300_000 * SECOND);
         let (times, full, refused) = (Mutex::default(), AtomicBool::new(false), Mutex::default());
-        Arc::new(Self { now, tick, times, full, refused })
+        Arc::new(Self { now, tick, times, read: AtomicU64::new(0), full, refused })
     }
 
     fn pass(&self, nanos: i64) {
@@ -61,7 +63,9 @@ impl Io for Clocked {
         Disk.open(path, how)
     }
     fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        Disk.read_at(file, at, buffer)
+        let read = Disk.read_at(file, at, buffer)?;
+        self.read.fetch_add(read as u64, Ordering::SeqCst);
+        Ok(read)
     }
     fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> std::io::Result<()> {
         self.full().and_then(|()| Disk.write_at(file, at, bytes))
@@ -362,6 +366,93 @@ fn files_from_the_future_are_read_each_time() {
         let meta = now.iter().find(|meta| meta.id.as_str() == id).unwrap();
         assert!(meta.title.starts_with(letter), "{}", meta.title);
     }
+}
+
+#[test]
+fn of_a_large_session_its_end_alone_is_read() {
+    let io = Clocked::new(1);
+    let root = tempfile::tempdir().unwrap();
+    let store = store_with(root.path(), io.clone());
+    stores::large(&root.path().join("work/sessions/a"), 6000, 8_000_000, 1);
+    let whole = std::fs::metadata(session_file(root.path(), "a")).unwrap().len();
+    let read = |act: &dyn Fn() -> Option<u64>| {
+        let before = io.read.load(Ordering::SeqCst);
+        let next = act();
+        (next, io.read.load(Ordering::SeqCst) - before)
+    };
+    let (mut cursor, opening) = read(&|| {
+        let mut loaded = store.load(&id("a"), 200).unwrap();
+        assert_eq!((loaded.rows.len(), loaded.meta.messages), (200, 6000));
+        let mut journal = match std::mem::replace(&mut loaded.access, Access::Reader { held_by: String::new() }) {
+            Access::Writer(journal) => journal,
+            Access::Reader { held_by } => panic!("held by {held_by}"),
+        };
+        journal.append(&[user(1)], Durability::Written).unwrap();
+        journal.close().unwrap();
+        loaded.earlier
+    });
+    assert!(opening < whole / 4, "{opening} of {whole}");
+    let mut rows = 200;
+    while let Some(to) = cursor {
+        let (next, bytes) = read(&|| {
+            let page = store.page(&id("a"), to, 400).unwrap();
+            assert!(page.rows.len() == 400 || page.earlier.is_none());
+            page.earlier
+        });
+        assert!(bytes < whole / 2, "{bytes} of {whole}");
+        rows += 400;
+        cursor = next;
+    }
+    assert!((6000..6400).contains(&rows));
+    assert_eq!(store.context(&id("a")).unwrap().len(), 6001);
+}
+
+#[test]
+fn a_page_of_long_rows_has_fewer_of_them() {
+    let root = tempfile::tempdir().unwrap();
+    let store = store(root.path());
+    let (id, mut journal) = store.create(&meta("a")).unwrap();
+    let rows: Vec<Message> = (0..20)
+        .map(|n| {
+            let body = Body::User(UserText { text: "x".repeat(1 << 20), ..UserText::default() });
+            Message::new(MessageId::new(format!("m{n}")), NOW.plus(n), body)
+        })
+        .collect();
+    journal.append(&rows, Durability::Written).unwrap();
+    journal.close().unwrap();
+    drop(journal);
+    let loaded = store.load(&id, 200).unwrap();
+    assert_eq!(loaded.rows, rows[16..]);
+    let page = store.page(&id, loaded.earlier.unwrap(), 200).unwrap();
+    assert_eq!(page.rows, rows[12..16]);
+    assert_eq!(store.context(&id).unwrap(), rows);
+}
+
+#[test]
+fn a_row_that_cannot_be_read_has_the_number_of_its_line_on_every_page() {
+    let root = tempfile::tempdir().unwrap();
+    let plan = stores::Plan { sessions: 1, damaged: 0, rows: 40, padded: true, seed: 7 };
+    stores::fill(&root.path().join("work"), plan);
+    let name = stores::id(0);
+    let path = session_file(root.path(), &name);
+    let mut lines: Vec<String> = std::fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
+    for number in [5, 20, 36] {
+        lines[number - 1] = "@@@".to_owned();
+    }
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let store = store(root.path());
+    let mut found = Vec::new();
+    let mut cursor = Some(u64::MAX);
+    while let Some(to) = cursor {
+        let page = store.page(&id(&name), to, 7).unwrap();
+        let odd = page.rows.iter().rev().filter_map(|row| match &row.body {
+            Body::Odd(odd) => Some(odd.line),
+            _ => None,
+        });
+        found.extend(odd);
+        cursor = page.earlier;
+    }
+    assert_eq!(found, [36, 20, 5]);
 }
 
 /// What happens to a workspace between two lists.

@@ -30,6 +30,8 @@ const NEAR: usize = 200;
 const ANSWER: usize = 2_000;
 /// Panes narrower than this have no gutter.
 const GUTTER_FROM: u16 = 24;
+/// Panes narrower than this have no room for the key that goes to the end.
+const NARROW: u16 = 60;
 /// Cells before the lines of a row.
 const GUTTER: usize = 2;
 
@@ -409,6 +411,7 @@ impl<'a> Transcript<'a> {
         let arrow = look.glyph("↓", "v");
         let key = self.opts.to_end;
         let (words, role) = match new {
+            _ if more && self.area.width < NARROW => (format!(" {arrow} more below "), Role::Accent),
             0 if more => (format!(" {arrow} more below, {key} to the end "), Role::Accent),
             new if more => (format!(" {arrow} {new} new at the end, {key} goes there "), Role::Accent),
             0 if below == 1 => (format!(" {arrow} 1 line "), Role::Dim),

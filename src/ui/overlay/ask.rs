@@ -21,7 +21,7 @@ pub(super) fn confirm(paint: &mut Paint<'_>, asked: &Confirm, body: Rect) {
         if roomy && !lines.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(cells::wrap(&clean_line(text), inside));
+        lines.extend(super::folded(&clean_line(text), inside));
     }
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let inner = super::sheet(paint, body, WIDTH, rows, &title, &[(accept, &asked.verb)]);

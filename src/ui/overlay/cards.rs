@@ -123,7 +123,7 @@ fn report_lines(paint: &Paint<'_>, report: &HealthReport, width: usize) -> Vec<V
     let many = |n: u64, one: &str, many: &str| count(usize::try_from(n).unwrap_or(usize::MAX), one, many);
     let fact = |out: &mut Vec<Vec<Piece<'static>>>, name: &str, text: String, role: Role| {
         let room = width.saturating_sub(LABEL).max(1);
-        for (n, line) in cells::wrap(&clean_line(&text), room).into_iter().enumerate() {
+        for (n, line) in super::folded(&clean_line(&text), room).into_iter().enumerate() {
             let name = if n == 0 { name } else { "" };
             out.push(vec![paint.piece(format!("{name:LABEL$}"), Role::Dim), paint.piece(line, role)]);
         }
@@ -167,7 +167,7 @@ fn report_lines(paint: &Paint<'_>, report: &HealthReport, width: usize) -> Vec<V
         let heading = if report.repaired { "What was repaired" } else { "What a repair would do" };
         out.push(vec![paint.piece(heading, Role::Strong)]);
         for repair in &report.repairs {
-            for (n, line) in cells::wrap(&clean_line(repair), width.saturating_sub(2).max(1)).into_iter().enumerate() {
+            for (n, line) in super::folded(&clean_line(repair), width.saturating_sub(2)).into_iter().enumerate() {
                 let lead = if n == 0 { format!("{} ", paint.signs.dot) } else { "  ".to_owned() };
                 out.push(vec![paint.piece(lead, Role::Dim), paint.piece(line, Role::Text)]);
             }

@@ -29,8 +29,12 @@ const LANGUAGE: [(&str, &str); 10] = [
     ("after:2026-09-01", "written on that day or later"),
     ("before:2026-10-01", "written before that day"),
 ];
-/// The same in one line.
-const SHORT: &str = "\"exact\"  -not  in:title|user|assistant|tool  status:  label:  tool:  file:  after:  before:";
+/// The same in one line, for where there is room and where there is less.
+const SHORT: [&str; 3] = [
+    "\"exact\"  -not  in:title|user|assistant|tool  status:  label:  tool:  file:  after:  before:",
+    "\"exact\"  -not  in:  status:  label:  tool:  file:  after:  before:",
+    "\"exact\"  -not  in:  label:  tool:  after:",
+];
 
 pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
     let find = &paint.state.find;
@@ -44,15 +48,20 @@ pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
     let sign = paint.signs.prompt;
     paint.text(field, sign, Role::Accent);
     paint.one_line(cells::after(field, 2), &find.query, true);
-    let told = told(paint, find);
-    paint.pieces(cells::after(cells::row(inner, 1), 2), &told);
+    let told = told(paint, find, usize::from(inner.width).saturating_sub(2));
+    for (n, line) in told.iter().enumerate() {
+        let line: Vec<Piece<'_>> =
+            line.iter().map(|(text, style)| (text.clone(), ratatui::style::Style { bg: None, ..*style })).collect();
+        paint.pieces(cells::after(cells::row(inner, 1 + u16::try_from(n).unwrap_or(0)), 2), &line);
+    }
     let roomy = inner.height >= 10;
-    let top = if roomy { 3 } else { 2 }.min(inner.height);
+    let told = u16::try_from(told.len()).unwrap_or(1);
+    let top = if roomy { 2 + told } else { 1 + told }.min(inner.height);
     let foot = if roomy && !find.rows.is_empty() { 2 } else { 0 };
     let list = Rect { y: inner.y + top, height: (inner.height - top).saturating_sub(foot), ..inner };
     paint.found.overlay_rows = list.height;
     if find.rows.is_empty() {
-        if find.query.text().trim().is_empty() || matches!(&find.phase, Phase::Done(done) if done.error.is_some()) {
+        if find.query.text().trim().is_empty() || matches!(find.phase, Phase::Wrong(_)) {
             language(paint, list);
         }
         return;
@@ -60,17 +69,31 @@ pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
     results(paint, find, list);
     if foot > 0 {
         let row = cells::row(inner, inner.height - 1);
-        paint.over(row, SHORT, Role::Faint);
+        let fits = SHORT.iter().find(|line| cells::width(line) <= usize::from(row.width)).unwrap_or(&"");
+        paint.over(row, fits, Role::Faint);
     }
 }
 
 /// How far the search is, and how much was found.
-fn told(paint: &Paint<'_>, find: &Find) -> Vec<Piece<'static>> {
+fn told(paint: &Paint<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'static>>> {
     let sessions = count(find.groups.len(), "session", "sessions");
     let hits = find.total();
     let hits = if hits == 1 { "1 hit".to_owned() } else { format!("{hits} hits") };
-    match &find.phase {
-        Phase::Idle => vec![paint.piece("words of titles, messages, tool calls and their results", Role::Faint)],
+    if let Phase::Wrong(wrong) = &find.phase {
+        // A caret below the place, and the sentence beside it where it has room, else below.
+        let column = find.query.text().get(..wrong.at).map_or(0, |before| cells::width(&clean_line(before)));
+        let text = clean_line(&wrong.text).into_owned();
+        let mut lines = vec![format!("{:column$}^", "")];
+        match lines.first_mut() {
+            Some(caret) if column + cells::width(&text) + 2 <= width => *caret = format!("{caret} {text}"),
+            _ => lines.extend(super::folded(&text, width)),
+        }
+        return lines.into_iter().map(|line| vec![paint.piece(line, Role::Error)]).collect();
+    }
+    vec![match &find.phase {
+        Phase::Idle | Phase::Wrong(_) => {
+            vec![paint.piece("words of titles, messages, tool calls and their results", Role::Faint)]
+        }
         Phase::Typing | Phase::Searching(_) => {
             let mut out = vec![paint.piece(format!("{} searching", paint.spin()), Role::Running)];
             if !find.stale && !find.groups.is_empty() {
@@ -100,7 +123,7 @@ fn told(paint: &Paint<'_>, find: &Find) -> Vec<Piece<'static>> {
             }
             out
         }
-    }
+    }]
 }
 
 fn language(paint: &mut Paint<'_>, area: Rect) {

@@ -55,6 +55,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
+/// A text in lines of at most `width` cells, broken between words.
+fn folded(text: &str, width: usize) -> Vec<String> {
+    let span = ratatui::text::Span::raw(text);
+    let lines = super::text::wrap(&[span], width.max(1), &[], &[], super::text::Fold::Words);
+    lines.iter().map(ToString::to_string).collect()
+}
+
 /// Under so many rows a sheet has the whole screen.
 const SMALL: u16 = 18;
 

@@ -15,7 +15,14 @@ const ROWS: u16 = 16;
 
 pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let mut title = vec![paint.piece(picker.kind.title(), Role::PanelTitle)];
-    if picker.hits.len() < picker.items.len() {
+    if marks_what_is_set(picker.kind) {
+        let of = match picker.sessions.as_slice() {
+            [one] => paint.state.sessions.meta(one).map(|meta| clean_line(meta.shown_title()).into_owned()),
+            more => Some(super::super::figures::count(more.len(), "session", "sessions")),
+        };
+        let of = of.unwrap_or_default();
+        title.push(paint.piece(format!("  {}", cells::cut(&of, 40, paint.signs.cut)), Role::Dim));
+    } else if picker.hits.len() < picker.items.len() {
         title.push(paint.piece(format!("  {} of {}", picker.hits.len(), picker.items.len()), Role::Dim));
     }
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Picker);

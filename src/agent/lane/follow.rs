@@ -1,0 +1,180 @@
+//! A session that another process writes, or that another program may write: what happens there is shown here.
+
+use super::super::desk::blocking;
+use super::super::files::Standing;
+use super::super::step::Input;
+use super::keep::Show;
+use super::{Lane, SHOWN, ToLane};
+use crate::domain::contract::TurnEnd;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::session::Activity;
+use crate::domain::{Event, SessionMeta};
+use crate::store::{Followed, Follower};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+/// A session that another process of this machine writes is looked at so often.
+const NEAR: Duration = Duration::from_millis(500);
+
+/// One on a network file system, or in the workspace of another program, so often.
+const FAR: Duration = Duration::from_secs(2);
+
+/// A task that looks at a session's files until this is dropped.
+#[derive(Debug)]
+pub(super) struct Following {
+    number: u64,
+    task: AbortHandle,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Following {
+    fn begin(mut follower: Follower, every: Duration, number: u64, lane: mpsc::Sender<ToLane>) -> Self {
+        let task = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                let polled = blocking(move || {
+                    let polled = follower.poll();
+                    (follower, polled)
+                });
+                let Some((again, polled)) = polled.await else { return };
+                follower = again;
+                match polled {
+                    Ok(followed) if followed.is_empty() => {}
+                    Ok(followed) => {
+                        if lane.send(ToLane::Followed(number, followed)).await.is_err() {
+                            return;
+                        }
+                    }
+                    // The next look may go better.
+                    Err(error) => tracing::warn!(%error, "a session could not be followed"),
+                }
+            }
+        });
+        Self { number, task: task.abort_handle() }
+    }
+}
+
+impl Lane {
+    /// Follows what was read where somebody else writes or may write it, and somebody here looks.
+    pub(super) fn follow(&mut self, follower: Option<Follower>) {
+        self.following = None;
+        let store = &self.shared.setup.store;
+        let every = match self.files.standing() {
+            Standing::Theirs(_) if store.is_remote() => FAR,
+            Standing::Theirs(_) => NEAR,
+            Standing::Seen if store.is_remote() || store.is_foreign() => FAR,
+            // Nothing is woken for a session at rest.
+            Standing::Seen | Standing::Ours(_) | Standing::New { .. } | Standing::Unloaded => return,
+        };
+        if let Some(follower) = follower.filter(|_| !self.left) {
+            self.looks += 1;
+            self.following = Some(Following::begin(follower, every, self.looks, self.me.clone()));
+        }
+    }
+
+    /// What the task saw. What it saw before the files were read again is known already.
+    pub(super) async fn followed(&mut self, number: u64, followed: Vec<Followed>) {
+        for one in followed {
+            if self.following.as_ref().is_none_or(|following| following.number != number) {
+                return;
+            }
+            match self.files.standing() {
+                Standing::Theirs(_) => self.theirs(one).await,
+                Standing::Seen => self.touched(one).await,
+                Standing::Ours(_) | Standing::New { .. } | Standing::Unloaded => return,
+            }
+        }
+    }
+
+    /// Somebody holds it.
+    async fn theirs(&mut self, one: Followed) {
+        match one {
+            Followed::Meta(meta) => self.their_meta(*meta).await,
+            Followed::Row(row) => self.out.send(Event::Row(row)).await,
+            Followed::Delta { id, add } => self.out.send(Event::Delta { id, add }).await,
+            Followed::Dropped(id) => self.out.send(Event::Dropped { id }).await,
+            Followed::Queue(items) => {
+                self.machine.queue.items.clone_from(&items);
+                self.machine.queue.held = false;
+                self.out.send(Event::Queue { items, held: false }).await;
+            }
+            Followed::Rewritten => self.reopen(SHOWN).await,
+            Followed::Free => {
+                self.reopen(SHOWN).await;
+                if !matches!(self.files.standing(), Standing::Theirs(_)) {
+                    let text = "Nobody else has this session open any more: it can be written here.";
+                    self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+                }
+            }
+            Followed::Gone => self.gone().await,
+        }
+    }
+
+    async fn their_meta(&mut self, meta: SessionMeta) {
+        let old = &self.machine.meta;
+        let meta = SessionMeta { held_by: old.held_by.clone(), odd: old.odd.clone(), ..meta };
+        let (ran, runs) = (is_running(old), is_running(&meta));
+        if *old != meta {
+            self.machine.meta = meta.clone();
+            self.out.send(Event::Changed(Box::new(meta.clone()))).await;
+        }
+        match (ran, runs) {
+            (false, true) => self.out.send(Event::TurnStarted { at: meta.used }).await,
+            // How it ended stands in its rows.
+            (true, false) => self.out.send(Event::TurnEnded { end: TurnEnd::Done }).await,
+            _ => {}
+        }
+    }
+
+    /// Nobody held it when it was read.
+    async fn touched(&mut self, one: Followed) {
+        match one {
+            Followed::Meta(meta) => {
+                let old = &self.machine.meta;
+                let (activity, held_by, odd) = (old.activity.clone(), old.held_by.clone(), old.odd.clone());
+                let meta = SessionMeta { activity, held_by, odd, mode: meta.mode.stricter(old.mode), ..*meta };
+                if *old != meta {
+                    self.machine.meta = meta.clone();
+                    self.out.send(Event::Changed(Box::new(meta))).await;
+                }
+            }
+            Followed::Free => {}
+            Followed::Gone => self.gone().await,
+            Followed::Row(_)
+            | Followed::Delta { .. }
+            | Followed::Dropped(_)
+            | Followed::Queue(_)
+            | Followed::Rewritten => {
+                self.files.look_again();
+                self.load(Show::Changed).await;
+            }
+        }
+    }
+
+    /// Reads the session anew and shows it to those who look.
+    pub(super) async fn reopen(&mut self, rows: usize) {
+        self.files.look_again();
+        if matches!(self.files.standing(), Standing::Unloaded) && !self.left && self.load(Show::Rows(rows)).await {
+            self.input(Input::Look).await;
+        }
+    }
+
+    /// Its files were deleted by somebody else.
+    pub(super) async fn gone(&mut self) {
+        self.following = None;
+        self.files.forget();
+        self.unload();
+        let session = self.machine.meta.id.clone();
+        self.out.send(Event::Deleted { session, trash: None }).await;
+    }
+}
+
+fn is_running(meta: &SessionMeta) -> bool {
+    matches!(meta.activity, Activity::Running(_))
+}

@@ -1,0 +1,93 @@
+//! Searching all sessions: one search at a time, and what it finds is sent in batches while it runs.
+
+use super::whole::Out;
+use crate::domain::Event;
+use crate::domain::inbox::{Searched, SessionHits};
+use crate::domain::property::Properties;
+use crate::domain::query::{Query, QueryError};
+use crate::store::Store;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// What was found is sent at most so often: each batch is a frame of the screen.
+const BATCH: Duration = Duration::from_millis(30);
+
+/// So many sessions are one batch at the most.
+const MANY: usize = 1000;
+
+/// The search that runs, if one does.
+#[derive(Debug, Default)]
+pub(super) struct Searching {
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Searching {
+    /// Stops the search that runs.
+    pub(super) fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Begins a search in place of the one that runs; an empty query only stops that.
+    pub(super) fn begin(&mut self, store: Store, properties: Arc<Properties>, search: u64, query: &str, out: Out) {
+        self.stop();
+        if query.trim().is_empty() {
+            return;
+        }
+        let query = match Query::parse(query) {
+            Ok(query) => query,
+            Err(error) => {
+                let end = Searched { error: Some(sentence(query, &error)), ..Searched::default() };
+                tokio::spawn(async move {
+                    out.send(Event::Found { search, results: Vec::new(), end: Some(end) }).await;
+                });
+                return;
+            }
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        self.stop = Some(stop.clone());
+        let (hits, found) = mpsc::unbounded_channel();
+        let stopped = stop.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            store.search(&query, &properties, &stop, &mut |one| {
+                // Nobody takes what comes after a stop.
+                let _ = hits.send(one);
+            })
+        });
+        tokio::spawn(async move {
+            pass_on(found, search, &stopped, &out).await;
+            let end = match work.await {
+                Ok(end) => end,
+                Err(error) => {
+                    tracing::error!(%error, "a search ended badly");
+                    Searched { stopped: true, ..Searched::default() }
+                }
+            };
+            // Whoever stopped it waits for nothing.
+            if !stopped.load(Ordering::Relaxed) {
+                out.send(Event::Found { search, results: Vec::new(), end: Some(end) }).await;
+            }
+        });
+    }
+}
+
+/// Sends what is found until there is no more: the first at once, then in batches.
+async fn pass_on(mut found: mpsc::UnboundedReceiver<SessionHits>, search: u64, stopped: &AtomicBool, out: &Out) {
+    let mut results = Vec::new();
+    while found.recv_many(&mut results, MANY).await > 0 {
+        if stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        out.send(Event::Found { search, results: std::mem::take(&mut results), end: None }).await;
+        tokio::time::sleep(BATCH).await;
+    }
+}
+
+/// What is wrong, and at which character.
+fn sentence(query: &str, error: &QueryError) -> String {
+    let before = query.get(..error.at).unwrap_or(query).chars().count();
+    format!("{} (at character {})", error.text.trim_end_matches('.'), before + 1)
+}

@@ -1,0 +1,185 @@
+//! The engine as a face has it: commands go down, events come up, and the files are a folder of the test's own.
+
+mod lifecycle;
+mod looking;
+
+use super::{Connections, Inbox, Link, Settings, Setup, open};
+use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
+use crate::domain::inbox::Change;
+use crate::domain::message::{Body, Message, UserText};
+use crate::domain::{At, Command, ConnectionName, Event, MessageId, Mode, Notice, SessionId, SessionMeta};
+use crate::provider::rehearsal::Rehearsal;
+use crate::store::{Access, Durability, Journal, Options, Store};
+use crate::tools::registry::Registry;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An event that does not come in this time does not come at all.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An engine over a folder, and what it said.
+struct Engine {
+    link: Link,
+    store: Store,
+    seen: Vec<(Option<SessionId>, Event)>,
+    /// So many events were looked at.
+    read: usize,
+}
+
+fn store(home: &Path) -> Store {
+    Store::open(Options::new(home.join("data/workspaces/w"), home.join("state"))).unwrap()
+}
+
+impl Engine {
+    fn new(home: &Path) -> Self {
+        Self::with(home, |_| {})
+    }
+
+    fn with(home: &Path, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut connections = Connections::new();
+        let info = ConnectionInfo {
+            name: ConnectionName::new("rehearsal"),
+            provider: "rehearsal".into(),
+            default_model: "rehearsal".into(),
+            models: vec![],
+            missing: None,
+            offered: false,
+        };
+        connections.add(info, Some(Arc::new(Rehearsal::new(Duration::ZERO))));
+        let project = home.join("project");
+        std::fs::create_dir_all(&project).unwrap();
+        let mut settings = Settings {
+            mode: Mode::Ask,
+            cycle: Mode::ALL.to_vec(),
+            cwd: project,
+            requests_per_turn: 50,
+            policy: crate::permit::Policy::default(),
+            headless: false,
+            steer_by_default: false,
+            own_dirs: vec![],
+            runner: "lisle".into(),
+            sandbox: String::new(),
+            enforced: false,
+            inbox: Inbox { worktrees: home.join("data/worktrees/w"), ..Inbox::default() },
+        };
+        change(&mut settings);
+        let store = store(home);
+        let setup = Setup {
+            store: store.clone(),
+            connections,
+            tools: Registry::standard(),
+            settings,
+            chosen: Box::new(|_| {}),
+        };
+        Self { link: open(setup), store, seen: Vec::new(), read: 0 }
+    }
+
+    async fn send(&self, command: Command) {
+        self.link.commands.send(command).await.unwrap();
+    }
+
+    async fn act(&self, session: &SessionId, act: Act) {
+        self.send(Command::To { session: session.clone(), act }).await;
+    }
+
+    async fn open(&mut self, session: &SessionId) -> Opened {
+        self.send(Command::Open { session: session.clone(), rows: 50 }).await;
+        self.opened().await
+    }
+
+    async fn opened(&mut self) -> Opened {
+        self.until(|event| if let Event::Opened(opened) = event { Some((**opened).clone()) } else { None }).await
+    }
+
+    /// The next event of this kind.
+    async fn until<T>(&mut self, mut what: impl FnMut(&Event) -> Option<T>) -> T {
+        loop {
+            while self.read < self.seen.len() {
+                self.read += 1;
+                if let Some(found) = what(&self.seen[self.read - 1].1) {
+                    return found;
+                }
+            }
+            let next = tokio::time::timeout(PATIENCE, self.link.events.recv()).await;
+            let stamped = next.unwrap_or_else(|_| panic!("it did not come; there was {:#?}", self.seen)).unwrap();
+            self.seen.push((stamped.session, stamped.event));
+        }
+    }
+
+    async fn notice(&mut self, words: &str) -> Notice {
+        self.until(|event| match event {
+            Event::Notice(notice) if notice.text.contains(words) => Some(notice.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn changed(&mut self, what: impl Fn(&SessionMeta) -> bool) -> SessionMeta {
+        self.until(|event| match event {
+            Event::Changed(meta) if what(meta) => Some((**meta).clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn ended(&mut self) -> TurnEnd {
+        self.until(|event| if let Event::TurnEnded { end } = event { Some(*end) } else { None }).await
+    }
+
+    /// A new session in which this was said, on disk.
+    async fn talked(&mut self, text: &str) -> SessionId {
+        self.send(Command::Create(NewSession::default())).await;
+        let id = self.opened().await.meta.id;
+        self.act(&id, Act::Send { text: text.into() }).await;
+        self.ended().await;
+        id
+    }
+
+    /// What came since the last look, without waiting for more.
+    fn rest(&mut self) -> Vec<Event> {
+        while let Ok(stamped) = self.link.events.try_recv() {
+            self.seen.push((stamped.session, stamped.event));
+        }
+        let rest = self.seen[self.read..].iter().map(|(_, event)| event.clone()).collect();
+        self.read = self.seen.len();
+        rest
+    }
+
+    /// Ends the engine; what came until then.
+    async fn end(mut self) -> Vec<Event> {
+        self.send(Command::Shutdown).await;
+        self.until(|event| matches!(event, Event::Ended).then_some(())).await;
+        self.seen.into_iter().map(|(_, event)| event).collect()
+    }
+}
+
+fn id(text: &str) -> SessionId {
+    SessionId::parse(text).unwrap()
+}
+
+fn said(id: &str, text: &str) -> Message {
+    Message::new(MessageId::new(id), At(1_000), Body::User(UserText { text: text.into(), ..UserText::default() }))
+}
+
+/// A session on disk that nobody has open.
+fn stored(store: &Store, name: &str, change: impl FnOnce(&mut SessionMeta)) -> SessionId {
+    drop(written(store, name, change));
+    id(name)
+}
+
+/// The same, still open.
+fn written(store: &Store, name: &str, change: impl FnOnce(&mut SessionMeta)) -> Journal {
+    let mut meta = SessionMeta::new(id(name), At(1_000), Mode::Ask, "/w".into());
+    change(&mut meta);
+    let (_, mut journal) = store.create(&meta).unwrap();
+    journal.append(&[said(&format!("{name}-1"), "hello")], Durability::Synced).unwrap();
+    journal.set_meta(meta, serde_json::Value::Null);
+    journal.flush().unwrap();
+    journal
+}
+
+/// The lock can be had by somebody else.
+fn is_free(store: &Store, session: &SessionId) -> bool {
+    matches!(store.load(session, 1).unwrap().access, Access::Writer(_))
+}

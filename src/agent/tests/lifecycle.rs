@@ -1,0 +1,213 @@
+//! Sessions as a whole: the list, changes in batches, the trash, branches.
+
+use super::*;
+use crate::domain::inbox::TrashId;
+
+async fn listed(engine: &mut Engine) -> Vec<SessionMeta> {
+    engine.until(|event| if let Event::Listed { sessions } = event { Some(sessions.clone()) } else { None }).await
+}
+
+async fn deleted(engine: &mut Engine) -> (SessionId, Option<TrashId>) {
+    engine
+        .until(|event| match event {
+            Event::Deleted { session, trash } => Some((session.clone(), trash.clone())),
+            _ => None,
+        })
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_workspace_defines_comes_at_the_start_and_when_it_changed() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    engine.until(|event| matches!(event, Event::Configured(_)).then_some(())).await;
+    let properties = |event: &Event| if let Event::Properties(all) = event { Some((**all).clone()) } else { None };
+    assert_eq!(engine.until(properties).await.statuses.len(), 5);
+    engine.send(Command::List).await;
+    listed(&mut engine).await;
+    let label = crate::domain::property::Definition::Label { name: "Bug".into(), under: None, value_type: None };
+    engine.send(Command::Define(label.clone())).await;
+    assert_eq!(engine.until(properties).await.labels[0].id, "bug");
+    engine
+        .send(Command::Define(crate::domain::property::Definition::View { name: "v".into(), expression: "(".into() }))
+        .await;
+    engine.notice("v").await;
+    engine
+        .store
+        .define(&crate::domain::property::Definition::Label { name: "Later".into(), under: None, value_type: None })
+        .unwrap();
+    engine.send(Command::List).await;
+    assert_eq!(engine.until(properties).await.labels.len(), 2, "another program's change is seen with the next list");
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_list_comes_from_the_cache_and_then_from_the_files() {
+    let home = tempfile::tempdir().unwrap();
+    stored(&store(home.path()), "a", |_| {});
+    let mut engine = Engine::new(home.path());
+    engine.send(Command::List).await;
+    assert_eq!(listed(&mut engine).await.len(), 1);
+    engine.end().await;
+    stored(&store(home.path()), "b", |_| {});
+    let mut engine = Engine::new(home.path());
+    engine.send(Command::List).await;
+    assert_eq!(listed(&mut engine).await.len(), 1, "as it was left");
+    assert_eq!(listed(&mut engine).await.len(), 2, "as it is");
+    std::fs::remove_dir_all(engine.store.session_dir(&id("a"))).unwrap();
+    engine.send(Command::List).await;
+    assert_eq!(listed(&mut engine).await.len(), 1, "no cache any more, and what is gone is gone");
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_changes_what_it_can_and_names_the_rest_once() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    let mut all: Vec<SessionId> = (0..20).map(|n| stored(&store, &format!("s{n}"), |_| {})).collect();
+    let other = written(&store, "held", |_| {});
+    all.push(id("held"));
+    all.push(id("missing"));
+    let mut engine = Engine::new(home.path());
+    engine.open(&id("s0")).await;
+    engine.act(&id("s1"), Act::Send { text: "hi".into() }).await;
+    engine.ended().await;
+    engine.rest();
+    engine.send(Command::Change { sessions: all.clone(), change: Change::Flagged(true) }).await;
+    let notice = engine.notice("could not be changed").await;
+    assert!(notice.text.starts_with("2 sessions") && notice.text.contains("held") && notice.text.contains("missing"));
+    let changed: std::collections::BTreeSet<_> = engine
+        .seen
+        .iter()
+        .filter_map(
+            |(_, event)| if let Event::Changed(meta) = event { Some(meta).filter(|meta| meta.flagged) } else { None },
+        )
+        .map(|meta| meta.id.clone())
+        .collect();
+    assert_eq!(changed.len(), 20);
+    drop(other);
+    for session in &all[..20] {
+        assert!(engine.store.read(session, 1).unwrap().meta.flagged, "{session}");
+    }
+    assert!(is_free(&engine.store, &id("s0")) && is_free(&engine.store, &id("s7")), "locks go back");
+    assert!(!is_free(&engine.store, &id("s1")), "this one is written here");
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_status_that_the_user_sets_in_a_turn_stays() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("think about it").await;
+    assert_eq!(engine.store.read(&session, 1).unwrap().meta.status, "in-progress");
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    let request =
+        engine.until(|event| if let Event::Asked(request) = event { Some(request.id.clone()) } else { None }).await;
+    engine.send(Command::Change { sessions: vec![session.clone()], change: Change::Status("done".into()) }).await;
+    engine.changed(|meta| meta.status == "done").await;
+    let answer = crate::domain::request::Answer::Reply("yes".into());
+    engine.act(&session, Act::Answer { request, answer }).await;
+    engine.ended().await;
+    assert_eq!(engine.store.read(&session, 1).unwrap().meta.status, "done");
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deleting_stops_the_turn_and_the_trash_gives_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    engine.send(Command::Delete { sessions: vec![session.clone()], now: false }).await;
+    assert_eq!(engine.ended().await, TurnEnd::Stopped);
+    let (id, trash) = deleted(&mut engine).await;
+    assert_eq!(id, session);
+    assert!(!engine.store.session_dir(&session).exists());
+    engine.send(Command::Trash).await;
+    let there = engine.until(|event| if let Event::Trash(there) = event { Some(there.clone()) } else { None }).await;
+    assert_eq!((there.len(), Some(&there[0].trash)), (1, trash.as_ref()));
+    engine.send(Command::Restore { trash: vec![trash.unwrap(), TrashId("nothing-1".into())] }).await;
+    assert_eq!(engine.changed(|_| true).await.id, session);
+    engine.notice("Could not be restored: nothing-1").await;
+    let rows = engine.open(&session).await.rows;
+    assert!(rows.len() > 2, "{rows:?}");
+    engine.act(&session, Act::Send { text: "and on".into() }).await;
+    engine.ended().await;
+    engine.send(Command::Delete { sessions: vec![session.clone()], now: true }).await;
+    assert_eq!(deleted(&mut engine).await, (session, None));
+    assert_eq!(engine.store.trash(), vec![]);
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_process_holds_is_not_deleted_and_what_was_never_written_is_just_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let other = written(&store(home.path()), "held", |_| {});
+    let mut engine = Engine::new(home.path());
+    engine.send(Command::Delete { sessions: vec![id("held")], now: false }).await;
+    assert!(engine.notice("could not be deleted").await.text.contains("has it open"));
+    engine.open(&id("held")).await;
+    engine.send(Command::Delete { sessions: vec![id("held")], now: false }).await;
+    engine.notice("could not be deleted").await;
+    drop(other);
+    engine.send(Command::Create(NewSession::default())).await;
+    let new = engine.until(|event| match event {
+        Event::Opened(opened) if opened.rows.is_empty() => Some(opened.meta.id.clone()),
+        _ => None,
+    });
+    let new = new.await;
+    engine.send(Command::Delete { sessions: vec![new.clone()], now: false }).await;
+    assert_eq!(deleted(&mut engine).await, (new, None));
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_the_start_old_trash_goes_and_idle_sessions_are_archived() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    for (name, flagged, unread) in
+        [("old", false, false), ("flagged", true, false), ("unread", false, true), ("trash", false, false)]
+    {
+        stored(&store, name, |meta| (meta.flagged, meta.unread) = (flagged, unread));
+    }
+    store.delete(&id("trash"), At(2_000)).unwrap();
+    let mut engine = Engine::with(home.path(), |settings| settings.inbox.archive_idle_days = Some(30));
+    let fresh = engine.talked("hello").await;
+    engine.send(Command::List).await;
+    assert_eq!(engine.changed(|meta| meta.archived).await.id, id("old"));
+    assert_eq!(engine.store.trash(), vec![]);
+    for (session, archived) in [(id("old"), true), (id("flagged"), false), (id("unread"), false), (fresh, false)] {
+        assert_eq!(engine.store.read(&session, 1).unwrap().meta.archived, archived, "{session}");
+    }
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    engine.send(Command::Create(NewSession::default())).await;
+    let old = engine.opened().await.meta.id;
+    stored(&engine.store, old.as_str(), |_| {});
+    // Both were sent before the face could know.
+    engine.act(&old, Act::Send { text: "one".into() }).await;
+    engine.act(&old, Act::Send { text: "two".into() }).await;
+    let new = engine.until(|event| if let Event::Reidentified { to } = event { Some(to.clone()) } else { None }).await;
+    engine.ended().await;
+    engine.ended().await;
+    let texts = |rows: Vec<Message>| -> Vec<String> {
+        rows.into_iter()
+            .filter_map(|row| if let Body::User(user) = row.body { Some(user.text) } else { None })
+            .collect()
+    };
+    assert_eq!(texts(engine.store.context(&new).unwrap()), ["one", "two"]);
+    assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello"]);
+    engine.act(&new, Act::Send { text: "three".into() }).await;
+    engine.ended().await;
+    assert_eq!(texts(engine.open(&old).await.rows), ["hello"]);
+    engine.act(&old, Act::Send { text: "to the other".into() }).await;
+    engine.ended().await;
+    assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello", "to the other"]);
+    engine.end().await;
+}

@@ -1,0 +1,318 @@
+//! What is done to sessions as a whole: changed in batches, deleted, restored, branched, looked at. Beside the lanes.
+//!
+//! A session with a lane is asked for first, so that nobody works on files that somebody here writes; the others are
+//! changed where they lie. What goes wrong is told once, with the sessions that it is about.
+
+use super::desk::{Shared, blocking};
+use super::files::trouble;
+use super::lane::{Running, ToLane, Yielded, now};
+use super::outbox::Outbox;
+use crate::domain::inbox::{Change, TrashId};
+use crate::domain::notice::{Level, Notice};
+use crate::domain::property::Definition;
+use crate::domain::session::Activity;
+use crate::domain::{At, Event, SessionId, SessionMeta};
+use crate::store::{Store, StoreError};
+use futures_util::future::join_all;
+use std::sync::{Arc, PoisonError};
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+/// So many headers are written side by side: most of their time is the disk's.
+const AT_ONCE: usize = 8;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// So many sessions are named when many could not be changed.
+const NAMED: usize = 3;
+
+/// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in
+/// order.
+#[derive(Clone)]
+pub(super) struct Out(Arc<Mutex<Outbox>>);
+
+impl Out {
+    pub(super) fn new(outbox: Outbox) -> Self {
+        Self(Arc::new(Mutex::new(outbox)))
+    }
+
+    pub(super) async fn send(&self, event: Event) {
+        self.0.lock().await.send(event).await;
+    }
+
+    pub(super) async fn tell(&self, notice: Option<Notice>) {
+        if let Some(notice) = notice {
+            self.send(Event::Notice(notice)).await;
+        }
+    }
+}
+
+/// What works on sessions as a whole.
+#[derive(Clone)]
+pub(super) struct Whole {
+    pub(super) shared: Arc<Shared>,
+    pub(super) out: Out,
+}
+
+/// Why nothing was done to a session: its id, and why as the middle of a sentence.
+type Failure = (SessionId, String);
+
+impl Whole {
+    fn store(&self) -> Store {
+        self.shared.setup.store.clone()
+    }
+
+    // ---- the list ----
+
+    /// Sends what the last list left behind, for the first frame.
+    pub(super) async fn list_cached(&self) {
+        let store = self.store();
+        if let Some(sessions) = blocking(move || store.cached()).await.flatten() {
+            self.listed(sessions).await;
+        }
+    }
+
+    /// Reads all sessions and sends them.
+    pub(super) async fn list(&self) -> Vec<SessionMeta> {
+        let store = self.store();
+        let Some(listing) = blocking(move || store.list()).await else { return Vec::new() };
+        for notice in listing.notices {
+            self.out.send(Event::Notice(notice)).await;
+        }
+        self.listed(listing.sessions.clone()).await;
+        listing.sessions
+    }
+
+    /// What lanes know is newer than what files say.
+    async fn listed(&self, sessions: Vec<SessionMeta>) {
+        let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let newest = |meta: SessionMeta| match live.get(&meta.id) {
+            Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
+            None => meta,
+        };
+        let sessions = sessions.into_iter().map(newest).filter(|meta| !meta.hidden).collect();
+        self.out.send(Event::Listed { sessions }).await;
+    }
+
+    // ---- what the workspace defines ----
+
+    /// Reads what the workspace defines and tells it where that is news.
+    pub(super) async fn properties(&self) {
+        let (store, known) = (self.store(), self.shared.properties());
+        let Some(properties) = blocking(move || store.properties()).await else { return };
+        if properties == *known {
+            return;
+        }
+        for problem in &properties.problems {
+            if !known.problems.contains(problem) {
+                self.out.send(Event::Notice(problem.clone())).await;
+            }
+        }
+        self.shared.define(properties.clone());
+        self.out.send(Event::Properties(Box::new(properties))).await;
+    }
+
+    /// Adds a definition to the workspace's files.
+    pub(super) async fn define(self, definition: Definition) {
+        let store = self.store();
+        match blocking(move || store.define(&definition)).await {
+            Some(Ok(())) => self.properties().await,
+            Some(Err(error)) => self.out.tell(Some(trouble(&error))).await,
+            None => {}
+        }
+    }
+
+    // ---- what happens at the start ----
+
+    /// Empties the trash of what is old, and archives what is idle, where the settings say so.
+    pub(super) async fn tidy(self, sessions: Vec<SessionMeta>) {
+        let inbox = self.shared.setup.settings.inbox.clone();
+        let (store, at) = (self.store(), now());
+        let older_than = At(at.0.saturating_sub(i64::from(inbox.trash_days).saturating_mul(DAY_MS)));
+        match blocking(move || store.empty_trash(older_than)).await {
+            Some(Err(error)) => self.out.tell(Some(trouble(&error))).await,
+            Some(Ok(_)) | None => {}
+        }
+        if let Some(days) = inbox.archive_idle_days {
+            let idle = idle(&sessions, at, days);
+            if !idle.is_empty() {
+                self.change(idle, Change::Archived(true)).await;
+            }
+        }
+    }
+
+    // ---- changes ----
+
+    /// Changes all of them; those that could not be are named in one notice.
+    pub(super) async fn change(self, sessions: Vec<SessionId>, change: Change) {
+        let mut failed = Vec::new();
+        for some in sessions.chunks(AT_ONCE) {
+            let done = join_all(some.iter().map(|id| self.change_one(id, &change))).await;
+            for (id, done) in some.iter().zip(done) {
+                match done {
+                    Ok(Some(meta)) => self.out.send(Event::Changed(Box::new(meta))).await,
+                    Ok(None) => {}
+                    Err(why) => failed.push((id.clone(), why)),
+                }
+            }
+        }
+        self.out.tell(failures("could not be changed", failed)).await;
+    }
+
+    /// `None`: its lane told it.
+    async fn change_one(&self, id: &SessionId, change: &Change) -> Result<Option<SessionMeta>, String> {
+        for last in [false, true] {
+            if let Some(lane) = self.shared.lane(id) {
+                let (done, answer) = oneshot::channel();
+                let change = change.clone();
+                if lane.send(ToLane::Change { change, done }).await.is_ok()
+                    && let Ok(done) = answer.await
+                {
+                    return done.map(|()| None);
+                }
+            }
+            let (store, at, change, session) = (self.store(), now(), change.clone(), id.clone());
+            let _apart = self.shared.apart.read().await;
+            match blocking(move || store.change(&session, &change, at)).await {
+                // It may have been opened here meanwhile; then its lane does it.
+                Some(Err(StoreError::Held { .. })) if !last && self.shared.lane(id).is_some() => {}
+                Some(Err(error)) => return Err(why(&error)),
+                Some(Ok(meta)) => return Ok(Some(meta)),
+                None => return Err("something failed inside lisle; the log has it".to_owned()),
+            }
+        }
+        Err("it is being opened".to_owned())
+    }
+
+    // ---- the trash ----
+
+    /// Moves them to the trash, or deletes them for good with `at_once`.
+    pub(super) async fn delete(self, sessions: Vec<SessionId>, at_once: bool) {
+        let mut failed = Vec::new();
+        for id in sessions {
+            match self.delete_one(&id, at_once).await {
+                Ok(trash) => self.out.send(Event::Deleted { session: id, trash }).await,
+                Err(why) => failed.push((id, why)),
+            }
+        }
+        self.out.tell(failures("could not be deleted", failed)).await;
+    }
+
+    async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<Option<TrashId>, String> {
+        let lane = self.shared.lane(id);
+        let yielded = match &lane {
+            Some(lane) => yielded(lane, Running::Stops).await?,
+            None => None,
+        };
+        let (trash, worktree) = match yielded {
+            Some(Yielded::Nowhere(worktree)) => (None, worktree),
+            Some(Yielded::OnDisk) | None => {
+                let (store, at, session) = (self.store(), now(), id.clone());
+                let _apart = self.shared.apart.read().await;
+                let deleted = blocking(move || {
+                    // Its worktree is known only while it is there.
+                    let worktree = store.read(&session, 0)?.meta.worktree;
+                    let trash = if at_once {
+                        store.delete_now(&session).map(|()| None)
+                    } else {
+                        store.delete(&session, at).map(Some)
+                    };
+                    trash.map(|trash| (trash, worktree))
+                });
+                match deleted.await {
+                    Some(deleted) => deleted.map_err(|error| why(&error))?,
+                    None => return Err("something failed inside lisle; the log has it".to_owned()),
+                }
+            }
+        };
+        self.shared.forget(id);
+        if let Some(lane) = lane {
+            // One that ended already needs no end.
+            let _ = lane.send(ToLane::Shutdown).await;
+        }
+        drop(worktree);
+        Ok(trash)
+    }
+
+    /// Takes them out of the trash.
+    pub(super) async fn restore(self, trash: Vec<TrashId>) {
+        let mut failed = Vec::new();
+        for trash in trash {
+            let (store, id) = (self.store(), trash.clone());
+            let _apart = self.shared.apart.read().await;
+            match blocking(move || store.restore(&id)).await {
+                Some(Ok(meta)) => self.out.send(Event::Changed(Box::new(meta))).await,
+                Some(Err(error)) => failed.push(format!("{}: {}", trash.0, why(&error))),
+                None => failed.push(trash.0),
+            }
+        }
+        if !failed.is_empty() {
+            let text = format!("Could not be restored: {}.", shorten(&failed));
+            self.out.tell(Some(Notice::new(Level::Error, text))).await;
+        }
+    }
+
+    /// Sends what is in the trash.
+    pub(super) async fn trash(self) {
+        let store = self.store();
+        if let Some(trash) = blocking(move || store.trash()).await {
+            self.out.send(Event::Trash(trash)).await;
+        }
+    }
+}
+
+/// The sessions that nobody wrote in for so many days: never flagged, running or unread ones, nor any that waits for
+/// the user.
+fn idle(sessions: &[SessionMeta], now: At, days: u32) -> Vec<SessionId> {
+    let since = At(now.0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)));
+    let is_idle = |meta: &&SessionMeta| {
+        let kept = meta.flagged || meta.unread || meta.archived || meta.hidden || meta.plan_pending;
+        // One that cannot be read says nothing of its age.
+        !kept && meta.last_message > At(0) && meta.last_message < since && meta.activity == Activity::Idle
+    };
+    sessions.iter().filter(is_idle).map(|meta| meta.id.clone()).collect()
+}
+
+/// Asks a lane for its files. `None` when it ended meanwhile.
+async fn yielded(lane: &mpsc::Sender<ToLane>, running: Running) -> Result<Option<Yielded>, String> {
+    let (done, answer) = oneshot::channel();
+    if lane.send(ToLane::Yield { running, done }).await.is_err() {
+        return Ok(None);
+    }
+    answer.await.map_or(Ok(None), |yielded| yielded.map(Some))
+}
+
+async fn flushed(lane: &mpsc::Sender<ToLane>) {
+    let (done, answer) = oneshot::channel();
+    if lane.send(ToLane::Flush { done }).await.is_ok() {
+        // A lane that ended has saved everything.
+        let _ = answer.await;
+    }
+}
+
+/// An error as the middle of a sentence.
+fn why(error: &StoreError) -> String {
+    match error {
+        StoreError::Held { holder, .. } => format!("{holder} has it open"),
+        error => error.to_string(),
+    }
+}
+
+/// One notice for all.
+fn failures(what: &str, failed: Vec<Failure>) -> Option<Notice> {
+    let named: Vec<String> = failed.iter().map(|(id, why)| format!("{id} ({why})")).collect();
+    let count = match named.len() {
+        0 => return None,
+        1 => "1 session".to_owned(),
+        many => format!("{many} sessions"),
+    };
+    Some(Notice::new(Level::Error, format!("{count} {what}: {}.", shorten(&named))))
+}
+
+/// The first few, and how many more there are.
+fn shorten(all: &[String]) -> String {
+    let first = all.get(..NAMED.min(all.len())).unwrap_or_default().join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

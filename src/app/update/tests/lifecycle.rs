@@ -1,0 +1,403 @@
+//! What is done to sessions as a whole: properties, branches, the way back, the trash, health, and what is sent again.
+
+use super::*;
+use crate::app::state::Focus;
+use crate::app::state::overlay::Overlay;
+use crate::domain::contract::QueueEdit;
+use crate::domain::inbox::{Change, HealthReport, TrashId, Trashed};
+use crate::domain::property::{Definition, Label, Properties, ValueType};
+
+fn label(id: &str, value_type: Option<ValueType>, children: Vec<Label>) -> Label {
+    let name = format!("{}{}", id[..1].to_uppercase(), &id[1..]);
+    Label { id: id.to_owned(), name, color: None, value_type, children, rules: vec![] }
+}
+
+fn properties() -> Properties {
+    let mut properties = Properties::builtin();
+    properties.labels = vec![
+        label("bug", None, vec![label("crash", None, vec![])]),
+        label("prio", Some(ValueType::Number), vec![]),
+        label("due", Some(ValueType::Date), vec![]),
+    ];
+    properties
+}
+
+fn ready() -> Screen {
+    let mut screen = Screen::new();
+    screen.whole(Event::Properties(Box::new(properties())));
+    screen
+}
+
+/// Properties that were changed since the last look.
+fn changes(screen: &mut Screen) -> Vec<(Vec<SessionId>, Change)> {
+    screen
+        .sent()
+        .into_iter()
+        .filter_map(|command| match command {
+            Command::Change { sessions, change } => Some((sessions, change)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn one(change: Change) -> Vec<(Vec<SessionId>, Change)> {
+    vec![(vec![id("s")], change)]
+}
+
+fn command(screen: &mut Screen, text: &str) {
+    screen.type_text(text).keys("enter");
+}
+
+/// The question that is open.
+fn asked(screen: &Screen) -> String {
+    match screen.state.overlay() {
+        Some(Overlay::Confirm(asked)) => format!("{}\n{}", asked.title, asked.says.join("\n")),
+        _ => String::new(),
+    }
+}
+
+fn yes(screen: &mut Screen) {
+    screen.wait(400).keys("y");
+}
+
+#[test]
+fn marks_are_turned_on_and_off() {
+    let mut screen = ready();
+    for (text, on, off) in [
+        ("/flag", Change::Flagged(true), Change::Flagged(false)),
+        ("/archive", Change::Archived(true), Change::Archived(false)),
+        ("/unread", Change::Unread(true), Change::Unread(false)),
+    ] {
+        command(&mut screen, text);
+        assert_eq!(changes(&mut screen), one(on));
+        let mut marked = meta("s");
+        (marked.flagged, marked.archived, marked.unread) = (true, true, true);
+        screen.state.sessions.put(marked, At(NOON), 0);
+        command(&mut screen, text);
+        assert_eq!(changes(&mut screen), one(off));
+        screen.state.sessions.put(meta("s"), At(NOON), 0);
+    }
+}
+
+#[test]
+fn a_status_is_chosen_or_named() {
+    let mut screen = ready();
+    command(&mut screen, "/status");
+    let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("a picker") };
+    assert_eq!(picker.chosen().map(|item| item.label.as_str()), Some("Todo"), "the one of now is selected");
+    screen.type_text("review").keys("enter");
+    assert_eq!(changes(&mut screen), one(Change::Status("needs-review".to_owned())));
+    command(&mut screen, "/status in_progress");
+    assert_eq!(changes(&mut screen), one(Change::Status("in-progress".to_owned())));
+    command(&mut screen, "/status dnoe");
+    assert_eq!(changes(&mut screen), []);
+    assert!(screen.last_notice().contains("The nearest is done"), "{}", screen.last_notice());
+}
+
+#[test]
+fn labels_are_added_and_taken_away_one_after_another() {
+    let mut screen = ready();
+    command(&mut screen, "/label");
+    screen.type_text("crash").keys("enter");
+    assert_eq!(changes(&mut screen), one(Change::AddLabel("crash".to_owned())));
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "it stays open");
+    let mut labelled = meta("s");
+    labelled.labels = vec!["crash".to_owned()];
+    screen.session("s", Event::Changed(Box::new(labelled)));
+    screen.keys("enter");
+    assert_eq!(changes(&mut screen), one(Change::RemoveLabel("crash".to_owned())));
+}
+
+#[test]
+fn a_label_that_wants_a_value_asks_for_one_that_fits() {
+    let mut screen = ready();
+    command(&mut screen, "/label prio");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Prompt(_))));
+    screen.type_text("high").keys("enter");
+    let Some(Overlay::Prompt(prompt)) = screen.state.overlay() else { panic!("it asks again") };
+    assert!(prompt.problem.as_deref().is_some_and(|why| why.contains("number")));
+    screen.keys("ctrl+u").type_text("2").keys("enter");
+    assert_eq!(changes(&mut screen), one(Change::AddLabel("prio::2".to_owned())));
+    // In the picker the value can be written at once.
+    command(&mut screen, "/label");
+    screen.type_text("due::2026-13-01").keys("enter");
+    assert_eq!(changes(&mut screen), [], "no such month");
+    screen.keys("ctrl+u").type_text("due::2026-12-01").keys("enter");
+    assert_eq!(changes(&mut screen), one(Change::AddLabel("due::2026-12-01".to_owned())));
+    screen.keys("esc");
+    for (text, want) in [("/label due::2026-12-01T14:00", true), ("/label due::soon", false), ("/label bug::3", false)]
+    {
+        command(&mut screen, text);
+        assert_eq!(changes(&mut screen).len(), usize::from(want), "{text}");
+        screen.keys("ctrl+c");
+    }
+}
+
+#[test]
+fn a_label_that_is_missing_is_made_and_then_given() {
+    let mut screen = ready();
+    command(&mut screen, "/label");
+    screen.type_text("Needs Docs").keys("enter");
+    let name = "Needs Docs".to_owned();
+    let wanted = Command::Define(Definition::Label { name: name.clone(), under: None, value_type: None });
+    assert_eq!(screen.sent(), [wanted]);
+    let mut more = properties();
+    more.labels.push(Label { name, ..label("needs-docs", None, vec![]) });
+    screen.whole(Event::Properties(Box::new(more)));
+    assert_eq!(changes(&mut screen), one(Change::AddLabel("needs-docs".to_owned())));
+    let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("it stays open") };
+    assert!(picker.items.iter().any(|item| item.label == "Needs Docs"));
+}
+
+#[test]
+fn a_branch_is_made_at_the_chosen_entry_and_opened() {
+    let mut screen = ready();
+    for (row, text) in [("m1", "one"), ("m2", "two"), ("m3", "three")] {
+        screen.session("s", Event::Row(Box::new(user_row(row, text))));
+    }
+    screen.draw(true);
+    command(&mut screen, "/branch");
+    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: None }), "all of it");
+    screen.keys("tab tab K K ctrl+x b");
+    let at = Some(MessageId::new("m2"));
+    assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at }]);
+    let mut branch = meta("n");
+    branch.branched_from =
+        Some(crate::domain::session::BranchedFrom { session: id("s"), message: MessageId::new("m2") });
+    screen.whole(Event::Changed(Box::new(branch)));
+    screen.session("s", Event::Branched { from: id("s"), to: id("n"), rewound: false });
+    assert_eq!(screen.state.current_id(), Some(&id("n")));
+    screen.keys("ctrl+x ^");
+    assert_eq!(screen.state.current_id(), Some(&id("s")), "back to where it came from");
+    // One that was made elsewhere does not take the screen.
+    screen.whole(Event::Branched { from: id("a"), to: id("n"), rewound: false });
+    assert_eq!(screen.state.current_id(), Some(&id("s")));
+}
+
+#[test]
+fn going_back_asks_and_gives_the_text_back() {
+    let mut screen = ready();
+    screen.session("s", Event::Row(Box::new(user_row("m1", "one"))));
+    screen.session("s", Event::Row(Box::new(assistant_row("m2", "an answer"))));
+    screen.session("s", Event::Row(Box::new(user_row("m3", "do the wrong thing"))));
+    screen.draw(true);
+    screen.keys("esc").wait(100).keys("esc");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "Esc twice");
+    screen.fx.clear();
+    screen.keys("enter");
+    assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("stays as it is"));
+    screen.keys("y");
+    assert_eq!(screen.sent(), [], "keys on their way do not answer");
+    yes(&mut screen);
+    assert_eq!(screen.sent(), [Command::Rewind { session: id("s"), at: MessageId::new("m2") }]);
+    screen.session("s", Event::Branched { from: id("s"), to: id("n"), rewound: true });
+    assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("n")), "do the wrong thing"));
+}
+
+#[test]
+fn nothing_stands_before_the_first_message() {
+    let mut screen = ready();
+    screen.session("s", Event::Row(Box::new(user_row("m1", "one"))));
+    command(&mut screen, "/rewind");
+    screen.keys("enter");
+    assert!(screen.state.overlays.is_empty());
+    assert!(screen.last_notice().contains("Nothing stands before"), "{}", screen.last_notice());
+    screen.keys("esc").wait(5_000).keys("esc");
+    assert!(screen.state.overlays.is_empty(), "two presses far apart are no two presses");
+}
+
+#[test]
+fn what_cannot_be_taken_back_asks_first() {
+    let mut screen = ready();
+    let wanted = |now| Command::Delete { sessions: vec![id("s")], now };
+    for (text, says, want) in [
+        ("/clear", "Title, status, labels and settings stay", Command::Clear { session: id("s") }),
+        ("/delete", "/trash has it for 30 days", wanted(false)),
+        ("/delete --now", "there is no way back", wanted(true)),
+    ] {
+        command(&mut screen, text);
+        assert!(asked(&screen).contains(says), "{}", asked(&screen));
+        screen.fx.clear();
+        screen.wait(400).keys("n");
+        assert_eq!(screen.sent(), [], "{text}");
+        command(&mut screen, text);
+        screen.fx.clear();
+        yes(&mut screen);
+        assert_eq!(screen.sent(), [want], "{text}");
+    }
+    command(&mut screen, "/delete all");
+    assert!(screen.last_notice().contains("--now"));
+}
+
+#[test]
+fn a_session_that_is_deleted_leaves_the_screen() {
+    let mut screen = ready();
+    screen.session("s", Event::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
+    assert!(screen.state.sessions.meta(&id("s")).is_none() && !screen.state.open.contains_key(&id("s")));
+    assert!(screen.state.current_id().is_some_and(|shown| *shown != id("s")), "the next one is shown");
+}
+
+#[test]
+fn the_trash_gives_back() {
+    let mut screen = ready();
+    command(&mut screen, "/trash");
+    assert_eq!(screen.sent().last(), Some(&Command::Trash));
+    let row = |name: &str| Trashed {
+        trash: TrashId(name.to_owned()),
+        session: id("x"),
+        title: name.to_owned(),
+        deleted: At(NOON),
+        bytes: 5,
+        cleared: false,
+    };
+    screen.keys("enter");
+    assert_eq!(screen.sent(), [], "nothing is there yet");
+    screen.whole(Event::Trash(vec![row("a"), row("b"), row("c")])).keys("j enter");
+    assert_eq!(screen.sent(), [Command::Restore { trash: vec![TrashId("b".to_owned())] }, Command::Trash]);
+    screen.whole(Event::Trash(vec![row("a"), row("c")]));
+    let Some(Overlay::Trash(bin)) = screen.state.overlay() else { panic!("it stays open") };
+    assert_eq!(bin.selected, 1);
+}
+
+#[test]
+fn a_repair_says_what_it_does() {
+    let mut screen = ready();
+    command(&mut screen, "/health");
+    assert_eq!(screen.sent().last(), Some(&Command::Verify { session: id("s"), repair: false }));
+    screen.keys("r");
+    assert!(asked(&screen).is_empty(), "nothing is known yet");
+    let mut report = HealthReport { session: "s".to_owned(), ..HealthReport::default() };
+    screen.session("s", Event::Health(Box::new(report.clone()))).keys("r");
+    assert!(asked(&screen).is_empty(), "there is nothing to repair");
+    report.repairs = vec!["Line 3 goes to the salvage file.".to_owned()];
+    screen.session("s", Event::Health(Box::new(report.clone()))).keys("r");
+    assert!(asked(&screen).contains("Line 3 goes") && asked(&screen).contains("A copy"));
+    yes(&mut screen);
+    assert_eq!(screen.sent(), [Command::Verify { session: id("s"), repair: true }]);
+    report.repaired = true;
+    screen.session("s", Event::Health(Box::new(report))).wait(400).keys("r");
+    assert!(asked(&screen).is_empty());
+    screen.keys("esc");
+    assert!(screen.state.overlays.is_empty());
+}
+
+#[test]
+fn taking_over_asks() {
+    let mut screen = ready();
+    command(&mut screen, "/takeover");
+    assert!(screen.last_notice().contains("No other process"));
+    let mut held = meta("s");
+    held.held_by = Some("lisle on host (process 7)".to_owned());
+    screen.session("s", Event::Changed(Box::new(held)));
+    command(&mut screen, "/takeover");
+    assert!(asked(&screen).contains("process 7"));
+    screen.fx.clear();
+    yes(&mut screen);
+    assert_eq!(screen.acts(), [Act::TakeOver]);
+}
+
+#[test]
+fn the_directory_is_changed() {
+    let mut screen = ready();
+    for (text, want) in [("/cwd sub/dir", "/w/sub/dir"), ("/cwd /else", "/else"), ("/cwd ~/x", "~/x")] {
+        command(&mut screen, text);
+        assert_eq!(screen.acts(), [Act::Cwd(PathBuf::from(want))]);
+    }
+    command(&mut screen, "/cwd");
+    screen.type_text("/more").keys("enter");
+    assert_eq!(screen.acts(), [Act::Cwd(PathBuf::from("/w/more"))], "it begins with the one of now");
+}
+
+fn waiting(at: Option<i64>, held: bool) -> Opened {
+    Opened {
+        queue: vec![Queued {
+            id: MessageId::new("q"),
+            text: "again".to_owned(),
+            at: At(NOON - 60_000),
+            redelivered: true,
+        }],
+        queue_held: held,
+        redelivery: at.map(At),
+        ..snapshot(meta("s"))
+    }
+}
+
+#[test]
+fn any_key_holds_what_would_be_sent_again() {
+    let hold = Act::Queue(QueueEdit::Hold);
+    for (keys, does) in [("x", "x"), ("ctrl+x", ""), ("pageup", "")] {
+        let mut screen = ready();
+        screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
+        assert!(screen.fx.contains(&Effect::Arm { timer: Timer::Countdown, ms: 1_000 }));
+        screen.fx.clear();
+        screen.keys(keys);
+        assert_eq!(
+            (screen.acts(), screen.text().as_str()),
+            (vec![hold.clone()], does),
+            "{keys} does its own thing too"
+        );
+        screen.keys("left");
+        assert_eq!(screen.acts(), [], "once");
+    }
+    let mut screen = ready();
+    screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
+    screen.fx.clear();
+    screen.msg(Msg::Paste("text".to_owned()));
+    assert_eq!(screen.acts(), [hold.clone()], "a paste too");
+    // Enter on nothing holds it and lets it go: that is what was meant.
+    let mut screen = ready();
+    screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
+    screen.fx.clear();
+    screen.keys("enter");
+    assert_eq!(screen.acts(), [hold, Act::Queue(QueueEdit::Release)]);
+}
+
+#[test]
+fn the_seconds_count_down_and_end() {
+    let mut screen = ready();
+    screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 2_500), false))));
+    let arms = |screen: &mut Screen| {
+        let found: Vec<u64> = screen
+            .fx
+            .iter()
+            .filter_map(|fx| match fx {
+                Effect::Arm { timer: Timer::Countdown, ms } => Some(*ms),
+                _ => None,
+            })
+            .collect();
+        screen.fx.clear();
+        found
+    };
+    assert_eq!(arms(&mut screen), [500]);
+    screen.wait(500).msg(Msg::Timer(Timer::Countdown));
+    assert_eq!(arms(&mut screen), [1_000]);
+    screen.wait(200).msg(Msg::Focus(true));
+    assert!(arms(&mut screen).is_empty(), "it runs");
+    screen.session("s", Event::Redelivering { at: None });
+    assert!(screen.fx.contains(&Effect::Disarm(Timer::Countdown)));
+    screen.fx.clear();
+    screen.keys("x");
+    assert_eq!(screen.acts(), [], "there is nothing to hold any more");
+}
+
+#[test]
+fn in_execute_it_waits_for_enter() {
+    let mut screen = ready();
+    screen.session("s", Event::Opened(Box::new(waiting(None, true))));
+    screen.fx.clear();
+    screen.keys("enter");
+    assert_eq!(screen.acts(), [Act::Queue(QueueEdit::Release)]);
+}
+
+#[test]
+fn the_chosen_entry_is_meant_from_the_palette_too() {
+    let mut screen = ready();
+    for row in ["m1", "m2"] {
+        screen.session("s", Event::Row(Box::new(user_row(row, row))));
+    }
+    screen.draw(true);
+    screen.keys("tab tab K K ctrl+p").type_text("branch off here").keys("enter");
+    let at = Some(MessageId::new("m1"));
+    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at }));
+    assert_eq!(screen.state.focus, Focus::Composer);
+}

@@ -1,0 +1,225 @@
+//! `lisle sessions set`, `archive`, `delete` …: what changes sessions. Each goes on with the others when one cannot be
+//! changed, and the exit status tells.
+
+use super::Exit;
+use super::args::{Branch, Delete, Restore, Set, Several};
+use super::definitions::{self, Told, now};
+use super::output::{complain, say};
+use super::sessions::print_json;
+use crate::domain::inbox::Change;
+use crate::domain::property::{Properties, split_label};
+use crate::domain::session::TitleFrom;
+use crate::domain::{SessionId, SessionMeta, sanitise};
+use crate::runtime::setup::Ground;
+use crate::store::StoreError;
+use std::io::{BufRead, IsTerminal, Write};
+
+/// Does something to each session and tells of those that it cannot be done to.
+fn each<T>(ids: &[SessionId], not: &str, mut act: impl FnMut(&SessionId) -> Result<T, StoreError>) -> (Vec<T>, Exit) {
+    let mut done = Vec::new();
+    let mut exit = Exit::Done;
+    for (at, id) in ids.iter().enumerate() {
+        // Named twice is meant once.
+        if ids.iter().take(at).any(|before| before == id) {
+            continue;
+        }
+        match act(id) {
+            Ok(result) => done.push(result),
+            Err(StoreError::Held { holder, .. }) => {
+                complain(&format!("lisle: {id} is open in {holder}. Close it there; it was not {not}."));
+                exit = Exit::Failed;
+            }
+            Err(error) => {
+                complain(&format!("lisle: {id} was not {not}: {error}."));
+                exit = Exit::Failed;
+            }
+        }
+    }
+    (done, exit)
+}
+
+fn usage(why: &str) -> Exit {
+    complain(&format!("lisle: {why}"));
+    Exit::Usage
+}
+
+/// Prints the sessions where that is wanted.
+fn tell(changed: &[SessionMeta], json: bool, exit: Exit) -> Exit {
+    if !json {
+        return exit;
+    }
+    match print_json(&changed) {
+        Exit::Done => exit,
+        failed => failed,
+    }
+}
+
+pub(super) fn set(ground: &Ground, args: &Set) -> Exit {
+    let changes = match changes(args, ground) {
+        Ok(changes) => changes,
+        Err(why) => return usage(&why),
+    };
+    let title = args.title.as_ref().map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
+    if title.as_ref().is_some_and(String::is_empty) {
+        return usage("the title is empty.");
+    }
+    if title.is_some() && args.ids.len() > 1 {
+        return usage("a title is for one session.");
+    }
+    let wanted = &ground.wanted;
+    let cwd = wanted.cwd.as_ref().and_then(|dir| dir.canonicalize().ok());
+    if changes.is_empty() && title.is_none() && wanted.mode.is_none() && cwd.is_none() {
+        return usage("say what to change: --title, --status, --label … (see lisle sessions set --help).");
+    }
+    let at = now();
+    let (changed, exit) = each(&args.ids, "changed", |id| {
+        ground.store.alter(id, |meta| {
+            for change in &changes {
+                change.apply(meta, at);
+            }
+            if let Some(title) = &title {
+                meta.title.clone_from(title);
+                meta.title_from = TitleFrom::User;
+            }
+            if let Some(mode) = wanted.mode {
+                meta.mode = mode;
+            }
+            if let Some(cwd) = &cwd {
+                meta.cwd.clone_from(cwd);
+            }
+        })
+    });
+    tell(&changed, args.json, exit)
+}
+
+/// The changes that are asked for, labels taken away before others are given.
+fn changes(args: &Set, ground: &Ground) -> Result<Vec<Change>, String> {
+    let asks = !(args.status.is_none() && args.label.is_empty() && args.unlabel.is_empty());
+    let properties = definitions::read(ground, if asks { Told::Yes } else { Told::No });
+    let mut changes = Vec::new();
+    if let Some(words) = &args.status {
+        changes.push(Change::Status(definitions::status(&properties, words)?.id.clone()));
+    }
+    for words in &args.unlabel {
+        // One that is not defined any more can be taken away, too.
+        let id = properties.find_label(words).map_or_else(|| split_label(words).0.to_owned(), |label| label.id.clone());
+        changes.push(Change::RemoveLabel(id));
+    }
+    for words in &args.label {
+        changes.push(Change::AddLabel(entry(&properties, words)?));
+    }
+    let both = [
+        (args.flag, Change::Flagged(true)),
+        (args.unflag, Change::Flagged(false)),
+        (args.unread, Change::Unread(true)),
+        (args.read, Change::Unread(false)),
+        (args.hide, Change::Hidden(true)),
+        (args.unhide, Change::Hidden(false)),
+    ];
+    changes.extend(both.into_iter().filter(|(wanted, _)| *wanted).map(|(_, change)| change));
+    Ok(changes)
+}
+
+/// The entry for what was written: the label by its id or its name, and a value of its type.
+fn entry(properties: &Properties, words: &str) -> Result<String, String> {
+    let (name, value) = split_label(words);
+    let id = &definitions::label(properties, name)?.id;
+    let entry = value.map_or_else(|| id.clone(), |value| format!("{id}::{value}"));
+    properties.check_label(&entry).map(|()| entry)
+}
+
+pub(super) fn archive(ground: &Ground, args: &Several, archived: bool) -> Exit {
+    let at = now();
+    let not = if archived { "archived" } else { "put back" };
+    let (changed, exit) = each(&args.ids, not, |id| ground.store.change(id, &Change::Archived(archived), at));
+    tell(&changed, args.json, exit)
+}
+
+pub(super) fn branch(ground: &Ground, args: &Branch) -> Exit {
+    match ground.store.branch(&args.id, args.at.as_ref(), now()) {
+        Ok(meta) if args.json => print_json(&meta),
+        Ok(meta) => {
+            say(&format!("{}\n", meta.id));
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: {} was not branched: {error}.", args.id));
+            Exit::Failed
+        }
+    }
+}
+
+pub(super) fn delete(ground: &Ground, args: &Delete) -> Exit {
+    let mut worktrees = Vec::new();
+    let mut lines = String::new();
+    for id in &args.ids {
+        // Whoever cannot be read is told of when it is to go.
+        if let Ok(seen) = ground.store.read(id, 0) {
+            lines.push_str(&format!("  {id}  {}\n", sanitise::clean_line(seen.meta.shown_title())));
+            worktrees.extend(seen.meta.worktree.map(|tree| (id.clone(), tree)));
+        }
+    }
+    if !args.yes {
+        let what = if args.now { "Delete for good, with no way back:" } else { "Move to the trash:" };
+        match confirmed(&format!("{what}\n{lines}")) {
+            Some(true) => {}
+            Some(false) => {
+                complain("lisle: nothing was deleted.");
+                return Exit::Failed;
+            }
+            None => return usage("nobody can be asked here. Say --yes to delete without asking."),
+        }
+    }
+    let at = now();
+    let (names, exit) = each(&args.ids, "deleted", |id| {
+        let name =
+            if args.now { ground.store.delete_now(id).map(|()| None) } else { ground.store.delete(id, at).map(Some) };
+        if name.is_ok()
+            && let Some((_, tree)) = worktrees.iter().find(|(of, _)| of == id)
+        {
+            let path = tree.path.display();
+            complain(&format!("lisle: the git worktree of {id} stays: {path} on branch {}.", tree.branch));
+        }
+        name
+    });
+    let mut out = String::new();
+    for name in names.into_iter().flatten() {
+        out.push_str(&name.0);
+        out.push('\n');
+    }
+    say(&out);
+    exit
+}
+
+/// Asks on the terminal; `None` where there is none.
+fn confirmed(question: &str) -> Option<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let mut err = std::io::stderr().lock();
+    let asked = write!(err, "{}Go on? [y/N] ", sanitise::clean(question)).and_then(|()| err.flush());
+    let mut answer = String::new();
+    if asked.is_err() || stdin.lock().read_line(&mut answer).is_err() {
+        return None;
+    }
+    Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+pub(super) fn restore(ground: &Ground, args: &Restore) -> Exit {
+    let mut restored = Vec::new();
+    let mut exit = Exit::Done;
+    for trash in &args.trash {
+        match ground.store.restore(trash) {
+            Ok(meta) => restored.push(meta),
+            Err(error) => {
+                complain(&format!("lisle: {} was not restored: {error}.", trash.0));
+                exit = Exit::Failed;
+            }
+        }
+    }
+    if !args.json {
+        say(&restored.iter().map(|meta| format!("{}\n", meta.id)).collect::<String>());
+    }
+    tell(&restored, args.json, exit)
+}
