@@ -295,6 +295,60 @@ fn sessions_go_to_the_trash_and_come_back() {
     assert!(!place.session(CALM).exists());
 }
 
+#[test]
+fn a_branch_is_a_session_of_its_own() {
+    let place = Place::new();
+    let rows = |id: &str| place.json(&["sessions", "show", id, "--json"])["messages"].as_array().unwrap().clone();
+    let of = rows(CALM);
+    assert_eq!(of.len(), 3);
+    let id = place.out(&["sessions", "branch", CALM]);
+    let id = id.trim_end();
+    assert_eq!(rows(id).len(), 3);
+    let at = of[1]["id"].as_str().unwrap();
+    let branch = place.json(&["sessions", "branch", CALM, "--at", at, "--json"]);
+    let second = branch["id"].as_str().unwrap();
+    assert_eq!(branch["branched_from"], serde_json::json!({"session": CALM, "message": at}));
+    assert_eq!(rows(second).len(), 2);
+    assert_eq!(rows(CALM), of);
+    assert!(place.ids(&[])[..2].contains(&second.to_owned()), "it is listed as made now");
+    let none = place.lisle(&["sessions", "branch", CALM, "--at", "nowhere"]);
+    assert_eq!((code(&none), out(&none)), (1, String::new()));
+    assert!(err(&none).contains("260903-calm-forest was not branched"), "{}", err(&none));
+}
+
+#[test]
+fn files_are_verified_and_repaired() {
+    let place = Place::new();
+    let sound = place.out(&["sessions", "verify", SWIFT]);
+    assert!(sound.starts_with("260902-swift-river  sound: 2 messages, "), "{sound}");
+    let file = place.session(CALM).join("session.jsonl");
+    let mut text = std::fs::read_to_string(&file).unwrap();
+    text.push_str("{\"id\": torn");
+    std::fs::write(&file, &text).unwrap();
+    let odd = place.lisle(&["sessions", "verify", CALM]);
+    assert_eq!((code(&odd), err(&odd)), (1, String::new()));
+    assert!(
+        out(&odd).contains("odd") && out(&odd).contains("Line 5") && out(&odd).contains("--repair: "),
+        "{}",
+        out(&odd)
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "looking changes nothing");
+    let all = place.lisle(&["sessions", "verify"]);
+    assert_eq!(code(&all), 1);
+    assert!(
+        out(&all).contains("\n260903-calm-forest  odd") || out(&all).starts_with("260903-calm-forest  odd"),
+        "{}",
+        out(&all)
+    );
+    assert!(out(&all).contains("30 sessions, "), "{}", out(&all));
+    let repaired = place.json(&["sessions", "verify", CALM, "--repair", "--json"]);
+    assert_eq!((&repaired[0]["repaired"], &repaired[0]["messages"]), (&true.into(), &3.into()));
+    assert!(place.out(&["sessions", "verify", CALM]).contains("  sound: 3 messages"));
+    let none = place.lisle(&["sessions", "verify", "260101-no-where"]);
+    assert_eq!((code(&none), out(&none)), (1, String::new()));
+    assert!(err(&none).contains("260101-no-where could not be read"), "{}", err(&none));
+}
+
 /// What the program prints in a terminal when this is typed, and its exit status.
 fn in_a_terminal(place: &Place, args: &[&str], typed: &str) -> (String, u32) {
     let pair = native_pty_system().openpty(PtySize { rows: 24, cols: 100, pixel_width: 0, pixel_height: 0 }).unwrap();

@@ -121,15 +121,18 @@ impl Shared {
         self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
     }
 
-    /// The workspace defines this from now on.
-    pub(super) fn define(&self, properties: Properties) {
+    /// The workspace defines this from now on. What is wrong with its rules comes back.
+    pub(super) fn define(&self, properties: Properties) -> Vec<Notice> {
         let by_status = self.setup.settings.inbox.auto_status && !self.setup.store.is_foreign();
+        let labels = AutoLabels::new(&properties.labels);
+        let problems = labels.problems().to_vec();
         let automatic = Automatic {
             statuses: if by_status { properties.statuses.clone().into() } else { Arc::default() },
-            labels: Arc::new(AutoLabels::new(&properties.labels)),
+            labels: Arc::new(labels),
         };
         *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) =
             Workspace { properties: Arc::new(properties), automatic };
+        problems
     }
 
     /// A session got another id.
@@ -241,7 +244,14 @@ impl Desk {
                     let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
                     self.search.begin(store, properties, search, &query, self.out.clone());
                 }
-                Command::Branch { .. } | Command::Rewind { .. } | Command::Clear { .. } | Command::Verify { .. } => {}
+                Command::Branch { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), at, false));
+                }
+                Command::Rewind { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), Some(at), true));
+                }
+                Command::Clear { session } => self.to(&session, ToLane::Clear).await,
+                Command::Verify { .. } => {}
                 Command::Shutdown => break,
             }
         }

@@ -68,6 +68,10 @@ pub(super) enum ToLane {
     Reload {
         rows: usize,
     },
+    /// Take all messages out.
+    Clear,
+    /// End the turn, if one runs here.
+    Stop,
     /// Save what waits, so that the files can be read.
     Flush {
         done: oneshot::Sender<()>,
@@ -203,6 +207,8 @@ impl Lane {
                     let _ = done.send(changed);
                 }
                 Some(ToLane::Yield { running, done }) => self.give_up(running, done).await,
+                Some(ToLane::Clear) => self.clear().await,
+                Some(ToLane::Stop) => self.input(Input::Act(Act::Stop)).await,
                 Some(ToLane::Reload { rows }) => self.reopen(rows).await,
                 Some(ToLane::Flush { done }) => {
                     self.flush().await;

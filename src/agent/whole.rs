@@ -5,13 +5,14 @@
 
 use super::desk::{Shared, blocking};
 use super::files::trouble;
+use super::labels::AutoLabels;
 use super::lane::{Running, ToLane, Yielded, now};
 use super::outbox::Outbox;
 use crate::domain::inbox::{Change, TrashId};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
 use crate::domain::session::Activity;
-use crate::domain::{At, Event, SessionId, SessionMeta};
+use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
 use crate::store::{Store, StoreError};
 use futures_util::future::join_all;
 use std::sync::{Arc, PoisonError};
@@ -98,16 +99,22 @@ impl Whole {
     /// Reads what the workspace defines and tells it where that is news.
     pub(super) async fn properties(&self) {
         let (store, known) = (self.store(), self.shared.properties());
-        let Some(properties) = blocking(move || store.properties()).await else { return };
+        let read = move || {
+            let mut properties = store.properties();
+            // Rules that cannot be run are mistakes in the files, too.
+            let rules = AutoLabels::new(&properties.labels);
+            properties.problems.extend_from_slice(rules.problems());
+            properties
+        };
+        let Some(properties) = blocking(read).await else { return };
         if properties == *known {
             return;
         }
-        for problem in &properties.problems {
-            if !known.problems.contains(problem) {
-                self.out.send(Event::Notice(problem.clone())).await;
-            }
+        let rules = self.shared.define(properties.clone());
+        let news = properties.problems.iter().filter(|problem| !known.problems.contains(problem)).cloned();
+        for problem in news.chain(rules.into_iter().filter(|_| known.labels != properties.labels)) {
+            self.out.send(Event::Notice(problem)).await;
         }
-        self.shared.define(properties.clone());
         self.out.send(Event::Properties(Box::new(properties))).await;
     }
 
@@ -256,6 +263,32 @@ impl Whole {
         let store = self.store();
         if let Some(trash) = blocking(move || store.trash()).await {
             self.out.send(Event::Trash(trash)).await;
+        }
+    }
+
+    // ---- branches ----
+
+    /// Makes a branch. `rewound`: it takes the session's place, whose turn ends.
+    pub(super) async fn branch(self, from: SessionId, at: Option<MessageId>, rewound: bool) {
+        if let Some(lane) = self.shared.lane(&from) {
+            if rewound {
+                // Without the lane nothing runs either.
+                let _ = lane.send(ToLane::Stop).await;
+            }
+            flushed(&lane).await;
+        }
+        let (store, session, time) = (self.store(), from.clone(), now());
+        match blocking(move || store.branch(&session, at.as_ref(), time)).await {
+            Some(Ok(meta)) => {
+                let to = meta.id.clone();
+                self.out.send(Event::Changed(Box::new(meta))).await;
+                self.out.send(Event::Branched { from, to, rewound }).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("No branch was made of {from}: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::inbox::TrashId;
 use crate::domain::property::ValueType;
-use crate::domain::{ConnectionName, Mode, SessionId};
+use crate::domain::{ConnectionName, MessageId, Mode, SessionId};
 use crate::runtime::setup::{Wanted, Which};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ pub enum Command {
     /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
     /// 130 interrupted.
     Run(Run),
-    /// List, change and delete sessions.
+    /// List, change, branch, delete and check sessions.
     ///
     /// What comes out on stdout is the result alone; everything else goes to stderr. A session that another lisle has open
     /// is not changed. Exit status: 0 done, 1 failed, at least for one of several, 2 wrong arguments.
@@ -127,6 +127,10 @@ pub enum SessionsCommand {
     ///
     /// Also --mode and --cwd are set where they are given. Several sessions can be changed at once.
     Set(Set),
+    /// Make a new session with the history of another one, and print its id.
+    ///
+    /// The other session stays as it is.
+    Branch(Branch),
     /// Take sessions out of the list; they stay as they are.
     Archive(Several),
     /// Put archived sessions back into the list.
@@ -141,6 +145,10 @@ pub enum SessionsCommand {
     ///
     /// A session whose id is taken meanwhile gets another one.
     Restore(Restore),
+    /// Look whether the files of sessions are whole.
+    ///
+    /// Exit status: 0 all of them are, 1 something is odd or could not be read.
+    Verify(Verify),
 }
 
 /// A command that only lists.
@@ -243,6 +251,20 @@ pub struct Set {
     pub json: bool,
 }
 
+/// `lisle sessions branch`.
+#[derive(Debug, ClapArgs)]
+pub struct Branch {
+    /// Which session.
+    #[arg(value_name = "ID", value_parser = session_id)]
+    pub id: SessionId,
+    /// The last message that comes along, by its id in "show --json"; all of them without it.
+    #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
+    pub at: Option<MessageId>,
+    /// Print the new session as a JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `lisle sessions archive` and `unarchive`.
 #[derive(Debug, ClapArgs)]
 pub struct Several {
@@ -275,6 +297,20 @@ pub struct Restore {
     #[arg(value_name = "TRASH-ID", value_parser = trash_id, required = true)]
     pub trash: Vec<TrashId>,
     /// Print the sessions as a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle sessions verify`.
+#[derive(Debug, ClapArgs)]
+pub struct Verify {
+    /// Which session; all of them without it.
+    #[arg(value_name = "ID", value_parser = session_id)]
+    pub id: Option<SessionId>,
+    /// Also repair what can be; a copy of what is changed is kept.
+    #[arg(long)]
+    pub repair: bool,
+    /// As a JSON array.
     #[arg(long)]
     pub json: bool,
 }
@@ -327,6 +363,10 @@ pub enum ViewsCommand {
         #[arg(value_name = "CONDITION")]
         expression: String,
     },
+}
+
+fn message_id(text: &str) -> Result<MessageId, String> {
+    if text.trim().is_empty() { Err("a message has an id".to_owned()) } else { Ok(MessageId::new(text)) }
 }
 
 fn trash_id(text: &str) -> Result<TrashId, String> {

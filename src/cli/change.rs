@@ -2,7 +2,7 @@
 //! changed, and the exit status tells.
 
 use super::Exit;
-use super::args::{Delete, Restore, Set, Several};
+use super::args::{Branch, Delete, Restore, Set, Several};
 use super::definitions::{self, Told, now};
 use super::output::{complain, say};
 use super::sessions::print_json;
@@ -133,6 +133,20 @@ pub(super) fn archive(ground: &Ground, args: &Several, archived: bool) -> Exit {
     let not = if archived { "archived" } else { "put back" };
     let (changed, exit) = each(&args.ids, not, |id| ground.store.change(id, &Change::Archived(archived), at));
     tell(&changed, args.json, exit)
+}
+
+pub(super) fn branch(ground: &Ground, args: &Branch) -> Exit {
+    match ground.store.branch(&args.id, args.at.as_ref(), now()) {
+        Ok(meta) if args.json => print_json(&meta),
+        Ok(meta) => {
+            say(&format!("{}\n", meta.id));
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: {} was not branched: {error}.", args.id));
+            Exit::Failed
+        }
+    }
 }
 
 pub(super) fn delete(ground: &Ground, args: &Delete) -> Exit {

@@ -400,13 +400,20 @@ pub struct Second {
     pub header: Fields,
     /// The engine's own data of the session.
     pub own: Value,
+    /// What counts instead for as long as line 1 is the one before the refresh: the rows are to go with it.
+    pub old: Option<Box<Second>>,
 }
 
 impl Second {
     /// Reads the file; `None` when it is not what lisle writes.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let fields = Fields::parse(std::str::from_utf8(bytes).ok()?).ok()?;
+        Self::of(&Fields::parse(std::str::from_utf8(bytes).ok()?).ok()?)
+    }
+
+    fn of(fields: &Fields) -> Option<Self> {
+        let old = fields.raw("old").and_then(|raw| Fields::parse(raw).ok());
         Some(Self {
+            old: old.and_then(|old| Self::of(&old)).map(Box::new),
             before: fields.text("before")?,
             after: fields.text("after")?,
             length: fields.number("length").and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
@@ -415,8 +422,23 @@ impl Second {
         })
     }
 
+    /// What counts for a file whose line 1 has this hash.
+    #[must_use]
+    pub fn for_line(self, hash: &str) -> Self {
+        match self.old {
+            Some(old) if hash == self.before && hash != self.after => *old,
+            _ => self,
+        }
+    }
+
     /// The file's content.
     pub fn render(&self) -> String {
+        let mut out = self.fields().render();
+        out.push('\n');
+        out
+    }
+
+    fn fields(&self) -> Fields {
         let mut fields = Fields::default();
         fields.set("v", "1".to_owned());
         fields.set("before", json!(self.before).to_string());
@@ -424,9 +446,10 @@ impl Second {
         fields.set("length", self.length.to_string());
         fields.set("header", self.header.render());
         fields.set("own", self.own.to_string());
-        let mut out = fields.render();
-        out.push('\n');
-        out
+        if let Some(old) = &self.old {
+            fields.set("old", old.fields().render());
+        }
+        fields
     }
 }
 

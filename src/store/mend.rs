@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Another program's temporary file that is younger is being written.
-const THEIR_TEMP_MS: i64 = 60_000;
+pub(super) const THEIR_TEMP_MS: i64 = 60_000;
 const CHUNK: u64 = 1 << 20;
 /// So often a file that another program wrote meanwhile is put back.
 const SWAPS: u32 = 16;
@@ -258,5 +258,5 @@ fn exchange(io: &dyn Io, temp: &Path, new: u64, path: &Path, old: u64) -> std::i
         }
         (placed, expected) = (out, placed);
     }
-    Err(std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment"))
+    Err(super::watch::busy())
 }

@@ -13,7 +13,8 @@
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `change` | properties of a session that nobody has open |
 //! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
-//! | `trash` `files` | deleting, and what lies in the trash; trees of files |
+//! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
+//! | `verify` | how a session's files are, and repairs |
 //! | `merge` | properties that two programs changed |
 //! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
@@ -26,6 +27,7 @@
 mod around;
 mod branch;
 mod change;
+mod clear;
 mod drafts;
 mod files;
 mod follow;
@@ -53,6 +55,7 @@ mod search;
 mod session;
 mod tail;
 mod trash;
+mod verify;
 mod watch;
 mod writer;
 

@@ -107,7 +107,10 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
 }
 
 /// Opens a file and says what is known of the very file that was opened: another program may replace it meanwhile.
-fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
+///
+/// # Errors
+/// What the system says.
+pub fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
     let mut before = io.stat(path)?;
     loop {
         let file = io.open(path, How::Read)?;
@@ -182,7 +185,7 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
     }
     let line = bytes.get(..usize::try_from(head.body).unwrap_or(0)).unwrap_or_default();
     head.hash = header::hash(line.strip_suffix(b"\n").unwrap_or(line));
-    let Some(second) = second else { return head };
+    let Some(second) = second.map(|second| second.for_line(&head.hash)) else { return head };
     head.own = second.own;
     let known = head.hash == second.before || head.hash == second.after;
     if !known && head.sound && head.fields.raw("name") != second.header.raw("name") {
@@ -410,7 +413,8 @@ pub(super) fn fill_times(rows: &mut [Message], created: At) {
     }
 }
 
-fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
+/// What is odd about these lines.
+pub(super) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
     let shown: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
     let more =
         if lines.len() > shown.len() { format!(" and {} more", lines.len() - shown.len()) } else { String::new() };

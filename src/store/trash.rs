@@ -23,7 +23,7 @@ const CLEARED: &str = "-cleared";
 const LEFT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The time in a name of the trash, UTC: `20261122T013000123Z`.
-fn stamp(at: At) -> String {
+pub(super) fn stamp(at: At) -> String {
     let time = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
     format!("{}{:03}Z", time.strftime("%Y%m%dT%H%M%S"), time.millisecond())
 }
@@ -42,6 +42,15 @@ fn parse(name: &str) -> Option<(SessionId, At, bool)> {
     Some((SessionId::parse(id).ok()?, unstamp(time)?, cleared))
 }
 
+/// What goes to the trash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A whole session.
+    Session,
+    /// The messages of one that lives on.
+    Messages,
+}
+
 impl Store {
     /// Moves a session to the trash, its draft with it.
     ///
@@ -53,7 +62,7 @@ impl Store {
         let layout = &self.inner.layout;
         let dir = layout.session(id);
         let _lock = self.hold_to_remove(id)?;
-        let (name, to) = self.trash_name(id, now, false)?;
+        let (name, to) = self.trash_name(id, now, What::Session)?;
         let draft = session::whole(io, &layout.draft(id)).ok().flatten().filter(|draft| !draft.is_empty());
         let kept = dir.join(layout::DRAFT);
         if let Some(draft) = &draft {
@@ -196,7 +205,7 @@ impl Store {
     }
 
     /// A free name in the trash, which is made where it is missing.
-    pub(super) fn trash_name(&self, id: &SessionId, now: At, cleared: bool) -> Result<(TrashId, PathBuf), StoreError> {
+    pub(super) fn trash_name(&self, id: &SessionId, now: At, what: What) -> Result<(TrashId, PathBuf), StoreError> {
         let io = self.io();
         let layout = &self.inner.layout;
         let trash = layout.trash();
@@ -207,7 +216,7 @@ impl Store {
         }
         let mut at = now;
         loop {
-            let name = format!("{id}-{}{}", stamp(at), if cleared { CLEARED } else { "" });
+            let name = format!("{id}-{}{}", stamp(at), if what == What::Messages { CLEARED } else { "" });
             let path = trash.join(&name);
             match io.lstat(&path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok((TrashId(name), path)),

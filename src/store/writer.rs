@@ -9,12 +9,13 @@ use super::header::Counted;
 use super::journal::{Durability, Journal};
 use super::watch::Elsewhere;
 use crate::domain::contract::Queued;
+use crate::domain::inbox::TrashId;
 use crate::domain::session::SessionMeta;
-use crate::domain::{Message, MessageId};
+use crate::domain::{At, Message, MessageId};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
@@ -59,6 +60,7 @@ enum Op {
     Queue(Vec<Queued>, Reply),
     Turn(bool, Reply),
     Meta(Box<SessionMeta>, Value, Urgency, Reply),
+    Clear(At, Arc<OnceLock<TrashId>>, Reply),
     Flush(Reply),
     Close(Reply),
 }
@@ -184,6 +186,17 @@ impl Writer {
     /// As [`Writer::append`]; [`StoreError::HeaderTooLong`] when there are too many labels.
     pub async fn meta(&self, meta: SessionMeta, own: Value, urgency: Urgency) -> Result<(), StoreError> {
         self.ask(|reply| Op::Meta(Box::new(meta), own, urgency, reply)).await
+    }
+
+    /// Takes all messages out of the session, as [`Journal::clear`]; they have the name that comes back in the trash.
+    ///
+    /// # Errors
+    /// When it could not be done; then the session is as it was.
+    pub async fn clear(&self, now: At) -> Result<TrashId, StoreError> {
+        let name = Arc::new(OnceLock::new());
+        let there = name.clone();
+        self.ask(|reply| Op::Clear(now, there, reply)).await?;
+        name.get().cloned().ok_or_else(|| StoreError::Closed { path: self.dir.clone() })
     }
 
     /// Writes everything that waits.
@@ -322,6 +335,7 @@ impl Desk {
                 };
                 (done, reply)
             }
+            Op::Clear(now, name, reply) => (self.journal.clear(now).map(|to| _ = name.set(to)), reply),
             Op::Flush(reply) | Op::Close(reply) => (self.journal.flush(), reply),
         };
         if self.journal.header_due() {

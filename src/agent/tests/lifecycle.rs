@@ -38,6 +38,13 @@ async fn what_the_workspace_defines_comes_at_the_start_and_when_it_changed() {
         .unwrap();
     engine.send(Command::List).await;
     assert_eq!(engine.until(properties).await.labels.len(), 2, "another program's change is seen with the next list");
+    let path = home.path().join("work/labels/config.json");
+    let rules = r#"{"labels":[{"id":"a","autoRules":[{"pattern":"(?=x)"}]}]}"#;
+    std::fs::write(path, rules).unwrap();
+    engine.send(Command::List).await;
+    engine.notice("rule of the label").await;
+    let told = engine.until(properties).await;
+    assert_eq!((told.labels.len(), told.problems.len()), (1, 1));
     engine.end().await;
 }
 
@@ -209,5 +216,56 @@ async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
     engine.act(&old, Act::Send { text: "to the other".into() }).await;
     engine.ended().await;
     assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello", "to the other"]);
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    let first = engine.store.context(&session).unwrap()[0].id.clone();
+    engine.send(Command::Branch { session: session.clone(), at: Some(first.clone()) }).await;
+    let branched = |event: &Event| match event {
+        Event::Branched { from, to, rewound } => Some((from.clone(), to.clone(), *rewound)),
+        _ => None,
+    };
+    let (from, to, rewound) = engine.until(branched).await;
+    assert_eq!((&from, rewound), (&session, false));
+    let opened = engine.open(&to).await;
+    assert_eq!(opened.rows.len(), 1);
+    assert_eq!(opened.meta.branched_from.map(|from| from.session), Some(session.clone()));
+    engine.send(Command::Rewind { session: session.clone(), at: first }).await;
+    assert_eq!(engine.ended().await, TurnEnd::Stopped);
+    let (_, back, rewound) = engine.until(branched).await;
+    assert!(rewound && back != to);
+    assert!(engine.store.context(&session).unwrap().len() > 2, "the old one stays");
+    engine.act(&back, Act::Send { text: "another way".into() }).await;
+    engine.ended().await;
+    engine.send(Command::Branch { session: id("missing"), at: None }).await;
+    engine.notice("No branch was made of missing").await;
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clearing_ends_the_turn_and_leaves_an_empty_session_of_the_same_name() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    engine.act(&session, Act::Rename { title: "Mine".into() }).await;
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    engine.send(Command::Clear { session: session.clone() }).await;
+    assert_eq!(engine.ended().await, TurnEnd::Stopped);
+    let opened = engine.opened().await;
+    assert_eq!((opened.rows.len(), opened.meta.title.as_str(), opened.meta.id), (0, "Mine", session.clone()));
+    let trash = engine.store.trash();
+    assert!(trash.len() == 1 && trash[0].cleared);
+    engine.act(&session, Act::Send { text: "anew".into() }).await;
+    engine.ended().await;
+    let rows = engine.store.context(&session).unwrap();
+    assert!(matches!(&rows[0].body, Body::User(user) if user.text == "anew"));
     engine.end().await;
 }

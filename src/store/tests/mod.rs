@@ -1,14 +1,19 @@
 //! Tests of the store as a whole: other programs' files, lives with deaths and errors in them, two at once.
 
 mod branch;
+mod clear;
 mod craft;
 mod deaths;
+mod follow;
 mod life;
 mod lifecycle;
 mod properties;
 mod scale;
 mod search;
+mod rewrites;
+mod takeover;
 mod two;
+mod verify;
 
 use super::io::{Disk, How, Io, Stat};
 use super::*;

@@ -6,6 +6,7 @@ use crate::domain::expression::Expression;
 use crate::domain::property::{Category, Definition, LabelValue, Properties, ValueType, split_label};
 use crate::store::io::{Fault, Watched};
 use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn expected() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft/expected-properties.json");
@@ -377,75 +378,22 @@ fn an_addition_that_fails_anywhere_leaves_the_old_file_or_the_new_one() {
 
 #[test]
 fn what_another_program_added_meanwhile_is_kept() {
-    /// Another program adds a label right before the first look at a file's facts after reading.
-    #[derive(Debug)]
-    struct Busy {
-        disk: Disk,
-        path: PathBuf,
-        left: std::sync::atomic::AtomicU64,
-    }
-    impl Io for Busy {
-        fn open(&self, path: &Path, how: How) -> std::io::Result<File> {
-            self.disk.open(path, how)
-        }
-        fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-            use std::sync::atomic::Ordering;
-            let read = self.disk.read_at(file, at, buffer)?;
-            if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
-                let theirs = self.path.with_extension("theirs");
-                std::fs::write(&theirs, r#"{"labels":[{"id":"theirs","name":"Theirs"}]}"#)?;
-                std::fs::rename(theirs, &self.path)?;
-            }
-            Ok(read)
-        }
-        fn write_at(&self, file: &File, at: u64, bytes: &[u8]) -> std::io::Result<()> {
-            self.disk.write_at(file, at, bytes)
-        }
-        fn append(&self, file: &File, bytes: &[u8]) -> std::io::Result<()> {
-            self.disk.append(file, bytes)
-        }
-        fn truncate(&self, file: &File, len: u64) -> std::io::Result<()> {
-            self.disk.truncate(file, len)
-        }
-        fn fsync(&self, file: &File) -> std::io::Result<()> {
-            self.disk.fsync(file)
-        }
-        fn fsync_dir(&self, path: &Path) -> std::io::Result<()> {
-            self.disk.fsync_dir(path)
-        }
-        fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-            self.disk.rename(from, to)
-        }
-        fn mkdir(&self, path: &Path) -> std::io::Result<()> {
-            self.disk.mkdir(path)
-        }
-        fn list(&self, path: &Path) -> std::io::Result<Vec<OsString>> {
-            self.disk.list(path)
-        }
-        fn stat(&self, path: &Path) -> std::io::Result<Stat> {
-            self.disk.stat(path)
-        }
-        fn remove(&self, path: &Path) -> std::io::Result<()> {
-            self.disk.remove(path)
-        }
-        fn try_lock(&self, file: &File) -> std::io::Result<bool> {
-            self.disk.try_lock(file)
-        }
-        fn is_locked(&self, file: &File) -> std::io::Result<bool> {
-            self.disk.is_locked(file)
-        }
-        fn swap(&self, one: &Path, other: &Path) -> std::io::Result<()> {
-            self.disk.swap(one, other)
-        }
-        fn is_remote(&self, path: &Path) -> std::io::Result<bool> {
-            self.disk.is_remote(path)
-        }
-    }
     for (times, kept) in [(1, true), (1_000, false)] {
         let root = with(&[("labels/config.json", r#"{"labels":[{"id":"mine","name":"Mine"}]}"#)]);
         let path = root.path().join("work/labels/config.json");
-        let io = Busy { disk: Disk, path, left: times.into() };
-        let store = store_with(root.path(), Arc::new(io));
+        let left = AtomicU64::new(times);
+        // The directory is asked for after the file was read.
+        let hook = move |call: &str| {
+            let now = call == "mkdir"
+                && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
+            if now {
+                let theirs = path.with_extension("theirs");
+                std::fs::write(&theirs, r#"{"labels":[{"id":"theirs","name":"Theirs"}]}"#)?;
+                std::fs::rename(theirs, &path)?;
+            }
+            Ok(())
+        };
+        let store = store_with(root.path(), Arc::new(Hooked(hook)));
         let done = store.define(&label("New", None));
         let text = read(root.path(), "labels/config.json");
         assert!(text.contains("theirs"), "{text}");
