@@ -4,6 +4,8 @@
 //! gets, [`labels`] what a message gives by itself, [`worktree`] is where a session works alone, `lane` performs the steps of
 //! one session on its `files`, [`desk`] keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of
 //! channels that a face holds.
+//! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
+//! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
 pub mod connections;
 pub mod context;
