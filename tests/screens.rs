@@ -4,6 +4,8 @@
 // What goes wrong in a helper of a test is the test's failure.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "screens/list.rs"]
+mod list;
 mod screen;
 
 use lisle::app::msg::{Frame, Mouse, MouseKind, Msg, Target};

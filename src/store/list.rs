@@ -6,7 +6,7 @@
 use super::header::{self, First, Home, Second};
 use super::index::{self, Basis, Index, Stamp};
 use super::io::How;
-use super::{Store, layout, session, tail};
+use super::{Store, StoreError, layout, session, tail};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, Mode, SessionId};
@@ -152,10 +152,12 @@ impl Store {
             // Changed since its first bytes were read.
             _ => Basis::Passing,
         };
-        let meta = match first {
-            Ok(_) => self
-                .second(id, &dir)
-                .unwrap_or_else(|| self.whole_row(id, "Line 1, the header, cannot be read as one.")),
+        let (meta, sure) = match first {
+            Ok(_) => match self.second(id, &dir) {
+                Ok(Some(meta)) => (meta, true),
+                Ok(None) => self.whole_row(id, "Line 1, the header, cannot be read as one."),
+                Err(_) => (self.whole_row(id, "Line 1, the header, cannot be read as one.").0, false),
+            },
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // Gone, or another program is between its unlink and its rename.
                 let theirs = self.io().stat(&dir.join(layout::THEIR_TEMP)).is_ok();
@@ -173,7 +175,8 @@ impl Store {
                 return Some((meta, Basis::Passing));
             }
         };
-        Some((meta, basis))
+        // What could not be read this time may be read the next time, with the files as they are.
+        Some((meta, if sure { basis } else { Basis::Passing }))
     }
 
     /// What the first bytes hold.
@@ -182,25 +185,30 @@ impl Store {
         Ok(header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?))
     }
 
-    /// The row from `header.json`.
-    fn second(&self, id: &SessionId, dir: &Path) -> Option<SessionMeta> {
-        let bytes = session::whole(self.io(), &dir.join(layout::HEADER)).ok()??;
-        let place = Home { dir, home: &self.inner.home };
-        let mut meta = header::decode(&Second::parse(&bytes)?.header, id, place, At(0));
+    /// The row from `header.json`, where there is one.
+    fn second(&self, id: &SessionId, dir: &Path) -> Result<Option<SessionMeta>, StoreError> {
+        let bytes = session::whole(self.io(), &dir.join(layout::HEADER))?;
+        let Some(second) = bytes.and_then(|bytes| Second::parse(&bytes)) else { return Ok(None) };
+        let mut meta = header::decode(&second.header, id, Home { dir, home: &self.inner.home }, At(0));
         meta.odd.push("Line 1, the header, cannot be read by a list; this comes from header.json.".to_owned());
-        Some(meta)
+        Ok(Some(meta))
     }
 
-    /// The row of a session whose header takes a longer look.
-    fn whole_row(&self, id: &SessionId, otherwise: &str) -> SessionMeta {
+    /// The row of a session whose header takes a longer look, and whether everything could be read for it.
+    fn whole_row(&self, id: &SessionId, otherwise: &str) -> (SessionMeta, bool) {
         let dir = self.inner.layout.session(id);
-        let large = self.io().stat(&dir.join(layout::SESSION)).is_ok_and(|stat| stat.len > HEADER_AT_MOST);
-        if !large && let Ok(found) = session::find(self.io(), &dir) {
+        let large = match self.io().stat(&dir.join(layout::SESSION)) {
+            Ok(stat) => Some(stat.len > HEADER_AT_MOST),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(false),
+            Err(_) => None,
+        };
+        if large == Some(false)
+            && let Ok(found) = session::find(self.io(), &dir)
+        {
             let reader = session::Reader { io: self.io(), id, dir: dir.clone(), home: &self.inner.home };
             let mut meta = reader.meta(&found);
-            if !found.head.sound
-                && let Ok(page) = reader.page(&found, found.len, 200, meta.created)
-            {
+            if !found.head.sound {
+                let Ok(page) = reader.page(&found, found.len, 200, meta.created) else { return (meta, false) };
                 let mut counted = header::Counted { last_message: At(0), ..header::Counted::default() };
                 page.rows.iter().for_each(|row| session::count(&mut counted, row));
                 meta.preview = counted.preview;
@@ -209,10 +217,10 @@ impl Store {
                     meta.last_message = counted.last_message;
                 }
             }
-            return meta;
+            return (meta, true);
         }
         let mut meta = SessionMeta::new(id.clone(), At(0), Mode::default(), dir);
         meta.odd.push(otherwise.to_owned());
-        meta
+        (meta, large == Some(true))
     }
 }

@@ -278,7 +278,7 @@ impl Store {
                 Access::Reader { held_by }
             }
             Asked::Granted(lock) => {
-                left.live = Live { rows: Vec::new(), queue: seen.queue.clone(), turn: false };
+                left.live = Live { queue: seen.queue.clone(), ..Live::default() };
                 let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
                 journal.carry(left, &seen.rows);
                 Access::Writer(Box::new(journal))
@@ -295,7 +295,8 @@ impl Store {
     /// When there is no such session, or it cannot be read at all.
     pub fn read(&self, id: &SessionId, rows: usize) -> Result<Transcript, StoreError> {
         let lock = self.inner.layout.session(id).join(layout::LOCK);
-        let holder = lock::last_holder(self.io(), &lock).filter(lock::Holder::lives);
+        let held = |holder: &lock::Holder| holder.lives() && !lock::is_free(self.io(), &lock);
+        let holder = lock::last_holder(self.io(), &lock).filter(held);
         let mut seen = self.look(id, rows, holder.is_some())?.seen;
         seen.meta.held_by = holder.map(|holder| holder.words());
         Ok(seen)

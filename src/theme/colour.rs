@@ -55,6 +55,26 @@ fn nearest_256(r: u8, g: u8, b: u8) -> u8 {
         .unwrap_or(16)
 }
 
+/// The one of the six bright hues that the user's terminal theme has for this one; `None` for a grey.
+#[must_use]
+pub fn basic(r: u8, g: u8, b: u8) -> Option<Color> {
+    let [_, green_red, blue_yellow] = oklab(r, g, b);
+    if green_red.hypot(blue_yellow) < 0.04 {
+        return None;
+    }
+    // The hues of pure red, yellow, green, cyan, blue and magenta lie at 29, 110, 142, 195, 264 and 328 degrees.
+    let hue = blue_yellow.atan2(green_red).to_degrees().rem_euclid(360.0);
+    Some(match hue {
+        _ if hue < 65.0 => Color::Red,
+        _ if hue < 122.0 => Color::Yellow,
+        _ if hue < 168.0 => Color::Green,
+        _ if hue < 228.0 => Color::Cyan,
+        _ if hue < 296.0 => Color::Blue,
+        _ if hue < 355.0 => Color::Magenta,
+        _ => Color::Red,
+    })
+}
+
 /// Red, green and blue of number 16 to 255 of the xterm palette.
 fn xterm(n: u8) -> (u8, u8, u8) {
     if n >= 232 {

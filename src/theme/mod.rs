@@ -8,6 +8,7 @@ pub mod parse;
 pub mod resolve;
 pub mod role;
 
+use crate::domain::colour::{Colour, Rgb, System};
 pub use colour::Colors;
 use ratatui::style::{Color, Modifier, Style};
 pub use resolve::{Loaded, ThemeText, builtin_names, load};
@@ -22,19 +23,51 @@ pub struct Theme {
     pub dark: bool,
     /// One style a role, in the order of [`Role::ALL`].
     styles: Vec<Style>,
+    /// What the terminal can show.
+    colors: Colors,
 }
 
 impl Theme {
     /// A theme without any style: for tests of layout, and for text that is only copied.
     #[must_use]
     pub fn plain() -> Self {
-        Self { name: "plain".to_owned(), dark: true, styles: vec![Style::default(); Role::ALL.len()] }
+        Self {
+            name: "plain".to_owned(),
+            dark: true,
+            styles: vec![Style::default(); Role::ALL.len()],
+            colors: Colors::None,
+        }
     }
 
     /// The style of a role. Roles that have no ground of their own leave the one below as it is.
     #[must_use]
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(role as usize).copied().unwrap_or_default()
+    }
+
+    /// The style of a colour that a workspace gave to a status, label or view: of the theme where it names one of the
+    /// theme's, else its own, as near as the terminal can show it. Only the text is coloured.
+    #[must_use]
+    pub fn tag(&self, colour: Colour) -> Style {
+        let role = |role: Role| Style { bg: None, ..self.style(role) };
+        match colour {
+            Colour::System(System::Accent, _) => role(Role::Accent),
+            Colour::System(System::Info, _) => role(Role::Warning),
+            Colour::System(System::Success, _) => role(Role::Good),
+            Colour::System(System::Destructive, _) => role(Role::Error),
+            Colour::System(System::Foreground, strength) if strength < 75 => role(Role::Dim),
+            Colour::System(System::Foreground, _) => role(Role::Text),
+            Colour::Own { light, dark } => {
+                let Rgb(r, g, b) = if self.dark { dark } else { light };
+                let full = Style::new().fg(Color::Rgb(r, g, b));
+                match self.colors {
+                    Colors::True => full,
+                    Colors::C256 => colour::to_256(full),
+                    Colors::C16 => colour::basic(r, g, b).map_or_else(Style::new, |basic| Style::new().fg(basic)),
+                    Colors::None => Style::new(),
+                }
+            }
+        }
     }
 
     /// The built-in theme for a dark or a light background, in full colour.
@@ -62,7 +95,7 @@ impl Theme {
             (_, None) => colour::to_256(style),
         };
         let styles = Role::ALL.iter().zip(&self.styles).map(reduced).collect();
-        Theme { name: self.name.clone(), dark: self.dark, styles }
+        Theme { name: self.name.clone(), dark: self.dark, styles, colors }
     }
 }
 

@@ -2,7 +2,7 @@
 //! names. The built-in files are the same format, embedded from `themes/`.
 
 use super::parse::{RoleText, ThemeFile, basic_names, did_you_mean, literal, parse};
-use super::{Role, Theme, style};
+use super::{Colors, Role, Theme, style};
 use crate::domain::problem::Problem;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ fn resolve(name: &str, chain: &[(String, ThemeFile)], problems: &mut Vec<Problem
     }
     let styles = Role::ALL.iter().map(|role| filled(*role, &known)).collect();
     let dark = chain.iter().find_map(|(_, file)| file.dark).unwrap_or(true);
-    Theme { name: name.to_owned(), dark, styles }
+    Theme { name: name.to_owned(), dark, styles, colors: Colors::True }
 }
 
 /// The style of a role: its own, else that of the first role down [`falls_back_to`] that has one.

@@ -163,3 +163,28 @@ proptest::proptest! {
         proptest::prop_assert_eq!(loaded.theme.styles.len(), Role::ALL.len());
     }
 }
+
+#[test]
+fn a_workspaces_colour_is_shown_as_far_as_it_can_be() {
+    use crate::domain::colour::{Colour, Rgb, System};
+    let dark = Theme::builtin(true);
+    let own = Colour::Own { light: Rgb(200, 0, 0), dark: Rgb(255, 120, 120) };
+    assert_eq!(dark.tag(own).fg, Some(Color::Rgb(255, 120, 120)));
+    assert_eq!(Theme::builtin(false).tag(own).fg, Some(Color::Rgb(200, 0, 0)));
+    assert_eq!(dark.for_terminal(Colors::C16).tag(own).fg, Some(Color::Red));
+    assert_eq!(dark.for_terminal(Colors::None).tag(own), Style::new());
+    assert!(matches!(dark.for_terminal(Colors::C256).tag(own).fg, Some(Color::Indexed(16..))));
+    let good = Colour::System(System::Success, 100);
+    assert_eq!(dark.tag(good).fg, dark.style(Role::Good).fg);
+    for (rgb, want) in [
+        ((255, 0, 0), Some(Color::Red)),
+        ((255, 200, 0), Some(Color::Yellow)),
+        ((0, 160, 0), Some(Color::Green)),
+        ((0, 200, 200), Some(Color::Cyan)),
+        ((60, 90, 255), Some(Color::Blue)),
+        ((200, 60, 200), Some(Color::Magenta)),
+        ((128, 130, 128), None),
+    ] {
+        assert_eq!(colour::basic(rgb.0, rgb.1, rgb.2), want, "{rgb:?}");
+    }
+}

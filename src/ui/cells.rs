@@ -117,7 +117,7 @@ pub fn put_pieces(buf: &mut Buffer, area: Rect, pieces: &[Piece<'_>], mark: &str
         };
         let used = put(buf, rest, &shown, *style);
         rest = after(rest, used);
-        if shown.len() < text.len() || rest.width == 0 {
+        if shown != *text || rest.width == 0 {
             break;
         }
     }
@@ -175,6 +175,15 @@ mod tests {
             put_sides(&mut buf, area, &[piece("title here", plain)], &[piece("right", plain)], "…", 4);
             assert_eq!(shown(&buf), want);
         }
+    }
+
+    #[test]
+    fn nothing_follows_what_was_cut() {
+        let area = Rect::new(0, 0, 12, 1);
+        let mut buf = Buffer::empty(area);
+        let plain = Style::default();
+        put_pieces(&mut buf, area, &[piece("only bug", plain), piece(", not", plain), piece("done", plain)], "…");
+        assert_eq!(shown(&buf), "only bug, n…");
     }
 
     proptest! {

@@ -27,6 +27,8 @@ pub struct Glyphs {
     pub begun: &'static str,
     /// A session is to be looked at.
     pub review: &'static str,
+    /// A session is done.
+    pub done: &'static str,
     /// A session was given up.
     pub cancelled: &'static str,
     /// The frames of something that runs.
@@ -116,6 +118,7 @@ pub const UNICODE: Glyphs = Glyphs {
     label: "▪",
     begun: "◐",
     review: "◇",
+    done: "✓",
     cancelled: "✗",
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
@@ -151,8 +154,9 @@ pub const ASCII: Glyphs = Glyphs {
     flag: "^",
     marked: "+",
     label: "#",
-    begun: "~",
+    begun: "/",
     review: "?",
+    done: ".",
     cancelled: "x",
     spinner: &["|", "/", "-", "\\"],
     open: "v",
@@ -191,7 +195,7 @@ mod tests {
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
             all.extend([set.left, set.right, set.warning, set.marked, set.label, set.begun, set.check]);
-            all.extend([set.review, set.cancelled, set.partly, set.branched]);
+            all.extend([set.review, set.done, set.cancelled, set.partly, set.branched]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

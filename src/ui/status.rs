@@ -278,6 +278,12 @@ fn hints(paint: &Paint<'_>) -> Vec<Piece<'static>> {
     let one_pane = paint.buf.area.width < super::layout::NARROW;
     let panes = (key(Action::Pane(PaneAction::Swap)), "sessions");
     match state.focus {
+        Focus::List if !state.sessions.marks.is_empty() => paint.hints(&[
+            (key(Action::Session(SessionAction::Archive)), "archive"),
+            (key(Action::Session(SessionAction::Status)), "status"),
+            (key(Action::Session(SessionAction::Delete)), "delete"),
+            (key(Action::App(AppAction::Back)), "unmark"),
+        ]),
         Focus::List => paint.hints(&[
             (key(Action::List(ListAction::Open)), "open"),
             (key(Action::List(ListAction::Filter)), "filter"),

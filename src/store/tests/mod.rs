@@ -4,11 +4,14 @@ mod branch;
 mod clear;
 mod craft;
 mod deaths;
+mod follow;
 mod life;
 mod lifecycle;
 mod properties;
+mod rewrites;
 mod scale;
 mod search;
+mod takeover;
 mod two;
 mod verify;
 
@@ -83,6 +86,9 @@ macro_rules! passed_on {
         }
         fn stat(&$self, path: &Path) -> std::io::Result<Stat> {
             $hook("stat").and_then(|()| Disk.stat(path))
+        }
+        fn stat_of(&$self, file: &File) -> std::io::Result<Stat> {
+            $hook("stat_of").and_then(|()| Disk.stat_of(file))
         }
         fn remove(&$self, path: &Path) -> std::io::Result<()> {
             $hook("remove").and_then(|()| Disk.remove(path))

@@ -114,8 +114,10 @@ fn title(paint: &mut Paint<'_>, area: Rect) {
     let archived = sessions.facets().wish(&Facet::Archived) == Wish::Only;
     let name = if archived { "Archived" } else { "Sessions" };
     let mut left = vec![paint.piece(name, role)];
-    if sessions.grouping() != Grouping::Date {
-        left.push(paint.piece(format!(" {}", sessions.grouping().shown()), Role::Dim));
+    let grouped = format!(" {}", sessions.grouping().shown());
+    // Half of a word says less than none.
+    if sessions.grouping() != Grouping::Date && name.len() + grouped.len() + 4 <= usize::from(area.width) {
+        left.push(paint.piece(grouped, Role::Dim));
     }
     let right = match sessions.marks.len() {
         0 if count == 0 => paint.piece("", Role::Dim),
@@ -207,13 +209,15 @@ fn heading(paint: &mut Paint<'_>, band: &Band, area: Rect, list_focused: bool) {
         right.push(paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou));
     }
     right.push(paint.piece(if counted { band.count().to_string() } else { String::new() }, role));
-    let room = usize::from(inner.width).saturating_sub(2 + cells::pieces_width(&right) + 1);
+    let room = usize::from(inner.width).saturating_sub(2 + cells::pieces_width(&right) + 2);
     // The end of a path says more than its beginning.
     let label = match band.group {
         Group::Directory(_) => cells::cut_start(&label, room, paint.signs.cut).into_owned(),
         _ => label,
     };
-    let mut left = [paint.piece(format!("{sign} "), Role::Faint), paint.piece(label, role)];
+    let colour = sessions.heading_color(&band.group);
+    let style = colour.map_or_else(|| paint.style(role), |colour| paint.look.theme.tag(colour));
+    let mut left = [paint.piece(format!("{sign} "), Role::Faint), (label.into(), style)];
     for piece in left.iter_mut().chain(&mut right) {
         piece.1.bg = None;
     }

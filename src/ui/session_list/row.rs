@@ -12,6 +12,7 @@ use crate::ui::cells::{self, Piece, piece};
 use crate::ui::figures::{age, elapsed};
 use crate::ui::paint::Paint;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 /// Cells of an age, right-aligned, with a blank before it.
 const AGE: usize = 4;
@@ -81,10 +82,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
             paint.over(Rect { width: 1.min(area.width), ..cells::row(area, n) }, edge, Role::Accent);
         }
     }
-    let (sign, role) = sign(paint, meta);
+    let (sign, style) = sign(paint, meta);
     let first = cells::row(area, 0);
     let sign_at = Rect { width: 1.min(area.width), ..cells::after(first, 1) };
-    paint.over(sign_at, sign, role);
+    cells::put(paint.buf, sign_at, sign, Style { bg: None, ..style });
 
     let line = cells::after(first, 3);
     let line = Rect { width: line.width.saturating_sub(1), ..line };
@@ -93,11 +94,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
     let weight = if meta.archived { Role::Dim } else { title_role };
     let named = area.width >= NAMES || area.height > 1;
     let mut right = if area.height > 1 || area.width < DOTS { Vec::new() } else { labels(paint, meta, named) };
-    if meta.branched_from.is_some() {
-        right.push(piece(format!(" {}", paint.signs.branched), paint.style(Role::Dim)));
-    }
-    if meta.flagged {
-        right.push(piece(format!(" {}", paint.signs.flag), paint.style(Role::Accent)));
+    for (is, sign, role) in [
+        (meta.branched_from.is_some(), paint.signs.branched, Role::Dim),
+        (meta.flagged, paint.signs.flag, Role::Accent),
+    ] {
+        if is {
+            let gap = if right.is_empty() { "" } else { " " };
+            right.push(piece(format!("{gap}{sign}"), paint.style(role)));
+        }
     }
     right.push(piece(format!("{:>AGE$}", age_of(paint, meta)), paint.style(Role::Dim)));
     let mut left = [piece(title, paint.style(weight))];
@@ -119,13 +123,18 @@ fn below(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, 
     let area = cells::after(area, 3);
     let area = Rect { width: area.width.saturating_sub(1), ..area };
     let mut left = [paint.piece(clean_line(text), role)];
-    let named = labels(paint, meta, true);
-    let fits = cells::pieces_width(&named) * 2 <= usize::from(area.width);
-    let mut right = if fits { named } else { labels(paint, meta, false) };
+    // What waits is said whole before labels are, and a preview to the half.
+    let text = cells::pieces_width(&left);
+    let least = if needs_you(meta) { text } else { text.min(usize::from(area.width) / 2) };
+    let room = usize::from(area.width).saturating_sub(least + 2);
+    let mut right = [labels(paint, meta, true), labels(paint, meta, false)]
+        .into_iter()
+        .find(|labels| cells::pieces_width(labels) <= room)
+        .unwrap_or_default();
     for piece in left.iter_mut().chain(&mut right) {
         piece.1.bg = None;
     }
-    paint.sides(area, &left, &right, 8);
+    paint.sides(area, &left, &right, least);
 }
 
 /// How long ago; what runs says for how long.
@@ -144,34 +153,42 @@ fn labels(paint: &Paint<'_>, meta: &SessionMeta, named: bool) -> Vec<Piece<'stat
     let mut out = Vec::new();
     for entry in meta.labels.iter().take(LABELS) {
         let known = catalogue.label_entry(entry);
-        let style = paint.style(Role::Accent);
+        let colour = known.and_then(|known| known.color);
+        let style = colour.map_or_else(|| paint.style(Role::Accent), |colour| paint.look.theme.tag(colour));
+        let gap = if out.is_empty() { "" } else { " " };
         if named {
             let (id, value) = split_label(entry);
             let name = known.map_or(id, |known| known.name.as_str());
             let value = value.map(|value| format!(":{value}")).unwrap_or_default();
-            out.push(piece(format!(" #{}", clean_line(&format!("{name}{value}"))), style));
+            out.push(piece(format!("{gap}#{}", clean_line(&format!("{name}{value}"))), style));
         } else {
-            out.push(piece(
-                if out.is_empty() { format!(" {}", paint.signs.label) } else { paint.signs.label.to_owned() },
-                style,
-            ));
+            out.push(piece(paint.signs.label, style));
         }
     }
     out
 }
 
 /// The sign of a session's state, and its colour; of one that does nothing its status, where the groups do not say it.
-fn sign(paint: &Paint<'_>, meta: &SessionMeta) -> (&'static str, Role) {
+fn sign(paint: &Paint<'_>, meta: &SessionMeta) -> (&'static str, Style) {
     let signs = paint.signs;
-    match &meta.activity {
+    let (sign, role) = match &meta.activity {
         Activity::NeedsYou(_) => (signs.needs_you, Role::NeedsYou),
         Activity::Running(_) => (paint.spin(), Role::Running),
         Activity::Stopping => (signs.stopping, Role::Dim),
         Activity::Idle if meta.plan_pending => (signs.plan, Role::NeedsYou),
         Activity::Idle if meta.unread => (signs.unread, Role::Unread),
         Activity::Idle if paint.state.sessions.grouping() == Grouping::Status => (" ", Role::Text),
-        Activity::Idle => (status_sign(paint, meta), Role::Faint),
-    }
+        Activity::Idle => {
+            let sign = status_sign(paint, meta);
+            let entry = paint.state.sessions.catalogue().status_entry(&meta.status);
+            // What is over is no colour worth.
+            if let Some(colour) = entry.filter(|entry| !entry.closed).and_then(|entry| entry.color) {
+                return (sign, paint.look.theme.tag(colour));
+            }
+            (sign, Role::Faint)
+        }
+    };
+    (sign, paint.style(role))
 }
 
 /// What is begun and what is over has a sign; what is still to be done has none.
@@ -181,10 +198,10 @@ fn status_sign(paint: &Paint<'_>, meta: &SessionMeta) -> &'static str {
         "todo" => " ",
         "in-progress" => signs.begun,
         "needs-review" => signs.review,
-        "done" => signs.check,
+        "done" => signs.done,
         "cancelled" => signs.cancelled,
         other => match paint.state.sessions.catalogue().status_entry(other) {
-            Some(entry) if entry.closed => signs.check,
+            Some(entry) if entry.closed => signs.done,
             Some(entry) if &*entry.id != "todo" => signs.begun,
             _ => " ",
         },
