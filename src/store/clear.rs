@@ -55,11 +55,8 @@ impl Journal {
             ..self.meta.clone()
         };
         meta.usage = Usage { context_window: meta.usage.context_window, ..Usage::default() };
-        let counted = header::Counted {
-            last_message: self.counted.last_message,
-            used: meta.used,
-            ..header::Counted::default()
-        };
+        let counted =
+            header::Counted { last_message: self.counted.last_message, used: meta.used, ..header::Counted::default() };
         let mut fields = self.head.fields.clone();
         GONE.iter().for_each(|key| fields.remove(key));
         let base = SessionMeta { plan_pending: true, ..self.base.clone() };

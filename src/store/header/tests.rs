@@ -122,8 +122,14 @@ fn a_preview_is_one_line_of_150_characters() {
 fn the_second_file_comes_back() {
     let mut header = Fields::default();
     header.set("id", "\"a\"".to_owned());
-    let second =
-        Second { before: "b".into(), after: "c".into(), length: 7, header, own: json!({"plan": {"deep": [1]}}), old: None };
+    let second = Second {
+        before: "b".into(),
+        after: "c".into(),
+        length: 7,
+        header,
+        own: json!({"plan": {"deep": [1]}}),
+        old: None,
+    };
     let read = Second::parse(second.render().as_bytes()).unwrap();
     assert_eq!((read.before.as_str(), read.after.as_str(), read.length), ("b", "c", 7));
     assert_eq!((read.header.render(), read.own), ("{\"id\":\"a\"}".to_owned(), second.own));
