@@ -10,12 +10,13 @@ mod follow;
 mod keep;
 
 use super::desk::Shared;
-use super::files::{Files, trouble};
+use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
 use super::work::{Site, Works};
+use super::worktree;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
@@ -235,6 +236,13 @@ impl Lane {
                 Some(_) => {}
                 None => break,
             }
+        }
+        if matches!(self.files.standing(), Standing::New { .. })
+            && let Some(made) = &self.machine.meta.worktree
+            && let Err(error) = worktree::remove(made, worktree::Loss::Refused).await
+        {
+            // A session that was never written leaves nothing behind, unless somebody worked there.
+            tracing::warn!(%error, "the worktree {} stays", made.path.display());
         }
         if let Err(error) = self.files.close().await {
             let notice = trouble(&error).hint("What was not saved is lost with this process.");

@@ -6,12 +6,13 @@
 use super::desk::{Shared, blocking};
 use super::files::trouble;
 use super::labels::AutoLabels;
-use super::lane::{Running, ToLane, Yielded, now};
+use super::lane::{Running, SHOWN, ToLane, Yielded, now};
 use super::outbox::Outbox;
+use super::worktree;
 use crate::domain::inbox::{Change, TrashId};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
-use crate::domain::session::Activity;
+use crate::domain::session::{Activity, Worktree};
 use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
 use crate::store::{Store, StoreError};
 use futures_util::future::join_all;
@@ -236,7 +237,9 @@ impl Whole {
             // One that ended already needs no end.
             let _ = lane.send(ToLane::Shutdown).await;
         }
-        drop(worktree);
+        if let Some(worktree) = worktree {
+            self.remove_worktree(worktree).await;
+        }
         Ok(trash)
     }
 
@@ -266,6 +269,50 @@ impl Whole {
         }
     }
 
+    // ---- worktrees ----
+
+    /// Makes a git worktree for a new session, which works there from the start. `None` when that cannot be: the user was
+    /// told, and a session that was to work alone is not made to work with others.
+    pub(super) async fn with_worktree(&self, mut meta: SessionMeta) -> Option<SessionMeta> {
+        let data = &self.shared.setup.settings.inbox.data;
+        match worktree::create(&meta.cwd, data, self.shared.setup.store.workspace_name(), &meta.id).await {
+            Ok(made) => {
+                meta.cwd.clone_from(&made.path);
+                meta.first_cwd = Some(made.path.clone());
+                meta.worktree = Some(made);
+                Some(meta)
+            }
+            Err(error) => {
+                let text = format!("No session was made: {error}.");
+                let hint = "Without a worktree it works in the directory itself.";
+                self.out.tell(Some(Notice::new(Level::Error, text).hint(hint))).await;
+                None
+            }
+        }
+    }
+
+    /// The worktree of a session that is gone goes too, unless something in it is nowhere else.
+    async fn remove_worktree(&self, left: Worktree) {
+        let path = left.path.display();
+        let notice = match worktree::remove(&left, worktree::Loss::Refused).await {
+            Ok(worktree::BranchLeft::Gone) => return,
+            Ok(worktree::BranchLeft::Kept) => {
+                let text = format!("The branch {} stays: it has commits that are nowhere else.", left.branch);
+                let hint = format!("Merge it in {}, or remove it with git branch -D.", left.repository.display());
+                Notice::new(Level::Info, text).hint(hint)
+            }
+            Err(worktree::WorktreeError::Dirty { .. }) => {
+                let text = format!("The worktree {path} stays: it has changes that are not committed.");
+                Notice::new(Level::Warning, text).hint(format!("Its branch is {}.", left.branch))
+            }
+            Err(error) => {
+                let text = format!("The worktree {path} was not removed: {error}.");
+                Notice::new(Level::Warning, text).hint("git worktree remove removes it.")
+            }
+        };
+        self.out.tell(Some(notice)).await;
+    }
+
     // ---- branches ----
 
     /// Makes a branch. `rewound`: it takes the session's place, whose turn ends.
@@ -289,6 +336,37 @@ impl Whole {
                 self.out.tell(Some(Notice::new(Level::Error, text))).await;
             }
             None => {}
+        }
+    }
+
+    // ---- health ----
+
+    /// Looks at a session's files, and repairs them where that is wanted and nothing runs.
+    pub(super) async fn verify(self, id: SessionId, repair: bool) {
+        let lane = self.shared.lane(&id);
+        if let Some(lane) = &lane {
+            flushed(lane).await;
+            if repair && let Err(why) = yielded(lane, Running::Stays).await {
+                let text = format!("The session {id} was not repaired: {why}.");
+                return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+            }
+        }
+        let (store, session) = (self.store(), id.clone());
+        let report = {
+            let _apart = self.shared.apart.read().await;
+            blocking(move || if repair { store.repair(&session) } else { store.verify(&session) }).await
+        };
+        match report {
+            Some(Ok(report)) => self.out.send(Event::Health(Box::new(report))).await,
+            Some(Err(error)) => {
+                let text = format!("The files of {id} could not be looked at: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+        if let Some(lane) = lane.filter(|_| repair) {
+            // One that nobody looks at stays as it is.
+            let _ = lane.send(ToLane::Reload { rows: SHOWN }).await;
         }
     }
 }

@@ -269,3 +269,74 @@ async fn clearing_ends_the_turn_and_leaves_an_empty_session_of_the_same_name() {
     assert!(matches!(&rows[0].body, Body::User(user) if user.text == "anew"));
     engine.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_is_in_it() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let alone = || Command::Create(NewSession { worktree: true, ..NewSession::default() });
+    let mut engine = Engine::new(home.path());
+    engine.send(alone()).await;
+    engine.notice("No session was made").await;
+    let git = |words: &[&str]| {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"])
+            .args(words)
+            .current_dir(&project)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    let mut trees = Vec::new();
+    for _ in 0..2 {
+        engine.send(alone()).await;
+        let meta = engine.opened().await.meta;
+        let tree = meta.worktree.unwrap();
+        assert_eq!((&meta.cwd, meta.first_cwd.as_ref()), (&tree.path, Some(&tree.path)));
+        assert!(tree.path.join(".git").exists());
+        engine.act(&meta.id, Act::Send { text: "hello".into() }).await;
+        engine.ended().await;
+        trees.push((meta.id, tree.path));
+    }
+    std::fs::write(trees[1].1.join("new"), "work").unwrap();
+    for (session, path) in &trees {
+        engine.send(Command::Delete { sessions: vec![session.clone()], now: false }).await;
+        assert_eq!(deleted(&mut engine).await.0, *session);
+        if *path == trees[1].1 {
+            assert!(engine.notice("stays").await.text.contains(&path.display().to_string()));
+        }
+    }
+    assert_eq!((trees[0].1.exists(), trees[1].1.exists()), (false, true));
+    // One that was never written leaves nothing behind.
+    engine.send(alone()).await;
+    let tree = engine.opened().await.meta.worktree.unwrap();
+    engine.end().await;
+    assert!(!tree.path.exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_health_of_a_session_is_told_also_while_it_is_written() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    let report = |event: &Event| if let Event::Health(report) = event { Some((**report).clone()) } else { None };
+    engine.send(Command::Verify { session: session.clone(), repair: false }).await;
+    let health = engine.until(report).await;
+    assert!(health.is_sound() && health.messages >= 2 && health.session == session.as_str(), "{health:?}");
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    engine.send(Command::Verify { session: session.clone(), repair: true }).await;
+    engine.notice("was not repaired: a turn runs").await;
+    engine.act(&session, Act::Stop).await;
+    engine.changed(|meta| meta.activity == crate::domain::session::Activity::Idle).await;
+    engine.send(Command::Verify { session: session.clone(), repair: true }).await;
+    assert!(engine.until(report).await.is_sound());
+    // It is shown anew and can be written on.
+    engine.opened().await;
+    engine.act(&session, Act::Send { text: "and on".into() }).await;
+    engine.ended().await;
+    engine.end().await;
+}

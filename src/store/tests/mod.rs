@@ -87,6 +87,9 @@ macro_rules! passed_on {
         fn stat(&$self, path: &Path) -> std::io::Result<Stat> {
             $hook("stat").and_then(|()| Disk.stat(path))
         }
+        fn stat_of(&$self, file: &File) -> std::io::Result<Stat> {
+            $hook("stat_of").and_then(|()| Disk.stat_of(file))
+        }
         fn remove(&$self, path: &Path) -> std::io::Result<()> {
             $hook("remove").and_then(|()| Disk.remove(path))
         }
