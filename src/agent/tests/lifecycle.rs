@@ -38,7 +38,7 @@ async fn what_the_workspace_defines_comes_at_the_start_and_when_it_changed() {
         .unwrap();
     engine.send(Command::List).await;
     assert_eq!(engine.until(properties).await.labels.len(), 2, "another program's change is seen with the next list");
-    let path = home.path().join("work/labels/config.json");
+    let path = home.path().join("data/workspaces/w/labels/config.json");
     let rules = r#"{"labels":[{"id":"a","autoRules":[{"pattern":"(?=x)"}]}]}"#;
     std::fs::write(path, rules).unwrap();
     engine.send(Command::List).await;
