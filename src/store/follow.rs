@@ -246,6 +246,8 @@ impl Follower {
         };
         let same_file = stat.map(|stat| stat.ino) == self.live_stat.map(|stat| stat.ino);
         let anew = !same_file || !bytes.starts_with(&self.live_tail);
+        // Of an empty file it cannot be told whether it was emptied once more since the beginning.
+        let unsure = self.first && self.live_tail.is_empty();
         if anew {
             self.live = Live::default();
             self.live_read = 0;
@@ -267,7 +269,7 @@ impl Follower {
             self.finals.retain(|id, _| self.live.rows.iter().any(|entry| entry.row.id == *id));
         }
         self.live_stat = stat;
-        Ok(Some(if anew { Again::Anew } else { Again::Added }))
+        Ok(Some(if anew || unsure { Again::Anew } else { Again::Added }))
     }
 
     /// Reads the rows that were added. `None` when the file is as it was.
