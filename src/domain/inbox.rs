@@ -119,7 +119,7 @@ pub struct SessionHits {
     pub last_message: At,
     /// The first hits.
     pub hits: Vec<Hit>,
-    /// How many there are in all.
+    /// How many there are in all; of a session that is full of them only the first some hundred are counted.
     pub total: u64,
 }
 

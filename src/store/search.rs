@@ -30,6 +30,9 @@ use std::time::Instant;
 
 /// So many hits of a session are handed over; the others are counted.
 pub const MOST_HITS: usize = 50;
+/// After so many rows of a session that hold all words, the rest of it is not looked at: who searches for what stands
+/// everywhere waits for nothing, and its total is this or more. A query with `-word` looks at everything.
+pub const MOST_COUNTED: u64 = 500;
 /// More threads than this only fight for the disk.
 const THREADS: usize = 8;
 /// Results that wait for whoever takes them.
@@ -77,6 +80,7 @@ impl Store {
         self.scan(sessions, query, properties, true, stop, found)
     }
 
+    #[allow(clippy::too_many_arguments, reason = "one more than a search has, for the tests that compare")]
     pub(super) fn scan(
         &self,
         sessions: &[SessionMeta],

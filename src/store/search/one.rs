@@ -2,7 +2,7 @@
 
 use super::excerpt::excerpt;
 use super::lines::Lines;
-use super::{MOST_HITS, Search};
+use super::{MOST_COUNTED, MOST_HITS, Search};
 use crate::domain::fold;
 use crate::domain::inbox::{Hit, HitIn, SessionHits};
 use crate::domain::message::{Body, Message, UserText};
@@ -46,6 +46,8 @@ struct Tally<'a> {
     /// A word was met that must not be there.
     excluded: bool,
     total: u64,
+    /// Those of them that hold all words.
+    full: u64,
     /// The best hits, each with the number of its words, in no order.
     kept: Vec<(u32, u64, Hit)>,
     folded: Vec<u8>,
@@ -64,6 +66,7 @@ impl<'a> Scan<'a> {
             bits: 0,
             excluded: false,
             total: 0,
+            full: 0,
             kept: Vec::new(),
             folded: Vec::new(),
         };
@@ -120,7 +123,8 @@ impl<'a> Scan<'a> {
         }
         let mut end = body;
         while let Some(line) = self.lines.next(io, &file).map_err(error)? {
-            if self.search.stop.load(Ordering::Relaxed) || tally.excluded {
+            if self.search.stop.load(Ordering::Relaxed) || tally.excluded || tally.is_enough() {
+                *bytes = end.max(*bytes);
                 return Ok(());
             }
             end = line.at + line.bytes.len() as u64;
@@ -279,6 +283,7 @@ impl Tally<'_> {
         }
         self.bits |= bits;
         self.total += 1;
+        self.full += u64::from(bits == query.all());
         let words = bits.count_ones();
         if self.kept.len() == MOST_HITS {
             // The last one of those with the fewest words gives way to one with more.
@@ -294,6 +299,11 @@ impl Tally<'_> {
         let row = place.row.map(|row| row.id.clone());
         let hit = Hit { place: place.place, row, at: place.at, when: place.when, line, marks };
         self.kept.push((words, self.total, hit));
+    }
+
+    /// More rows would change nothing that is shown.
+    fn is_enough(&self) -> bool {
+        self.full >= MOST_COUNTED && self.search.query.without.is_empty()
     }
 
     fn hits(mut self, meta: &SessionMeta) -> SessionHits {

@@ -277,6 +277,12 @@ fn many_hits_are_counted_and_the_best_kept() {
     assert_eq!((found[0].total, found[0].hits.len()), (301, 50));
     assert_eq!(found[0].hits[0].line, "needle and thread");
     assert_eq!(found[0].hits[1].line, "needle 0");
+    // What stands everywhere is not counted to the end.
+    let rows: Vec<Message> = (0..700).map(|n| said(n, if n == 699 { "hay and x" } else { "hay" })).collect();
+    let _journal = make(&store, &meta("b-full"), &rows);
+    assert_eq!(search(&store, "hay")[0].total, 500);
+    assert_eq!(search(&store, "hay x")[0].total, 700);
+    assert!(search(&store, "hay -x").is_empty());
 }
 
 #[test]
