@@ -24,11 +24,11 @@ fn a_branch_of_everything_has_every_line_as_it_was() {
             let name = parent.id.as_str();
             let path = session_file(root.path(), name);
             let before = tree(path.parent().unwrap());
-            let rows = store.read(&parent.id, 1000).unwrap().rows;
+            let rows = store.read(&parent.id, 5000).unwrap().rows;
             let branch = store.branch(&parent.id, None, NOW).unwrap();
             assert_eq!(tree(path.parent().unwrap()), before, "{name}");
             assert_ne!(branch.id, parent.id);
-            let mut loaded = store.load(&branch.id, 1000).unwrap();
+            let mut loaded = store.load(&branch.id, 5000).unwrap();
             // What is odd about rows is known to whoever reads them.
             loaded.meta.odd.clone_from(&branch.odd);
             assert_eq!(loaded.meta, branch, "{name}");
