@@ -423,6 +423,15 @@ fn labels_statuses_and_views_are_listed_and_added() {
 }
 
 #[test]
+fn mistakes_in_the_definitions_do_not_keep_anybody_from_working() {
+    let place = Place::new();
+    std::fs::write(place.workspace().join("views.json"), "{").unwrap();
+    let done = place.lisle(&["run", "--connection", "rehearsal", "hello"]);
+    assert_eq!(code(&done), 0, "{}", err(&done));
+    assert!(!out(&done).is_empty() && err(&done).contains("views.json, line 1"), "{}", err(&done));
+}
+
+#[test]
 fn help_tells_what_there_is() {
     let place = Place::new();
     for (args, says) in [

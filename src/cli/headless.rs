@@ -143,7 +143,8 @@ impl Face {
             }
             Event::Notice(notice) if notice.level >= Level::Warning => {
                 complain(&format!("lisle: {} {}", notice.text, notice.hint));
-                if !begun {
+                // Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
+                if !begun && notice.level == Level::Error {
                     return Some(TurnEnd::Failed);
                 }
             }

@@ -11,6 +11,7 @@ use super::io::Stat;
 use super::{Fsync, Store, StoreError, session};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::{BUILTIN_STATUSES, BUILTIN_VIEWS, Definition, Properties, TODO};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// One of the files.
@@ -65,7 +66,7 @@ impl Store {
                 Ok((path, Some(bytes))) => (path, bytes),
                 Ok((_, None)) => continue,
                 Err(error) => {
-                    let notice = Notice::new(Level::Error, format!("{error} {}", kind.instead()));
+                    let notice = Notice::new(Level::Warning, format!("{error} {}", kind.instead()));
                     all.problems.push(notice.hint("Look at the rights of the file and of the folder that it is in."));
                     continue;
                 }
@@ -74,7 +75,7 @@ impl Store {
             if let Err(problem) = reading.file(kind, &bytes, &mut all) {
                 let hint = "Correct the file; until then it is left as it is and nothing is added to it.";
                 all.problems.push(
-                    Notice::new(Level::Error, format!("{}{problem} {}", path.display(), kind.instead())).hint(hint),
+                    Notice::new(Level::Warning, format!("{}{problem} {}", path.display(), kind.instead())).hint(hint),
                 );
             }
             all.problems.extend(reading.problems);
@@ -129,8 +130,12 @@ impl Store {
         let mut first = None;
         for place in kind.places() {
             let path = self.inner.layout.workspace.join(place);
-            if let Some(bytes) = session::whole(self.io(), &path)? {
-                return Ok((path, Some(bytes)));
+            match session::whole(self.io(), &path) {
+                Ok(Some(bytes)) => return Ok((path, Some(bytes))),
+                Ok(None) => {}
+                // Where a folder should be is a file: then there is nothing in it.
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotADirectory => {}
+                Err(error) => return Err(error),
             }
             first.get_or_insert(path);
         }
