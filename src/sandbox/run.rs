@@ -123,8 +123,9 @@ impl Temp {
         use std::os::unix::fs::DirBuilderExt;
         let base = std::env::temp_dir();
         let mut last = None;
-        for _ in 0..8 {
-            let path = base.join(format!("lisle-run-{}-{:08x}", std::process::id(), fastrand::u32(..)));
+        // The process number is nobody else's now; what is left of an earlier one has another number behind it.
+        for n in 0..256 {
+            let path = base.join(format!("lisle-run-{}-{n}", std::process::id()));
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) => last = Some(error),

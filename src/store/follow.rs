@@ -18,6 +18,8 @@ use std::path::PathBuf;
 
 /// So many bytes before the place that was read to are compared when the file was replaced.
 const SAME: u64 = 64 * 1024;
+/// The same for the live file.
+const LIVE_TAIL: usize = 256;
 
 /// What happened to a session that is followed.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +65,8 @@ pub struct Follower {
     turn: Option<bool>,
     live_stat: Option<Stat>,
     live_read: u64,
+    /// The bytes before that place: a file that was emptied and has grown since is another one.
+    live_tail: Vec<u8>,
     live: Live,
     /// Where the last final row of an id begins, of ids that matter to the live file.
     finals: HashMap<MessageId, u64>,
@@ -103,6 +107,7 @@ impl Store {
             turn: None,
             live_stat: None,
             live_read: 0,
+            live_tail: Vec::new(),
             live: Live::default(),
             finals: HashMap::new(),
             told: Vec::new(),
@@ -137,6 +142,7 @@ impl Follower {
         self.live = Live::default();
         self.live_stat = None;
         self.live_read = 0;
+        self.live_tail.clear();
         self.read_live()?;
         let from = self.live.rows.iter().map(|entry| entry.from).min();
         self.finals = from.map(|from| self.reader().finals(&found, from)).transpose()?.unwrap_or_default();
@@ -224,30 +230,44 @@ impl Follower {
         if stat == self.live_stat {
             return Ok(None);
         }
-        let same =
-            matches!((stat, self.live_stat), (Some(now), Some(old)) if now.ino == old.ino && now.len >= self.live_read);
-        if !same {
+        let file = match stat.map(|_| io.open(&path, How::Read)) {
+            Some(Ok(file)) => Some(file),
+            Some(Err(error)) if error.kind() != ErrorKind::NotFound => {
+                return Err(StoreError::io("read", &path, error));
+            }
+            _ => None,
+        };
+        let error = |e| StoreError::io("read", &path, e);
+        let end = stat.map_or(0, |stat| stat.len);
+        let from = self.live_read.saturating_sub(self.live_tail.len() as u64);
+        let mut bytes = match &file {
+            Some(file) => tail::range(&*io, file, from, end).map_err(error)?,
+            None => Vec::new(),
+        };
+        let same_file = stat.map(|stat| stat.ino) == self.live_stat.map(|stat| stat.ino);
+        let anew = !same_file || !bytes.starts_with(&self.live_tail);
+        if anew {
             self.live = Live::default();
             self.live_read = 0;
+            self.live_tail.clear();
+            if let Some(file) = &file {
+                bytes = tail::range(&*io, file, 0, end).map_err(error)?;
+            }
+        } else {
+            bytes.drain(..self.live_tail.len());
         }
-        let anew = !same;
-        if let Some(stat) = stat {
-            let error = |e| StoreError::io("read", &path, e);
-            let bytes = match io.open(&path, How::Read) {
-                Ok(file) => tail::range(&*io, &file, self.live_read, stat.len).map_err(error)?,
-                Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-                Err(e) => return Err(error(e)),
-            };
-            let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
-            self.live.take_all(&bytes[..whole], &self.dir);
-            self.live_read += whole as u64;
-        }
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
+        self.live.take_all(&bytes[..whole], &self.dir);
+        self.live_read += whole as u64;
+        self.live_tail.extend_from_slice(&bytes[..whole]);
+        let excess = self.live_tail.len().saturating_sub(LIVE_TAIL);
+        self.live_tail.drain(..excess);
         if anew {
             // Not of a file that only grew: its rows may be behind the final ones.
             self.finals.retain(|id, _| self.live.rows.iter().any(|entry| entry.row.id == *id));
         }
-        let before = std::mem::replace(&mut self.live_stat, stat);
-        Ok(Some(if anew && before.is_some() { Again::Anew } else { Again::Added }))
+        self.live_stat = stat;
+        Ok(Some(if anew { Again::Anew } else { Again::Added }))
     }
 
     /// Reads the rows that were added. `None` when the file is as it was.

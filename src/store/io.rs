@@ -22,6 +22,8 @@ pub enum How {
     Change,
     /// For reading and for appending; made with mode 0600 when it is missing.
     Append,
+    /// For reading and for appending; it must exist.
+    Extend,
     /// Made with mode 0600, for appending; it must not exist.
     New,
 }
@@ -164,6 +166,9 @@ impl Io for Disk {
             How::Read => {}
             How::Change => {
                 options.write(true);
+            }
+            How::Extend => {
+                options.append(true);
             }
             How::Append => {
                 // create_new first: only a file that we made gets its mode set, whatever the umask took from it.

@@ -381,7 +381,7 @@ impl Journal {
             Some(file) => file,
             None => {
                 suspect = true;
-                io.open(&path, How::Append).map_err(|e| self.error("write", e))?
+                io.open(&path, How::Extend).map_err(|e| self.error("write", e))?
             }
         };
         let file = self.file.insert(file);

@@ -32,7 +32,7 @@ impl Journal {
         }
         match self.appear() {
             Ok(stat) => {
-                if stat.ino != self.ino && self.ino != 0 {
+                if stat.ino != self.ino {
                     self.adopt()?;
                 } else {
                     self.ino = stat.ino;
@@ -53,7 +53,7 @@ impl Journal {
     /// A last line without a newline gets one when it can be read; else it goes to salvage.
     fn mend_tail(&mut self) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
-        let file = io.open(&self.path(), How::Append).map_err(|e| self.error("write", e))?;
+        let file = io.open(&self.path(), How::Extend).map_err(|e| self.error("write", e))?;
         let start = self.head.body.min(self.len);
         let torn = if start == self.len && self.head.body == self.len {
             // No rows: the header itself may lack its newline, or may be no header.

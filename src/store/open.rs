@@ -343,7 +343,7 @@ impl Store {
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,
             None => Vec::new(),
         };
-        let missing = ours::pair(kept.read()?, &bytes).missing;
+        let missing = ours::pair(kept.read()?, &bytes, found.head.sound).missing;
         Ok(missing.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 

@@ -156,15 +156,16 @@ fn id(line: &str) -> Option<String> {
     Fields::parse(line).ok().filter(super::row::is_message)?.text("id")
 }
 
-/// Pairs our lines with the rows of another program's file by id and n-th occurrence.
-pub fn pair(ours: Vec<String>, rows: &[u8]) -> Paired {
+/// Pairs our lines with the rows of another program's file by id and n-th occurrence. Without a row it was cleared, if it
+/// is `sound` and has a header.
+pub fn pair(ours: Vec<String>, rows: &[u8], sound: bool) -> Paired {
     let mut theirs: HashMap<String, std::collections::VecDeque<&str>> = HashMap::new();
     for line in lines(rows) {
         if let Some(id) = id(line) {
             theirs.entry(id).or_default().push_back(line);
         }
     }
-    let mut out = Paired { cleared: theirs.is_empty(), ..Paired::default() };
+    let mut out = Paired { cleared: sound && theirs.is_empty(), ..Paired::default() };
     if out.cleared {
         out.displaced = ours;
         return out;
@@ -219,13 +220,14 @@ mod tests {
         let header = "{\"id\":\"a\",\"createdAt\":1}\n";
         let theirs = [header.to_owned(), row("x", "1"), row("t", "t"), row("y", "other")].concat();
         let ours = vec![row("x", "1"), row("x", "2"), row("y", "mine"), row("z", "1")];
-        let paired = pair(ours.clone(), theirs.as_bytes());
+        let paired = pair(ours.clone(), theirs.as_bytes(), true);
         assert_eq!(paired.missing, [row("x", "2"), row("z", "1")]);
         assert_eq!(
             (paired.displaced, paired.kept, paired.cleared),
             (vec![row("y", "mine")], vec![row("x", "1")], false)
         );
-        let cleared = pair(ours.clone(), header.as_bytes());
+        assert_eq!(pair(ours.clone(), b"", false).missing, ours);
+        let cleared = pair(ours.clone(), header.as_bytes(), true);
         assert_eq!(cleared, Paired { displaced: ours, cleared: true, ..Paired::default() });
     }
 

@@ -194,7 +194,8 @@ impl Journal {
         self.head = found.head;
         self.torn = false;
         self.fresh = true;
-        let file = io.open(&self.path(), How::Append).map_err(|e| self.error("write", e))?;
+        // Not made where it is missing: between their unlink and their rename it would be an empty one, soon lost.
+        let file = io.open(&self.path(), How::Extend).map_err(|e| self.error("write", e))?;
         let same = io.stat_of(&file).map_err(|e| self.error("read", e))?.ino == self.ino;
         // Held open, so that its inode is given to no other while we know it by its inode.
         self.file = if same { Some(file) } else { found.file };
@@ -266,7 +267,7 @@ impl Journal {
                 return Ok(false);
             }
             let rows = tail::range(&*io, &file, self.head.body, stat.len).map_err(|e| self.error("read", e))?;
-            paired = pair(lines, &rows);
+            paired = pair(lines, &rows, self.head.sound);
         }
         let Paired { missing, displaced, kept, .. } = paired;
         if !displaced.is_empty() {
