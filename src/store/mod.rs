@@ -14,7 +14,7 @@
 //! | `change` | properties of a session that nobody has open |
 //! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
 //! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
-//! | `verify` | how a session's files are, and repairs |
+//! | `verify` `repair` | how a session's files are, and repairs |
 //! | `merge` | properties that two programs changed |
 //! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
@@ -50,6 +50,7 @@ mod pieces;
 mod portable;
 mod properties;
 mod refers;
+mod repair;
 pub mod row;
 mod search;
 mod session;

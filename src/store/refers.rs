@@ -150,7 +150,7 @@ mod tests {
             (r#"{"x":"{{SESSION_PATH}}/attachments/hostname {{SESSION_PATH}}/data/hostname"}"#.to_owned(), &[]),
         ] {
             assert_eq!(
-                look(&[line.clone()]),
+                look(std::slice::from_ref(&line)),
                 (used.iter().map(|u| (*u).to_owned()).collect(), 5 - used.len()),
                 "{line}"
             );
