@@ -113,7 +113,10 @@ impl Whole {
         }
         let rules = self.shared.define(properties.clone());
         let news = properties.problems.iter().filter(|problem| !known.problems.contains(problem)).cloned();
-        for problem in news.chain(rules.into_iter().filter(|_| known.labels != properties.labels)) {
+        // One message without a screen has no use for what is wrong with labels, and takes a warning for its end.
+        let told = !self.shared.setup.settings.headless;
+        let all = news.chain(rules.into_iter().filter(|_| known.labels != properties.labels));
+        for problem in all.filter(|_| told) {
             self.out.send(Event::Notice(problem)).await;
         }
         self.out.send(Event::Properties(Box::new(properties))).await;
