@@ -307,10 +307,11 @@ impl Desk {
         let first = std::mem::replace(&mut self.listed, Listed::Yes) == Listed::No;
         let whole = self.whole.clone();
         tokio::spawn(async move {
-            if first {
-                whole.list_cached().await;
-            }
-            let sessions = whole.list().await;
+            let mark = if first { whole.list_cached().await } else { None };
+            let sessions = match mark {
+                Some(mark) if whole.list_changed(mark).await => Vec::new(),
+                _ => whole.list().await,
+            };
             // Files that were changed are seen when a list is asked for; at the start they were read just now.
             if !first {
                 whole.properties().await;

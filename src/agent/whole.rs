@@ -14,7 +14,7 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
 use crate::domain::session::{Activity, Worktree};
 use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
-use crate::store::{Store, StoreError};
+use crate::store::{Mark, Store, StoreError};
 use futures_util::future::join_all;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -26,6 +26,8 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// So many sessions are named when many could not be changed.
 const NAMED: usize = 3;
+/// Up to so many changed sessions are sent one by one instead of all sessions.
+const FEW: usize = 16;
 
 /// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in
 /// order.
@@ -66,22 +68,43 @@ impl Whole {
     // ---- the list ----
 
     /// Sends what the last list left behind, for the first frame.
-    pub(super) async fn list_cached(&self) {
+    pub(super) async fn list_cached(&self) -> Option<Mark> {
         let store = self.store();
-        if let Some(sessions) = blocking(move || store.cached()).await.flatten() {
-            self.listed(sessions).await;
-        }
+        let (sessions, mark) = blocking(move || store.cached()).await.flatten()?;
+        self.listed(sessions).await;
+        Some(mark)
     }
 
-    /// Reads all sessions and sends them.
+    /// Sends what is other than what the last list left behind; false where all sessions are to be sent, or known.
+    pub(super) async fn list_changed(&self, mark: Mark) -> bool {
+        if self.shared.setup.settings.inbox.archive_idle_days.is_some() {
+            return false;
+        }
+        let store = self.store();
+        let Some(changed) = blocking(move || store.changed_since(mark)).await.flatten() else { return false };
+        if changed.len() > FEW || changed.iter().any(|meta| meta.hidden) {
+            return false;
+        }
+        for meta in changed {
+            let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&meta.id);
+            if !live {
+                self.out.send(Event::Changed(Box::new(meta))).await;
+            }
+        }
+        true
+    }
+
+    /// Reads all sessions and sends them. They come back where somebody wants them.
     pub(super) async fn list(&self) -> Vec<SessionMeta> {
         let store = self.store();
         let Some(listing) = blocking(move || store.list()).await else { return Vec::new() };
         for notice in listing.notices {
             self.out.send(Event::Notice(notice)).await;
         }
-        self.listed(listing.sessions.clone()).await;
-        listing.sessions
+        let wanted = self.shared.setup.settings.inbox.archive_idle_days.is_some();
+        let kept = if wanted { listing.sessions.clone() } else { Vec::new() };
+        self.listed(listing.sessions).await;
+        kept
     }
 
     /// What lanes know is newer than what files say.

@@ -326,7 +326,7 @@ mod tests {
         // What the user has not committed is not touched; files that git does not know are in nobody's way.
         std::fs::write(repository.join("a"), "changed\n").unwrap();
         assert!(matches!(merge(&made).await, Err(WorktreeError::Dirty { path }) if path == repository));
-        run(&repository, &["checkout", "--quiet", "--", "a"]);
+        run(&repository, &["reset", "--quiet", "--hard"]);
         std::fs::write(repository.join("unknown"), "x").unwrap();
         assert_eq!(merge(&made).await.unwrap(), Merged::Done(1));
         assert_eq!(std::fs::read_to_string(repository.join("b")).unwrap(), "two\n");

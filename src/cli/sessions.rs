@@ -222,8 +222,9 @@ fn health(report: &HealthReport) -> String {
         (false, false) => "odd",
         (false, true) => "repaired in part",
     };
-    let (messages, files, bytes) = (report.messages, report.files, size(report.bytes));
-    let mut out = format!("{}  {word}: {messages} messages, {files} files, {bytes}\n", report.session);
+    let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let (messages, files) = (count(report.messages, "message"), count(report.files, "file"));
+    let mut out = format!("{}  {word}: {messages}, {files}, {}\n", report.session, size(report.bytes));
     let mut line = |text: &str| {
         let _ = writeln!(out, "  {}", sanitise::clean_line(text));
     };
@@ -236,7 +237,7 @@ fn health(report: &HealthReport) -> String {
     if let Some(holder) = &report.held_by {
         line(&format!("Open in {holder}."));
     }
-    let can = if report.repaired { "Done" } else { "--repair" };
+    let can = if report.repaired { "Done" } else { "With --repair" };
     report.repairs.iter().for_each(|repair| line(&format!("{can}: {repair}")));
     out
 }

@@ -149,7 +149,7 @@ impl Journal {
         session::replace(&*io, &self.path(), &bytes, true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
-        self.take_found(found)
+        self.take_found(found).map(drop)
     }
 
     /// Writes the file anew with this line 1; every other byte stays. Nothing is ever missing: the new file is whole

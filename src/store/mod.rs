@@ -66,7 +66,7 @@ pub use around::Around;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};
-pub use list::Listing;
+pub use list::{Listing, Mark};
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
 pub use properties::PropertiesStamp;
 pub use session::Page;

@@ -111,15 +111,9 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
 /// # Errors
 /// What the system says.
 pub fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
-    let mut before = io.stat(path)?;
-    loop {
-        let file = io.open(path, How::Read)?;
-        let after = io.stat(path)?;
-        if before.ino == after.ino {
-            return Ok((file, after));
-        }
-        before = after;
-    }
+    let file = io.open(path, How::Read)?;
+    let stat = io.stat_of(&file)?;
+    Ok((file, stat))
 }
 
 /// The first bytes, at least to the end of the header.

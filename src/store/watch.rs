@@ -183,32 +183,29 @@ impl Journal {
         session::replace(&*io, &path, &bytes, true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
-        self.take_found(found)
+        self.take_found(found).map(drop)
     }
 
-    /// Goes on with the file that was found.
-    pub(super) fn take_found(&mut self, found: Found) -> Result<(), StoreError> {
+    /// Goes on with the file that was found. False when its name is another one's by now.
+    pub(super) fn take_found(&mut self, found: Found) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
         self.ino = found.ino;
         self.len = found.len;
         self.head = found.head;
         self.torn = false;
         self.fresh = true;
-        // Held open, so that its inode is given to no other while we know it by its inode.
-        self.file = None;
         let file = io.open(&self.path(), How::Append).map_err(|e| self.error("write", e))?;
-        if io.stat(&self.path()).is_ok_and(|stat| stat.ino == self.ino) {
-            self.file = Some(file);
-        }
-        Ok(())
+        let same = io.stat_of(&file).map_err(|e| self.error("read", e))?.ino == self.ino;
+        // Held open, so that its inode is given to no other while we know it by its inode.
+        self.file = if same { Some(file) } else { found.file };
+        Ok(same)
     }
 
     /// Another program replaced the file or its line 1: what is there now is the base of what we write, but for what
     /// we changed and did not write yet.
     pub(super) fn adopt(&mut self) -> Result<(), StoreError> {
         for _ in 0..TRIES {
-            self.adopt_header()?;
-            if self.pair_ours()? {
+            if self.adopt_header()? && self.pair_ours()? {
                 if self.rewrites > 0 && self.ours.is_none() {
                     // From here on it may come again.
                     self.ours = Some(Ours::new(self.store.clone(), &self.dir));
@@ -219,7 +216,7 @@ impl Journal {
         Err(self.error("read", busy()))
     }
 
-    fn adopt_header(&mut self) -> Result<(), StoreError> {
+    fn adopt_header(&mut self) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
         self.present()?;
         let found = session::find(&*io, &self.dir)?;
@@ -239,14 +236,14 @@ impl Journal {
         self.base = theirs;
         self.refused = None;
         let replaced = found.ino != self.ino;
-        self.take_found(found)?;
+        let same = self.take_found(found)?;
         self.header_due = true;
         if replaced {
             self.rewrites += 1;
             self.elsewhere = Elsewhere::Rewritten(self.rewrites);
         }
         self.reconcile = true;
-        Ok(())
+        Ok(same)
     }
 
     /// Looks which of our rows another program left out or changed. The former wait for the next write. False when the

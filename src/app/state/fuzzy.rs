@@ -26,12 +26,24 @@ pub fn rank<'a>(query: &str, texts: impl Iterator<Item = &'a str>) -> Vec<(usize
     found.into_iter().map(|(_, place, marks)| (place, marks)).collect()
 }
 
+/// Characters that mean more than themselves in what is typed.
+const MEANING: [char; 5] = ['!', '^', '$', '\'', '\\'];
+
 /// Words that texts are held against one by one, for a list that keeps its own order.
 #[derive(Clone)]
 pub struct Narrowed {
     words: String,
+    /// The words where they are plain letters, each with whether its case counts.
+    plain: Option<Vec<(Vec<u8>, Case)>>,
     pattern: Pattern,
     matcher: Matcher,
+}
+
+/// Whether upper and lower case are told apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Same,
+    Counts,
 }
 
 impl std::fmt::Debug for Narrowed {
@@ -45,11 +57,26 @@ impl Narrowed {
     #[must_use]
     pub fn new(words: &str) -> Self {
         let pattern = Pattern::parse(words, CaseMatching::Smart, Normalization::Smart);
-        Self { words: words.to_owned(), pattern, matcher: Matcher::new(Config::DEFAULT) }
+        let plain = (words.is_ascii() && !words.contains(MEANING)).then(|| {
+            let words = words.split_ascii_whitespace();
+            let case =
+                |word: &str| if word.bytes().any(|b| b.is_ascii_uppercase()) { Case::Counts } else { Case::Same };
+            words.map(|word| (word.as_bytes().to_vec(), case(word))).collect()
+        });
+        Self { words: words.to_owned(), plain, pattern, matcher: Matcher::new(Config::DEFAULT) }
     }
 
-    /// Whether a text matches.
+    /// Whether a text matches. Plain words in plain text need no score: their letters must stand there in their order.
     pub fn matches(&mut self, text: &str) -> bool {
+        if let Some(plain) = self.plain.as_ref().filter(|_| text.is_ascii()) {
+            return plain.iter().all(|(word, case)| {
+                let mut rest = text.bytes();
+                word.iter().all(|want| match case {
+                    Case::Same => rest.any(|b| b.eq_ignore_ascii_case(want)),
+                    Case::Counts => rest.any(|b| b == *want),
+                })
+            });
+        }
         let mut buffer = Vec::new();
         self.pattern.score(Utf32Str::new(text, &mut buffer), &mut self.matcher).is_some()
     }
@@ -57,7 +84,7 @@ impl Narrowed {
     /// What matches `words` is surely among what matches this: more was typed, and only letters.
     #[must_use]
     pub fn is_wider_than(&self, words: &str) -> bool {
-        words.starts_with(&self.words) && !words.contains(['!', '^', '$', '\'', '\\'])
+        words.starts_with(&self.words) && !words.contains(MEANING)
     }
 }
 

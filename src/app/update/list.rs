@@ -131,7 +131,8 @@ fn filters(state: &mut State) {
     let plain = Facet::PLAIN.into_iter().map(|facet| (0, facet));
     let statuses = catalogue.statuses().into_iter().map(|entry| (0, Facet::Status(entry.id.to_string())));
     let labels = catalogue.labels().into_iter().map(|entry| (entry.depth, Facet::Label(entry.id.to_string())));
-    for (depth, facet) in plain.chain(statuses).chain(labels) {
+    let views = catalogue.views().iter().map(|view| (0, Facet::View(view.id.clone())));
+    for (depth, facet) in plain.chain(views).chain(statuses).chain(labels) {
         let detail = match facets.wish(&facet) {
             Wish::None => facet.kind_word(),
             Wish::Only => "only these; again: all but these",

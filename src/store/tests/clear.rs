@@ -29,7 +29,9 @@ fn a_session(root: &Path) -> SessionId {
 }
 
 fn cleared(store: &Store, id: &SessionId) -> Result<TrashId, StoreError> {
-    let mut journal = writer_of(store.load(id, 9)?);
+    let Access::Writer(mut journal) = store.load(id, 9)?.access else {
+        return Err(StoreError::Closed { path: store.session_dir(id) });
+    };
     let done = journal.clear(NOW.plus(50))?;
     journal.close()?;
     Ok(done)
@@ -85,7 +87,12 @@ fn a_session_of_another_program_forgets_its_provider_session() {
         let loaded = store.load(&id(name), 9).unwrap();
         assert!(loaded.rows.is_empty() && !loaded.foreign_last_write, "{name}");
         let back = store.restore(&trash).unwrap();
-        assert_eq!(ids(&store.read(&back.id, 2000).unwrap().rows), ids(&rows), "{name}");
+        // Rows without an id have the place of their line for one.
+        let named = |rows: &[Message]| -> Vec<String> {
+            ids(rows).into_iter().filter(|id| !id.starts_with("line-")).map(str::to_owned).collect()
+        };
+        let again = store.read(&back.id, 2000).unwrap().rows;
+        assert_eq!((again.len(), named(&again)), (rows.len(), named(&rows)), "{name}");
     }
 }
 

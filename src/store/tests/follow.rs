@@ -20,7 +20,7 @@ impl Mirror {
     }
 
     /// Takes what came; other news come back.
-    fn take(&mut self, news: Vec<Followed>) -> Vec<Followed> {
+    fn take(&mut self, news: Vec<Followed>, now: impl Fn() -> BTreeMap<String, Message>) -> Vec<Followed> {
         let mut other = Vec::new();
         for one in news {
             match one {
@@ -32,6 +32,7 @@ impl Mirror {
                 Followed::Dropped(id) => drop(self.rows.remove(id.as_str())),
                 Followed::Queue(queue) => self.queue = queue,
                 Followed::Meta(meta) => self.title = meta.title,
+                Followed::Rewritten => self.rows = now(),
                 one => other.push(one),
             }
         }
@@ -103,7 +104,11 @@ fn whoever_follows_knows_at_any_time_what_is_there() {
                 _ => {}
             }
             if let Some(follower) = follower.as_mut().filter(|_| random.bool()) {
-                assert_eq!(mirror.take(follower.poll().unwrap()), [], "seed {seed}, step {n}");
+                assert_eq!(
+                    mirror.take(follower.poll().unwrap(), || rows_of(&reads, &name)),
+                    [],
+                    "seed {seed}, step {n}"
+                );
                 assert_eq!(mirror.rows, rows_of(&reads, &name), "seed {seed}, step {n}");
             }
         }
@@ -113,12 +118,12 @@ fn whoever_follows_knows_at_any_time_what_is_there() {
         }
         journal.turn(false).unwrap();
         journal.close().unwrap();
-        assert_eq!(mirror.take(follower.poll().unwrap()), []);
+        assert_eq!(mirror.take(follower.poll().unwrap(), || rows_of(&reads, &name)), []);
         assert_eq!((&mirror.rows, &mirror.title), (&rows_of(&reads, &name), &given.title));
         assert_eq!(mirror.queue, reads.load(&name, 9).unwrap().queue);
         drop(journal);
-        assert_eq!(mirror.take(follower.poll().unwrap()), [Followed::Free]);
-        assert_eq!(mirror.take(follower.poll().unwrap()), []);
+        assert_eq!(mirror.take(follower.poll().unwrap(), || rows_of(&reads, &name)), [Followed::Free]);
+        assert_eq!(mirror.take(follower.poll().unwrap(), || rows_of(&reads, &name)), []);
     }
 }
 

@@ -8,9 +8,9 @@ mod follow;
 mod life;
 mod lifecycle;
 mod properties;
+mod rewrites;
 mod scale;
 mod search;
-mod rewrites;
 mod takeover;
 mod two;
 mod verify;
@@ -86,6 +86,9 @@ macro_rules! passed_on {
         }
         fn stat(&$self, path: &Path) -> std::io::Result<Stat> {
             $hook("stat").and_then(|()| Disk.stat(path))
+        }
+        fn stat_of(&$self, file: &File) -> std::io::Result<Stat> {
+            $hook("stat_of").and_then(|()| Disk.stat_of(file))
         }
         fn remove(&$self, path: &Path) -> std::io::Result<()> {
             $hook("remove").and_then(|()| Disk.remove(path))

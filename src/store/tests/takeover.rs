@@ -59,7 +59,8 @@ fn a_holder_that_stops_at_any_call_and_goes_on_doubles_and_loses_nothing() {
         at += 1;
         let root = tempfile::tempdir().unwrap();
         drop(store_with(root.path(), Arc::new(Quick)).create(&meta("a")).unwrap());
-        let calls = Arc::new(AtomicU64::new(0));
+        // It stops while it writes, not while it opens.
+        let calls = Arc::new(AtomicU64::new(u64::MAX / 2));
         let (stopped, stops) = sync_channel(1);
         let (go, goes) = sync_channel::<()>(1);
         let stop: Stop = (at, stopped.clone(), Mutex::new(goes));
@@ -72,13 +73,8 @@ fn a_holder_that_stops_at_any_call_and_goes_on_doubles_and_loses_nothing() {
             Ok(())
         };
         let old_store = store_with(root.path(), Arc::new(Hooked(hook)));
-        let loaded = {
-            // It stops while it writes, not while it opens.
-            calls.store(u64::MAX / 2, SeqCst);
-            let loaded = old_store.load(&id("a"), 9).unwrap();
-            calls.store(0, SeqCst);
-            loaded
-        };
+        let loaded = old_store.load(&id("a"), 9).unwrap();
+        calls.store(0, SeqCst);
         let mut old = writer_of(loaded);
         let path = session_file(root.path(), "a");
         let when = format!("call {at}");

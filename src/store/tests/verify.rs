@@ -67,7 +67,9 @@ fn every_session_is_sound_after_a_repair_and_nothing_is_lost() {
             let seen = store.read(&listed.id, 5000).unwrap();
             let whole = |rows: &[Message]| -> Vec<String> {
                 let rows = rows.iter().filter(|row| !matches!(row.body, Body::Odd(_)));
-                rows.map(|row| row.id.as_str().to_owned()).collect()
+                // Rows without an id have the place of their line for one.
+                rows.map(|row| row.id.as_str().split_once("line-").map_or(row.id.as_str(), |_| "line").to_owned())
+                    .collect()
             };
             assert_eq!(looked.messages, whole(&seen.rows).len() as u64, "{name}");
             let source = if path.exists() { path.clone() } else { dir.join("session.jsonl.tmp") };
@@ -83,7 +85,7 @@ fn every_session_is_sound_after_a_repair_and_nothing_is_lost() {
             assert_nothing_lost(&dir, &rows, name);
             let after = store.load(&listed.id, 5000).unwrap();
             assert_eq!(whole(&after.rows), whole(&seen.rows), "{name}");
-            assert_eq!(after.meta.messages, report.messages.max(after.meta.messages), "{name}");
+            assert!(after.meta.messages >= report.messages, "{name}");
             if report.repaired {
                 // The copy is what was there, byte for byte.
                 let kept = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path());
@@ -103,8 +105,10 @@ fn every_session_is_sound_after_a_repair_and_nothing_is_lost() {
                 }
                 Some(_) => {}
                 None => {
-                    let unknown = |text: &str| text.contains("does not know") || text.contains("not UTF-8");
-                    assert!(again.odd.iter().all(|(text, _)| unknown(text)), "{name}: {again:?}");
+                    let helpless =
+                        ["does not know", "not UTF-8", "other programs read only", "is not known", "is not used"];
+                    let known = |text: &str| helpless.iter().any(|word| text.contains(word));
+                    assert!(again.odd.iter().all(|(text, _)| known(text)), "{name}: {again:?}");
                     assert!(again.missing.is_empty() && again.unfinished == 0, "{name}: {again:?}");
                 }
             }

@@ -102,7 +102,10 @@ fn title(paint: &mut Paint<'_>, area: Rect) {
             right.extend(paint.hints(&[(out, "all")]));
             right.push(paint.piece("  ", Role::Dim));
         }
-        right.push(paint.piece(count.to_string(), Role::Dim));
+        right.push(match sessions.marks.len() {
+            0 => paint.piece(count.to_string(), Role::Dim),
+            marked => paint.piece(format!("{marked} marked"), Role::Accent),
+        });
         let taken = u16::try_from(cells::pieces_width(&right)).unwrap_or(0);
         paint.sides(area, &left, &right, 2);
         let field = cells::after(area, 2);

@@ -2,7 +2,10 @@
 //! places in their order, and which labels stand below which.
 
 use crate::domain::colour::Colour;
+use crate::domain::expression::Expression;
+use crate::domain::ids::At;
 use crate::domain::property::{Category, Label, Properties, split_label};
+use crate::domain::session::SessionMeta;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -25,9 +28,28 @@ pub struct Entry {
     below: HashSet<Arc<str>>,
 }
 
-/// The statuses and labels, by id.
+/// A view whose condition was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// Its id.
+    pub id: String,
+    /// What the screen says.
+    pub name: String,
+    condition: Expression,
+}
+
+impl Named {
+    /// Whether a session is in it. One for which no answer can be computed is not.
+    #[must_use]
+    pub fn holds(&self, meta: &SessionMeta, now: At) -> bool {
+        self.condition.matches(meta, now).unwrap_or(false)
+    }
+}
+
+/// The statuses and labels, by id, and the views in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
+    views: Vec<Named>,
     statuses: HashMap<Arc<str>, Entry>,
     labels: HashMap<Arc<str>, Entry>,
     default_status: Option<Arc<str>>,
@@ -56,6 +78,12 @@ impl Catalogue {
         for label in &properties.labels {
             made.add(label, 0);
         }
+        // What is wrong with a condition is told with the other problems of the definitions.
+        let read = properties.views.iter().filter_map(|view| {
+            let condition = Expression::parse(&view.expression).ok()?;
+            Some(Named { id: view.id.clone(), name: view.name.clone(), condition })
+        });
+        made.views = read.collect();
         made
     }
 
@@ -133,6 +161,18 @@ impl Catalogue {
     pub fn is_under(&self, entry: &str, wanted: &str) -> bool {
         let (id, _) = split_label(entry);
         id == wanted || self.labels.get(wanted).is_some_and(|entry| entry.below.contains(id))
+    }
+
+    /// A view, by its id.
+    #[must_use]
+    pub fn view(&self, id: &str) -> Option<&Named> {
+        self.views.iter().find(|view| view.id == id)
+    }
+
+    /// The views.
+    #[must_use]
+    pub fn views(&self) -> &[Named] {
+        &self.views
     }
 
     /// The statuses in their order.

@@ -5,6 +5,7 @@
 
 use super::catalogue::Catalogue;
 use crate::app::state::edit::Line;
+use crate::domain::ids::At;
 use crate::domain::session::{Activity, SessionMeta};
 use std::fmt;
 
@@ -34,6 +35,8 @@ pub enum Facet {
     Status(String),
     /// With this label or one below it.
     Label(String),
+    /// In this view.
+    View(String),
 }
 
 impl fmt::Display for Facet {
@@ -47,6 +50,7 @@ impl fmt::Display for Facet {
             Facet::Hidden => f.write_str("is:hidden"),
             Facet::Status(id) => write!(f, "status:{id}"),
             Facet::Label(id) => write!(f, "label:{id}"),
+            Facet::View(id) => write!(f, "view:{id}"),
         }
     }
 }
@@ -66,6 +70,7 @@ impl Facet {
             "is" => Self::PLAIN.into_iter().find(|facet| facet.to_string() == text),
             "status" => Some(Facet::Status(what.replace('_', "-"))),
             "label" => Some(Facet::Label(what.to_owned())),
+            "view" => Some(Facet::View(what.to_owned())),
             _ => None,
         }
     }
@@ -74,7 +79,7 @@ impl Facet {
     #[must_use]
     pub fn is_begun(word: &str) -> bool {
         let bare = word.strip_prefix('-').unwrap_or(word);
-        ["is:", "status:", "label:"].iter().any(|kind| bare.starts_with(kind))
+        ["is:", "status:", "label:", "view:"].iter().any(|kind| bare.starts_with(kind))
     }
 
     /// The workspace has it. Where it defines nothing, any name will do.
@@ -83,6 +88,7 @@ impl Facet {
         match self {
             Facet::Status(id) => catalogue.has_status(id),
             Facet::Label(id) => catalogue.has_label(id),
+            Facet::View(id) => catalogue.view(id).is_some(),
             _ => true,
         }
     }
@@ -100,6 +106,7 @@ impl Facet {
             Facet::Label(id) => {
                 format!("#{}", catalogue.label_entry(id).map_or(id.as_str(), |entry| entry.name.as_str()))
             }
+            Facet::View(id) => catalogue.view(id).map_or_else(|| id.clone(), |view| view.name.clone()),
         }
     }
 
@@ -109,6 +116,7 @@ impl Facet {
         match self {
             Facet::Status(_) => "status",
             Facet::Label(_) => "label",
+            Facet::View(_) => "view",
             _ => "",
         }
     }
@@ -123,10 +131,11 @@ impl Facet {
             Facet::Hidden => 4,
             Facet::Status(_) => 5,
             Facet::Label(_) => 6,
+            Facet::View(_) => 7,
         }
     }
 
-    fn holds(&self, meta: &SessionMeta, catalogue: &Catalogue) -> bool {
+    fn holds(&self, meta: &SessionMeta, catalogue: &Catalogue, now: At) -> bool {
         match self {
             Facet::NeedsYou => needs_you(meta),
             Facet::Unread => meta.unread,
@@ -135,6 +144,7 @@ impl Facet {
             Facet::Hidden => meta.hidden,
             Facet::Status(id) => *catalogue.status(&meta.status).1 == *catalogue.status(id).1,
             Facet::Label(id) => meta.labels.iter().any(|entry| catalogue.is_under(entry, id)),
+            Facet::View(id) => catalogue.view(id).is_some_and(|view| view.holds(meta, now)),
         }
     }
 }
@@ -232,13 +242,13 @@ impl Facets {
 
     /// Whether a session is listed.
     #[must_use]
-    pub fn pass(&self, meta: &SessionMeta, catalogue: &Catalogue) -> bool {
+    pub fn pass(&self, meta: &SessionMeta, catalogue: &Catalogue, now: At) -> bool {
         // What is put away is not listed unless it is asked for.
         if meta.archived && !self.only.contains(&Facet::Archived) || meta.hidden && !self.only.contains(&Facet::Hidden)
         {
             return false;
         }
-        let holds = |facet: &Facet| facet.holds(meta, catalogue);
+        let holds = |facet: &Facet| facet.holds(meta, catalogue, now);
         let wanted =
             self.only.iter().all(|facet| self.only.iter().filter(|other| other.kind() == facet.kind()).any(holds));
         wanted && !self.without.iter().any(holds)
@@ -256,7 +266,7 @@ pub fn needs_you(meta: &SessionMeta) -> bool {
 mod tests {
     use super::*;
     use crate::domain::Mode;
-    use crate::domain::ids::{At, SessionId};
+    use crate::domain::ids::SessionId;
 
     fn passes(filter: &str, change: impl Fn(&mut SessionMeta)) -> bool {
         let mut meta = SessionMeta::new(SessionId::parse("a").unwrap(), At(1), Mode::Ask, "/w".into());
@@ -264,7 +274,7 @@ mod tests {
         let (facets, rest) = Facets::parse(filter.split(' ').filter(|word| !word.is_empty()));
         assert_eq!(rest, "");
         assert_eq!(Facets::parse(facets.texts().iter().map(String::as_str)).0, facets, "read back");
-        facets.pass(&meta, &Catalogue::default())
+        facets.pass(&meta, &Catalogue::default(), At(1))
     }
 
     #[test]

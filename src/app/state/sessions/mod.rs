@@ -304,7 +304,7 @@ impl Sessions {
             self.arrange(now, utc_offset);
         }
         self.count_in(&meta);
-        let stands = self.facets_pass(&meta).then(|| {
+        let stands = self.facets_pass(&meta, now).then(|| {
             let group = group_of(&meta, self.grouping, &self.calendar, &self.catalogue);
             (group, meta.last_message)
         });
@@ -394,13 +394,13 @@ impl Sessions {
         stale
     }
 
-    fn facets_pass(&self, meta: &SessionMeta) -> bool {
+    fn facets_pass(&self, meta: &SessionMeta, now: At) -> bool {
         if self.typed.is_empty() {
-            return self.facets.pass(meta, &self.catalogue);
+            return self.facets.pass(meta, &self.catalogue, now);
         }
         let mut both = self.facets.clone();
         both.extend(self.typed.clone());
-        both.pass(meta, &self.catalogue)
+        both.pass(meta, &self.catalogue, now)
     }
 
     /// Makes all rows anew. The cursor stays with its session; if that is not listed any more, it goes to the one that
@@ -419,7 +419,7 @@ impl Sessions {
         let mut all = Vec::with_capacity(self.known.len());
         for known in self.known.values_mut() {
             let meta = &known.meta;
-            known.stands = facets.pass(meta, &self.catalogue).then(|| {
+            known.stands = facets.pass(meta, &self.catalogue, now).then(|| {
                 let group = group_of(meta, self.grouping, &self.calendar, &self.catalogue);
                 (group, meta.last_message)
             });

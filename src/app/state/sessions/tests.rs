@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::Mode;
-use crate::domain::property::{Label, Status};
+use crate::domain::property::{Label, Status, View};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -127,6 +127,23 @@ fn groups_by_other_things() {
     sessions.set_facet(Facet::Label("bug".to_owned()), Wish::Only, At(NOON), 0);
     assert_eq!(shown(&sessions), ["b"], "with what is below it");
     assert_eq!(sessions.facets().only[0].shown(sessions.catalogue()), "#BUG");
+    sessions.set_facet(Facet::Label("bug".to_owned()), Wish::None, At(NOON), 0);
+    let view = |id: &str, expression: &str| View {
+        id: id.to_owned(),
+        name: id.to_uppercase(),
+        description: None,
+        color: None,
+        expression: expression.to_owned(),
+    };
+    let views = vec![view("labelled", "contains(labels, \"doc\")"), view("broken", "((")];
+    sessions.define(&Properties { views, ..properties.clone() }, At(NOON), 0);
+    typed(&mut sessions, "view:labelled");
+    assert_eq!(shown(&sessions), ["a"]);
+    typed(&mut sessions, "-view:labelled");
+    assert_eq!(shown(&sessions), ["d", "c", "b"]);
+    typed(&mut sessions, "view:broken");
+    assert_eq!((shown(&sessions).len(), sessions.unknown_facets().len()), (4, 1));
+    sessions.set_facet(Facet::View("labelled".to_owned()), Wish::Only, At(NOON), 0);
     let kept = sessions.kept();
     let mut next = Sessions::default();
     next.recall(kept.clone());
