@@ -121,18 +121,15 @@ impl Shared {
         self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
     }
 
-    /// The workspace defines this from now on. What is wrong with its rules comes back.
-    pub(super) fn define(&self, properties: Properties) -> Vec<Notice> {
+    /// The workspace defines this from now on.
+    pub(super) fn define(&self, properties: Properties) {
         let by_status = self.setup.settings.inbox.auto_status && !self.setup.store.is_foreign();
-        let labels = AutoLabels::new(&properties.labels);
-        let problems = labels.problems().to_vec();
         let automatic = Automatic {
             statuses: if by_status { properties.statuses.clone().into() } else { Arc::default() },
-            labels: Arc::new(labels),
+            labels: Arc::new(AutoLabels::new(&properties.labels)),
         };
         *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) =
             Workspace { properties: Arc::new(properties), automatic };
-        problems
     }
 
     /// A session got another id.

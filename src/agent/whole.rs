@@ -134,10 +134,11 @@ impl Whole {
         if properties == *known {
             return;
         }
-        let rules = self.shared.define(properties.clone());
-        let news = properties.problems.iter().filter(|problem| !known.problems.contains(problem)).cloned();
-        for problem in news.chain(rules.into_iter().filter(|_| known.labels != properties.labels)) {
-            self.out.send(Event::Notice(problem)).await;
+        self.shared.define(properties.clone());
+        // One message without a screen has no use for what is wrong with labels, and takes a warning for its end.
+        let told = !self.shared.setup.settings.headless;
+        for problem in properties.problems.iter().filter(|problem| told && !known.problems.contains(problem)) {
+            self.out.send(Event::Notice(problem.clone())).await;
         }
         self.out.send(Event::Properties(Box::new(properties))).await;
     }

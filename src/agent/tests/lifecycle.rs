@@ -306,10 +306,10 @@ async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_
     std::fs::write(trees[1].1.join("new"), "work").unwrap();
     for (session, path) in &trees {
         engine.send(Command::Delete { sessions: vec![session.clone()], now: false }).await;
-        assert_eq!(deleted(&mut engine).await.0, *session);
         if *path == trees[1].1 {
             assert!(engine.notice("stays").await.text.contains(&path.display().to_string()));
         }
+        assert_eq!(deleted(&mut engine).await.0, *session);
     }
     assert_eq!((trees[0].1.exists(), trees[1].1.exists()), (false, true));
     // One that was never written leaves nothing behind.
