@@ -72,7 +72,9 @@ fn list() -> Vec<Row> {
         assert_eq!(store.list().sessions.len(), SESSIONS);
     });
     let warm = runs(20, || assert_eq!(store.list().sessions.len(), SESSIONS));
-    let cached = runs(20, || assert_eq!(store.cached().unwrap().len(), SESSIONS));
+    let cached = runs(20, || assert_eq!(store.cached().unwrap().0.len(), SESSIONS));
+    let (_, mark) = store.cached().unwrap();
+    let same = runs(20, || assert_eq!(store.changed_since(mark), Some(Vec::new())));
     let index = fs::read_dir(root.path().join("state/index")).unwrap().next().unwrap().unwrap();
     let changed = root.path().join("work/sessions").join(stores::id(SESSIONS - 1)).join("session.jsonl");
     let one = runs(10, || {
@@ -82,6 +84,7 @@ fn list() -> Vec<Row> {
     });
     vec![
         row("list 10,000 sessions: from the cache alone (median)", cached, "40 ms"),
+        row("list 10,000 sessions: whether any changed (median)", same, "-"),
         row("list 10,000 sessions: whole, cache warm (median)", warm, "150 ms"),
         row("list 10,000 sessions: one changed, cache renewed (median)", one, "-"),
         row("list 10,000 sessions: cache deleted (median)", cold, "1500 ms"),

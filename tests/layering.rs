@@ -130,7 +130,16 @@ const HOUSE: &[Room] = &[
     Room {
         name: "agent",
         sees: &["domain", "store", "provider", "permit", "tools", "sandbox"],
-        uses: &["tokio", "tokio_util", "std::fs", "std::io", "std::time::Instant", "std::time::SystemTime", "fastrand"],
+        uses: &[
+            "std::process::Stdio",
+            "tokio",
+            "tokio_util",
+            "std::fs",
+            "std::io",
+            "std::time::Instant",
+            "std::time::SystemTime",
+            "fastrand",
+        ],
     },
     Room { name: "keymap", sees: &["domain"], uses: &[] },
     // Styles are values that tui_textarea's own calls take; ratatui's widgets stay outside.

@@ -84,6 +84,7 @@ fn copy_tree(from: &Path, to: &Path) {
 
 const SWIFT: &str = "260902-swift-river";
 const CALM: &str = "260903-calm-forest";
+const MISTY: &str = "260911-misty-valley";
 
 #[test]
 fn the_list_is_filtered_by_what_sessions_are() {
@@ -314,6 +315,39 @@ fn a_branch_is_a_session_of_its_own() {
     let none = place.lisle(&["sessions", "branch", CALM, "--at", "nowhere"]);
     assert_eq!((code(&none), out(&none)), (1, String::new()));
     assert!(err(&none).contains("260903-calm-forest was not branched"), "{}", err(&none));
+}
+
+#[test]
+fn files_are_verified_and_repaired() {
+    let place = Place::new();
+    let sound = place.out(&["sessions", "verify", SWIFT]);
+    assert!(sound.starts_with("260902-swift-river  sound: 2 messages, "), "{sound}");
+    let file = place.session(MISTY).join("session.jsonl");
+    let mut text = std::fs::read_to_string(&file).unwrap();
+    text.push_str("{\"id\": torn");
+    std::fs::write(&file, &text).unwrap();
+    let odd = place.lisle(&["sessions", "verify", MISTY]);
+    assert_eq!((code(&odd), err(&odd)), (1, String::new()));
+    assert!(
+        out(&odd).contains("odd") && out(&odd).contains("Line 4") && out(&odd).contains("With --repair: "),
+        "{}",
+        out(&odd)
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "looking changes nothing");
+    let all = place.lisle(&["sessions", "verify"]);
+    assert_eq!(code(&all), 1);
+    assert!(
+        out(&all).contains("\n260911-misty-valley  odd") || out(&all).starts_with("260911-misty-valley  odd"),
+        "{}",
+        out(&all)
+    );
+    assert!(out(&all).contains("30 sessions, "), "{}", out(&all));
+    let repaired = place.json(&["sessions", "verify", MISTY, "--repair", "--json"]);
+    assert_eq!((&repaired[0]["repaired"], &repaired[0]["messages"]), (&true.into(), &2.into()));
+    assert!(place.out(&["sessions", "verify", MISTY]).contains("  sound: 2 messages"));
+    let none = place.lisle(&["sessions", "verify", "260101-no-where"]);
+    assert_eq!((code(&none), out(&none)), (1, String::new()));
+    assert!(err(&none).contains("260101-no-where could not be read"), "{}", err(&none));
 }
 
 /// What the program prints in a terminal when this is typed, and its exit status.

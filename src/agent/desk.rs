@@ -73,13 +73,13 @@ pub struct Inbox {
     pub archive_idle_days: Option<u32>,
     /// What is in the trash for so many days is deleted. 0: nothing comes into the trash.
     pub trash_days: u32,
-    /// The folder of the worktrees that are made for sessions of this workspace.
-    pub worktrees: PathBuf,
+    /// lisle's data folder, in which worktrees are made.
+    pub data: PathBuf,
 }
 
 impl Default for Inbox {
     fn default() -> Self {
-        Self { auto_status: true, archive_idle_days: None, trash_days: 30, worktrees: PathBuf::new() }
+        Self { auto_status: true, archive_idle_days: None, trash_days: 30, data: PathBuf::new() }
     }
 }
 
@@ -121,15 +121,18 @@ impl Shared {
         self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
     }
 
-    /// The workspace defines this from now on.
-    pub(super) fn define(&self, properties: Properties) {
+    /// The workspace defines this from now on. What is wrong with its rules comes back.
+    pub(super) fn define(&self, properties: Properties) -> Vec<Notice> {
         let by_status = self.setup.settings.inbox.auto_status && !self.setup.store.is_foreign();
+        let labels = AutoLabels::new(&properties.labels);
+        let problems = labels.problems().to_vec();
         let automatic = Automatic {
             statuses: if by_status { properties.statuses.clone().into() } else { Arc::default() },
-            labels: Arc::new(AutoLabels::new(&properties.labels)),
+            labels: Arc::new(labels),
         };
         *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) =
             Workspace { properties: Arc::new(properties), automatic };
+        problems
     }
 
     /// A session got another id.
@@ -200,11 +203,35 @@ enum Listed {
 impl Desk {
     async fn work(mut self, mut commands: mpsc::Receiver<Command>) {
         self.configured().await;
-        while let Some(command) = commands.recv().await {
+        let (ready, mut made) = mpsc::unbounded_channel();
+        loop {
+            let command = tokio::select! {
+                command = commands.recv() => command,
+                Some(meta) = made.recv() => {
+                    self.begin(meta);
+                    continue;
+                }
+            };
+            let Some(command) = command else { break };
             let whole = self.whole.clone();
             match command {
                 Command::List => self.list(),
-                Command::Create(new) => self.create(new).await,
+                Command::Create(new) => {
+                    let alone = new.worktree;
+                    let meta = self.create(new);
+                    if alone {
+                        // A checkout of a large repository takes its time.
+                        let ready = ready.clone();
+                        tokio::spawn(async move {
+                            if let Some(meta) = whole.with_worktree(meta).await {
+                                // Without a desk there is no session either.
+                                let _ = ready.send(meta);
+                            }
+                        });
+                    } else {
+                        self.begin(meta);
+                    }
+                }
                 Command::Open { session, rows } => {
                     // Only what is listed is opened: the session that has this id.
                     self.shared.know(&session);
@@ -241,7 +268,16 @@ impl Desk {
                     let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
                     self.search.begin(store, properties, search, &query, self.out.clone());
                 }
-                Command::Branch { .. } | Command::Rewind { .. } | Command::Clear { .. } | Command::Verify { .. } => {}
+                Command::Branch { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), at, false));
+                }
+                Command::Rewind { session, at } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), Some(at), true));
+                }
+                Command::Clear { session } => self.to(&session, ToLane::Clear).await,
+                Command::Verify { session, repair } => {
+                    tokio::spawn(whole.verify(self.shared.meant(&session), repair));
+                }
                 Command::Shutdown => break,
             }
         }
@@ -271,10 +307,11 @@ impl Desk {
         let first = std::mem::replace(&mut self.listed, Listed::Yes) == Listed::No;
         let whole = self.whole.clone();
         tokio::spawn(async move {
-            if first {
-                whole.list_cached().await;
-            }
-            let sessions = whole.list().await;
+            let mark = if first { whole.list_cached().await } else { None };
+            let sessions = match mark {
+                Some(mark) if whole.list_changed(mark).await => Vec::new(),
+                _ => whole.list().await,
+            };
             // Files that were changed are seen when a list is asked for; at the start they were read just now.
             if !first {
                 whole.properties().await;
@@ -284,9 +321,9 @@ impl Desk {
         });
     }
 
-    async fn create(&mut self, new: NewSession) {
+    /// A session as it is wanted. It has its id though it is not on disk yet.
+    fn create(&self, new: NewSession) -> SessionMeta {
         let now = super::lane::now();
-        // A session that is not on disk yet has its id all the same.
         let mut id = self.shared.setup.store.fresh_id(now);
         while self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
             id = self.shared.setup.store.fresh_id(now);
@@ -301,8 +338,11 @@ impl Desk {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
             Some(info.default_model.clone()).filter(|model| !model.is_empty())
         });
-        let session = meta.id.clone();
-        let lane = self.start(session, Some(meta));
+        meta
+    }
+
+    fn begin(&mut self, meta: SessionMeta) {
+        let lane = self.start(meta.id.clone(), Some(meta));
         // A fresh lane has room.
         let _ = lane.try_send(ToLane::Open { rows: 0 });
     }

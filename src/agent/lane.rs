@@ -10,12 +10,13 @@ mod follow;
 mod keep;
 
 use super::desk::Shared;
-use super::files::{Files, trouble};
+use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
 use super::work::{Site, Works};
+use super::worktree;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
@@ -68,6 +69,10 @@ pub(super) enum ToLane {
     Reload {
         rows: usize,
     },
+    /// Take all messages out.
+    Clear,
+    /// End the turn, if one runs here.
+    Stop,
     /// Save what waits, so that the files can be read.
     Flush {
         done: oneshot::Sender<()>,
@@ -203,6 +208,8 @@ impl Lane {
                     let _ = done.send(changed);
                 }
                 Some(ToLane::Yield { running, done }) => self.give_up(running, done).await,
+                Some(ToLane::Clear) => self.clear().await,
+                Some(ToLane::Stop) => self.input(Input::Act(Act::Stop)).await,
                 Some(ToLane::Reload { rows }) => self.reopen(rows).await,
                 Some(ToLane::Flush { done }) => {
                     self.flush().await;
@@ -229,6 +236,13 @@ impl Lane {
                 Some(_) => {}
                 None => break,
             }
+        }
+        if matches!(self.files.standing(), Standing::New { .. })
+            && let Some(made) = &self.machine.meta.worktree
+            && let Err(error) = worktree::remove(made, worktree::Loss::Refused).await
+        {
+            // A session that was never written leaves nothing behind, unless somebody worked there.
+            tracing::warn!(%error, "the worktree {} stays", made.path.display());
         }
         if let Err(error) = self.files.close().await {
             let notice = trouble(&error).hint("What was not saved is lost with this process.");

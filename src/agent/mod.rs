@@ -1,8 +1,11 @@
 //! The agent: turns, calls, queues, and many sessions at once.
 //!
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
-//! gets, `lane` performs the steps of one session on its `files`, [`desk`] keeps many lanes, `whole` works on sessions as a
-//! whole, [`link`] is the pair of channels that a face holds.
+//! gets, [`labels`] what a message gives by itself, [`worktree`] is where a session works alone, `lane` performs the steps of
+//! one session on its `files`, [`desk`] keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of
+//! channels that a face holds.
+//! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
+//! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
 pub mod connections;
 pub mod context;
@@ -21,6 +24,7 @@ pub mod step;
 mod tests;
 mod whole;
 mod work;
+pub mod worktree;
 
 pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};

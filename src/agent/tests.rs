@@ -61,7 +61,7 @@ impl Engine {
             runner: "lisle".into(),
             sandbox: String::new(),
             enforced: false,
-            inbox: Inbox { worktrees: home.join("data/worktrees/w"), ..Inbox::default() },
+            inbox: Inbox { data: home.join("data"), ..Inbox::default() },
         };
         change(&mut settings);
         let store = store(home);

@@ -5,14 +5,16 @@
 
 use super::desk::{Shared, blocking};
 use super::files::trouble;
-use super::lane::{Running, ToLane, Yielded, now};
+use super::labels::AutoLabels;
+use super::lane::{Running, SHOWN, ToLane, Yielded, now};
 use super::outbox::Outbox;
+use super::worktree;
 use crate::domain::inbox::{Change, TrashId};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
-use crate::domain::session::Activity;
-use crate::domain::{At, Event, SessionId, SessionMeta};
-use crate::store::{Store, StoreError};
+use crate::domain::session::{Activity, Worktree};
+use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
+use crate::store::{Mark, Store, StoreError};
 use futures_util::future::join_all;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -24,6 +26,8 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// So many sessions are named when many could not be changed.
 const NAMED: usize = 3;
+/// Up to so many changed sessions are sent one by one instead of all sessions.
+const FEW: usize = 16;
 
 /// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in
 /// order.
@@ -64,22 +68,43 @@ impl Whole {
     // ---- the list ----
 
     /// Sends what the last list left behind, for the first frame.
-    pub(super) async fn list_cached(&self) {
+    pub(super) async fn list_cached(&self) -> Option<Mark> {
         let store = self.store();
-        if let Some(sessions) = blocking(move || store.cached()).await.flatten() {
-            self.listed(sessions).await;
-        }
+        let (sessions, mark) = blocking(move || store.cached()).await.flatten()?;
+        self.listed(sessions).await;
+        Some(mark)
     }
 
-    /// Reads all sessions and sends them.
+    /// Sends what is other than what the last list left behind; false where all sessions are to be sent, or known.
+    pub(super) async fn list_changed(&self, mark: Mark) -> bool {
+        if self.shared.setup.settings.inbox.archive_idle_days.is_some() {
+            return false;
+        }
+        let store = self.store();
+        let Some(changed) = blocking(move || store.changed_since(mark)).await.flatten() else { return false };
+        if changed.len() > FEW || changed.iter().any(|meta| meta.hidden) {
+            return false;
+        }
+        for meta in changed {
+            let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&meta.id);
+            if !live {
+                self.out.send(Event::Changed(Box::new(meta))).await;
+            }
+        }
+        true
+    }
+
+    /// Reads all sessions and sends them. They come back where somebody wants them.
     pub(super) async fn list(&self) -> Vec<SessionMeta> {
         let store = self.store();
         let Some(listing) = blocking(move || store.list()).await else { return Vec::new() };
         for notice in listing.notices {
             self.out.send(Event::Notice(notice)).await;
         }
-        self.listed(listing.sessions.clone()).await;
-        listing.sessions
+        let wanted = self.shared.setup.settings.inbox.archive_idle_days.is_some();
+        let kept = if wanted { listing.sessions.clone() } else { Vec::new() };
+        self.listed(listing.sessions).await;
+        kept
     }
 
     /// What lanes know is newer than what files say.
@@ -98,16 +123,22 @@ impl Whole {
     /// Reads what the workspace defines and tells it where that is news.
     pub(super) async fn properties(&self) {
         let (store, known) = (self.store(), self.shared.properties());
-        let Some(properties) = blocking(move || store.properties()).await else { return };
+        let read = move || {
+            let mut properties = store.properties();
+            // Rules that cannot be run are mistakes in the files, too.
+            let rules = AutoLabels::new(&properties.labels);
+            properties.problems.extend_from_slice(rules.problems());
+            properties
+        };
+        let Some(properties) = blocking(read).await else { return };
         if properties == *known {
             return;
         }
-        for problem in &properties.problems {
-            if !known.problems.contains(problem) {
-                self.out.send(Event::Notice(problem.clone())).await;
-            }
+        let rules = self.shared.define(properties.clone());
+        let news = properties.problems.iter().filter(|problem| !known.problems.contains(problem)).cloned();
+        for problem in news.chain(rules.into_iter().filter(|_| known.labels != properties.labels)) {
+            self.out.send(Event::Notice(problem)).await;
         }
-        self.shared.define(properties.clone());
         self.out.send(Event::Properties(Box::new(properties))).await;
     }
 
@@ -229,7 +260,9 @@ impl Whole {
             // One that ended already needs no end.
             let _ = lane.send(ToLane::Shutdown).await;
         }
-        drop(worktree);
+        if let Some(worktree) = worktree {
+            self.remove_worktree(worktree).await;
+        }
         Ok(trash)
     }
 
@@ -256,6 +289,107 @@ impl Whole {
         let store = self.store();
         if let Some(trash) = blocking(move || store.trash()).await {
             self.out.send(Event::Trash(trash)).await;
+        }
+    }
+
+    // ---- worktrees ----
+
+    /// Makes a git worktree for a new session, which works there from the start. `None` when that cannot be: the user was
+    /// told, and a session that was to work alone is not made to work with others.
+    pub(super) async fn with_worktree(&self, mut meta: SessionMeta) -> Option<SessionMeta> {
+        let data = &self.shared.setup.settings.inbox.data;
+        match worktree::create(&meta.cwd, data, self.shared.setup.store.workspace_name(), &meta.id).await {
+            Ok(made) => {
+                meta.cwd.clone_from(&made.path);
+                meta.first_cwd = Some(made.path.clone());
+                meta.worktree = Some(made);
+                Some(meta)
+            }
+            Err(error) => {
+                let text = format!("No session was made: {error}.");
+                let hint = "Without a worktree it works in the directory itself.";
+                self.out.tell(Some(Notice::new(Level::Error, text).hint(hint))).await;
+                None
+            }
+        }
+    }
+
+    /// The worktree of a session that is gone goes too, unless something in it is nowhere else.
+    async fn remove_worktree(&self, left: Worktree) {
+        let path = left.path.display();
+        let notice = match worktree::remove(&left, worktree::Loss::Refused).await {
+            Ok(worktree::BranchLeft::Gone) => return,
+            Ok(worktree::BranchLeft::Kept) => {
+                let text = format!("The branch {} stays: it has commits that are nowhere else.", left.branch);
+                let hint = format!("Merge it in {}, or remove it with git branch -D.", left.repository.display());
+                Notice::new(Level::Info, text).hint(hint)
+            }
+            Err(worktree::WorktreeError::Dirty { .. }) => {
+                let text = format!("The worktree {path} stays: it has changes that are not committed.");
+                Notice::new(Level::Warning, text).hint(format!("Its branch is {}.", left.branch))
+            }
+            Err(error) => {
+                let text = format!("The worktree {path} was not removed: {error}.");
+                Notice::new(Level::Warning, text).hint("git worktree remove removes it.")
+            }
+        };
+        self.out.tell(Some(notice)).await;
+    }
+
+    // ---- branches ----
+
+    /// Makes a branch. `rewound`: it takes the session's place, whose turn ends.
+    pub(super) async fn branch(self, from: SessionId, at: Option<MessageId>, rewound: bool) {
+        if let Some(lane) = self.shared.lane(&from) {
+            if rewound {
+                // Without the lane nothing runs either.
+                let _ = lane.send(ToLane::Stop).await;
+            }
+            flushed(&lane).await;
+        }
+        let (store, session, time) = (self.store(), from.clone(), now());
+        match blocking(move || store.branch(&session, at.as_ref(), time)).await {
+            Some(Ok(meta)) => {
+                let to = meta.id.clone();
+                self.out.send(Event::Changed(Box::new(meta))).await;
+                self.out.send(Event::Branched { from, to, rewound }).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("No branch was made of {from}: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+
+    // ---- health ----
+
+    /// Looks at a session's files, and repairs them where that is wanted and nothing runs.
+    pub(super) async fn verify(self, id: SessionId, repair: bool) {
+        let lane = self.shared.lane(&id);
+        if let Some(lane) = &lane {
+            flushed(lane).await;
+            if repair && let Err(why) = yielded(lane, Running::Stays).await {
+                let text = format!("The session {id} was not repaired: {why}.");
+                return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+            }
+        }
+        let (store, session) = (self.store(), id.clone());
+        let report = {
+            let _apart = self.shared.apart.read().await;
+            blocking(move || if repair { store.repair(&session) } else { store.verify(&session) }).await
+        };
+        match report {
+            Some(Ok(report)) => self.out.send(Event::Health(Box::new(report))).await,
+            Some(Err(error)) => {
+                let text = format!("The files of {id} could not be looked at: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+        if let Some(lane) = lane.filter(|_| repair) {
+            // One that nobody looks at stays as it is.
+            let _ = lane.send(ToLane::Reload { rows: SHOWN }).await;
         }
     }
 }

@@ -145,6 +145,10 @@ pub enum SessionsCommand {
     ///
     /// A session whose id is taken meanwhile gets another one.
     Restore(Restore),
+    /// Look whether the files of sessions are whole.
+    ///
+    /// Exit status: 0 all of them are, 1 something is odd or could not be read.
+    Verify(Verify),
 }
 
 /// A command that only lists.
@@ -293,6 +297,20 @@ pub struct Restore {
     #[arg(value_name = "TRASH-ID", value_parser = trash_id, required = true)]
     pub trash: Vec<TrashId>,
     /// Print the sessions as a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle sessions verify`.
+#[derive(Debug, ClapArgs)]
+pub struct Verify {
+    /// Which session; all of them without it.
+    #[arg(value_name = "ID", value_parser = session_id)]
+    pub id: Option<SessionId>,
+    /// Also repair what can be; a copy of what is changed is kept.
+    #[arg(long)]
+    pub repair: bool,
+    /// As a JSON array.
     #[arg(long)]
     pub json: bool,
 }

@@ -4,6 +4,7 @@ use super::Exit;
 use super::args::{LabelsCommand, StatusesCommand, ViewsCommand};
 use super::output::{complain, say};
 use super::sessions::print_json;
+use crate::agent::labels::AutoLabels;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, Status, View};
 use crate::domain::{At, sanitise};
@@ -83,6 +84,9 @@ pub(super) fn labels(ground: &Ground, command: LabelsCommand) -> Exit {
     match command {
         LabelsCommand::List(args) => {
             let properties = read(ground, Told::Yes);
+            for problem in AutoLabels::new(&properties.labels).problems() {
+                complain(&format!("lisle: {} {}", problem.text, problem.hint));
+            }
             if args.json {
                 return print_json(&properties.labels);
             }

@@ -2,11 +2,12 @@
 //! or JSON. What changes them is `change`'s.
 
 use super::Exit;
-use super::args::{Json, List, SessionsCommand, Show};
+use super::args::{Json, List, SessionsCommand, Show, Verify};
 use super::change;
 use super::definitions::{self, Told};
 use super::output::{complain, say};
 use crate::domain::expression::Expression;
+use crate::domain::inbox::HealthReport;
 use crate::domain::message::{Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::{At, SessionMeta, sanitise};
@@ -25,6 +26,7 @@ pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
         SessionsCommand::Unarchive(args) => change::archive(ground, &args, false),
         SessionsCommand::Delete(args) => change::delete(ground, &args),
         SessionsCommand::Restore(args) => change::restore(ground, &args),
+        SessionsCommand::Verify(args) => verify(ground, &args),
     }
 }
 
@@ -163,6 +165,81 @@ fn trash(ground: &Ground, args: &Json) -> Exit {
     }
     say(&out);
     Exit::Done
+}
+
+fn verify(ground: &Ground, args: &Verify) -> Exit {
+    let ids = match &args.id {
+        Some(id) => vec![id.clone()],
+        None => {
+            let listing = ground.store.list();
+            for notice in &listing.notices {
+                complain(&format!("lisle: {}", notice.text));
+            }
+            let mut ids: Vec<_> = listing.sessions.into_iter().map(|meta| meta.id).collect();
+            ids.sort();
+            ids
+        }
+    };
+    let mut exit = Exit::Done;
+    let mut reports = Vec::new();
+    for id in &ids {
+        let looked = if args.repair { ground.store.repair(id) } else { ground.store.verify(id) };
+        match looked {
+            Ok(report) => reports.push(report),
+            Err(error) => {
+                complain(&format!(
+                    "lisle: {id} could not be {}: {error}.",
+                    if args.repair { "repaired" } else { "read" }
+                ));
+                exit = Exit::Failed;
+            }
+        }
+    }
+    let odd = reports.iter().filter(|report| !report.is_sound()).count();
+    if odd > 0 {
+        exit = Exit::Failed;
+    }
+    if args.json {
+        return match print_json(&reports) {
+            Exit::Done => exit,
+            failed => failed,
+        };
+    }
+    let told = |report: &&HealthReport| args.id.is_some() || !report.is_sound() || report.repaired;
+    let mut out: String = reports.iter().filter(told).map(health).collect();
+    if args.id.is_none() {
+        let _ = writeln!(out, "{} sessions, {odd} with something odd.", reports.len());
+    }
+    say(&out);
+    exit
+}
+
+/// How the files of a session are, over several lines.
+fn health(report: &HealthReport) -> String {
+    let word = match (report.is_sound(), report.repaired) {
+        (true, false) => "sound",
+        (true, true) => "repaired",
+        (false, false) => "odd",
+        (false, true) => "repaired in part",
+    };
+    let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let (messages, files) = (count(report.messages, "message"), count(report.files, "file"));
+    let mut out = format!("{}  {word}: {messages}, {files}, {}\n", report.session, size(report.bytes));
+    let mut line = |text: &str| {
+        let _ = writeln!(out, "  {}", sanitise::clean_line(text));
+    };
+    report.odd.iter().for_each(|(sentence, _)| line(sentence));
+    if report.unfinished > 0 {
+        line(&format!("A death left {} rows or queued messages unfinished.", report.unfinished));
+    }
+    report.missing.iter().for_each(|path| line(&format!("A row refers to {path}, which is missing.")));
+    report.orphans.iter().for_each(|path| line(&format!("No row refers to {path}.")));
+    if let Some(holder) = &report.held_by {
+        line(&format!("Open in {holder}."));
+    }
+    let can = if report.repaired { "Done" } else { "With --repair" };
+    report.repairs.iter().for_each(|repair| line(&format!("{can}: {repair}")));
+    out
 }
 
 /// Bytes as people read them.

@@ -208,14 +208,11 @@ impl Ground {
 
     fn inbox(&self) -> agent::Inbox {
         let said = &self.settings.inbox;
-        // The folder's name: the workspace's own may hold anything.
-        let workspace = self.store.session_dir(&SessionId::numbered(0));
-        let workspace = workspace.ancestors().nth(2).and_then(|dir| dir.file_name()).unwrap_or_default();
         agent::Inbox {
             auto_status: said.auto_status,
             archive_idle_days: said.archive_idle_days,
             trash_days: said.trash_days,
-            worktrees: self.paths.data.join("worktrees").join(workspace),
+            data: self.paths.data.clone(),
         }
     }
 

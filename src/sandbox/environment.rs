@@ -103,6 +103,11 @@ const SET: &[(&str, &str)] = &[
     ("NO_COLOR", "1"),
 ];
 
+/// lisle's own environment, cleaned for a program of the user's that it runs in `cwd` for itself, such as git.
+pub fn own(cwd: &Path) -> Vec<(OsString, OsString)> {
+    cleaned(std::env::vars_os(), cwd)
+}
+
 /// The environment for a command that runs in `cwd`, made from `own`. Looks at the folders of `PATH`.
 pub fn cleaned(own: impl IntoIterator<Item = (OsString, OsString)>, cwd: &Path) -> Vec<(OsString, OsString)> {
     let mut out: Vec<(OsString, OsString)> =

@@ -4,7 +4,7 @@
 //! process writes it. The branch is made under a name that no list shows and gets its own with one rename.
 
 use super::header::{self, Counted, Home, Second};
-use super::io::{How, Io};
+use super::io::How;
 use super::journal::Journal;
 use super::refers::Refers;
 use super::session::{self, Found, Reader};
@@ -14,7 +14,6 @@ use crate::domain::session::{BranchedFrom, SessionMeta};
 use crate::domain::usage::Usage;
 use crate::domain::{At, MessageId, Mode, SessionId};
 use serde_json::Value;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Keys of the header that are about the parent's own life.
@@ -116,7 +115,7 @@ impl Store {
         };
         io.mkdir(temp).map_err(|e| StoreError::io("make", temp, e))?;
         let mut refers = Refers::of(io, &reader.dir)?;
-        let mut out = Out { io, file: io.open(&path, How::New).map_err(error)?, waiting: Vec::new(), written: 0 };
+        let mut out = files::Lines::new(io, io.open(&path, How::New).map_err(error)?);
         out.line(line.as_bytes()).map_err(error)?;
         if let Some(file) = &found.file {
             tail::each(io, file, found.head.body, cut.end, |line| {
@@ -268,51 +267,4 @@ fn cut(
         whole.last = Some(row.id.clone());
     }
     Ok(whole)
-}
-
-/// A file that is written line by line, in large pieces.
-struct Out<'a> {
-    io: &'a dyn Io,
-    file: File,
-    waiting: Vec<u8>,
-    written: u64,
-}
-
-const LARGE: usize = 1 << 20;
-
-impl Out<'_> {
-    fn line(&mut self, line: &[u8]) -> std::io::Result<()> {
-        self.waiting.extend_from_slice(line);
-        self.waiting.push(b'\n');
-        if self.waiting.len() < LARGE { Ok(()) } else { self.flush() }
-    }
-
-    fn copy(&mut self, from: &File, start: u64, end: u64) -> std::io::Result<()> {
-        let mut at = start;
-        while at < end {
-            let bytes = tail::range(self.io, from, at, (at + LARGE as u64).min(end))?;
-            if bytes.is_empty() {
-                break;
-            }
-            at += bytes.len() as u64;
-            self.waiting.extend_from_slice(&bytes);
-            self.flush()?;
-        }
-        self.line(b"")
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        if !self.waiting.is_empty() {
-            self.io.append(&self.file, &self.waiting)?;
-            self.written += self.waiting.len() as u64;
-            self.waiting.clear();
-        }
-        Ok(())
-    }
-
-    /// The file and its length.
-    fn end(mut self) -> std::io::Result<(File, u64)> {
-        self.flush()?;
-        Ok((self.file, self.written))
-    }
 }

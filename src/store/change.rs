@@ -70,7 +70,6 @@ impl Store {
         journal.carry(left, &[]);
         journal.set_meta(meta.clone(), own);
         journal.close()?;
-        self.sync_dir(&dir)?;
         drop(journal);
         Ok(session::find(self.io(), &dir).map_or(meta, |found| reader.meta(&found)))
     }

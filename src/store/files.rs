@@ -1,9 +1,10 @@
-//! Trees of files: looked through, copied, removed. Symbolic links are never followed.
+//! Trees of files: looked through, copied, removed. Symbolic links are never followed. And files written line by line.
 //!
 //! What a tree means is left to the callers.
 
 use super::io::{How, Io, Kind, Stat};
 use super::{StoreError, tail};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -119,4 +120,68 @@ pub fn remove_all(io: &dyn Io, path: &Path) -> Result<(), StoreError> {
         }
     }
     gone(path, io.remove(path))
+}
+
+/// A file that is written line by line, in large pieces.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    io: &'a dyn Io,
+    file: File,
+    waiting: Vec<u8>,
+    written: u64,
+}
+
+const LARGE: usize = 1 << 20;
+
+impl<'a> Lines<'a> {
+    /// Writes to a new, empty file.
+    pub fn new(io: &'a dyn Io, file: File) -> Self {
+        Self { io, file, waiting: Vec::new(), written: 0 }
+    }
+
+    /// Adds a line, which comes without its newline.
+    ///
+    /// # Errors
+    /// When it cannot be written; so for every call here.
+    pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        self.waiting.extend_from_slice(line);
+        self.waiting.push(b'\n');
+        if self.waiting.len() < LARGE { Ok(()) } else { self.flush() }
+    }
+
+    /// Adds a line that stands in another file.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn copy(&mut self, from: &File, start: u64, end: u64) -> io::Result<()> {
+        let mut at = start;
+        while at < end {
+            let bytes = tail::range(self.io, from, at, (at + LARGE as u64).min(end))?;
+            if bytes.is_empty() {
+                break;
+            }
+            at += bytes.len() as u64;
+            self.waiting.extend_from_slice(&bytes);
+            self.flush()?;
+        }
+        self.line(b"")
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.waiting.is_empty() {
+            self.io.append(&self.file, &self.waiting)?;
+            self.written += self.waiting.len() as u64;
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+
+    /// The file and its length.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn end(mut self) -> io::Result<(File, u64)> {
+        self.flush()?;
+        Ok((self.file, self.written))
+    }
 }

@@ -67,12 +67,22 @@ pub struct Follower {
     /// Where the last final row of an id begins, of ids that matter to the live file.
     finals: HashMap<MessageId, u64>,
     /// The live rows as they were told.
-    told: Vec<Message>,
+    told: Vec<Told>,
+    /// Nothing was told since the beginning.
+    first: bool,
     queue: Vec<Queued>,
     meta: Option<SessionMeta>,
     missing: bool,
     gone: bool,
     free: bool,
+}
+
+/// A live row.
+#[derive(Debug)]
+struct Told {
+    row: Message,
+    /// Whoever is told knows exactly this. Without it, that one may have read a later state by itself.
+    sure: bool,
 }
 
 impl Store {
@@ -96,6 +106,7 @@ impl Store {
             live: Live::default(),
             finals: HashMap::new(),
             told: Vec::new(),
+            first: true,
             queue: Vec::new(),
             meta: None,
             missing: false,
@@ -129,6 +140,9 @@ impl Follower {
         self.read_live()?;
         let from = self.live.rows.iter().map(|entry| entry.from).min();
         self.finals = from.map(|from| self.reader().finals(&found, from)).transpose()?.unwrap_or_default();
+        let unsure = |row| Told { row, sure: false };
+        self.told = self.live.open_rows(&self.finals).into_iter().map(unsure).collect();
+        self.first = true;
         self.body = found.head.body;
         // A line that is being written is read once it is whole.
         self.read = match &found.file {
@@ -157,14 +171,15 @@ impl Follower {
         }
         let live = self.read_live()?;
         let rows = self.read_rows(&mut out)?;
-        if rows == Some(Again::Anew) {
+        // A live file that is another one since the beginning may have lost what was read of it in between.
+        if rows == Some(Again::Anew) || (self.first && live == Some(Again::Anew)) {
             self.begin()?;
-            self.told.clear();
             out.push(Followed::Rewritten);
         }
-        if live || rows.is_some() {
+        if live.is_some() || rows.is_some() || self.first {
             self.tell_live(&mut out);
         }
+        self.first = false;
         let header = io.stat(&self.dir.join(layout::HEADER)).ok();
         if rows.is_some() || header != self.header || self.turn != Some(self.live.turn) {
             self.tell_meta(&mut out)?;
@@ -201,14 +216,13 @@ impl Follower {
         Ok(false)
     }
 
-    /// Reads what was added to the live file, or all of it when it is another one. True when that may have changed
-    /// something.
-    fn read_live(&mut self) -> Result<bool, StoreError> {
+    /// Reads what was added to the live file, or all of it when it is another one. `None` when it is as it was.
+    fn read_live(&mut self) -> Result<Option<Again>, StoreError> {
         let path = self.dir.join(layout::LIVE);
         let io = self.store.inner.io.clone();
         let stat = io.stat(&path).ok();
         if stat == self.live_stat {
-            return Ok(false);
+            return Ok(None);
         }
         let same =
             matches!((stat, self.live_stat), (Some(now), Some(old)) if now.ino == old.ino && now.len >= self.live_read);
@@ -232,8 +246,8 @@ impl Follower {
             // Not of a file that only grew: its rows may be behind the final ones.
             self.finals.retain(|id, _| self.live.rows.iter().any(|entry| entry.row.id == *id));
         }
-        self.live_stat = stat;
-        Ok(true)
+        let before = std::mem::replace(&mut self.live_stat, stat);
+        Ok(Some(if anew && before.is_some() { Again::Anew } else { Again::Added }))
     }
 
     /// Reads the rows that were added. `None` when the file is as it was.
@@ -261,7 +275,7 @@ impl Follower {
                 for mut row in row::read(line.strip_suffix(b"\n").unwrap_or(line), at, 0, &self.dir).rows {
                     row::settle(&mut row);
                     self.finals.insert(row.id.clone(), at);
-                    self.told.retain(|told| told.id != row.id);
+                    self.told.retain(|told| told.row.id != row.id);
                     out.push(Followed::Row(Box::new(row)));
                 }
             }
@@ -299,29 +313,29 @@ impl Follower {
     fn tell_live(&mut self, out: &mut Vec<Followed>) {
         let open = self.live.open_rows(&self.finals);
         for row in &open {
-            match self.told.iter_mut().find(|told| told.id == row.id) {
+            match self.told.iter_mut().find(|told| told.row.id == row.id) {
                 None => {
                     out.push(Followed::Row(Box::new(row.clone())));
-                    self.told.push(row.clone());
+                    self.told.push(Told { row: row.clone(), sure: true });
                 }
-                Some(told) if told == row => {}
+                Some(told) if told.sure && told.row == *row => {}
                 Some(told) => {
-                    match live::grown(told, row) {
+                    match live::grown(&told.row, row).filter(|_| told.sure) {
                         Some(add) => out.push(Followed::Delta { id: row.id.clone(), add }),
                         None => out.push(Followed::Row(Box::new(row.clone()))),
                     }
-                    told.clone_from(row);
+                    *told = Told { row: row.clone(), sure: true };
                 }
             }
         }
-        // A final row was taken from this list when it came.
-        self.told.retain(|told| {
-            let stays = open.iter().any(|row| row.id == told.id);
-            if !stays {
-                out.push(Followed::Dropped(told.id.clone()));
-            }
-            stays
-        });
+        // A final row was taken from this list when it came. What came and went between two calls may have been read.
+        let mut gone = std::mem::take(&mut self.live.dropped);
+        gone.retain(|id| self.first && !self.finals.contains_key(id));
+        gone.extend(self.told.iter().map(|told| told.row.id.clone()));
+        gone.retain(|id| open.iter().all(|row| row.id != *id));
+        self.told.retain(|told| !gone.contains(&told.row.id));
+        gone.dedup();
+        out.extend(gone.into_iter().map(Followed::Dropped));
         if self.queue != self.live.queue {
             self.queue.clone_from(&self.live.queue);
             out.push(Followed::Queue(self.queue.clone()));

@@ -8,10 +8,10 @@ use super::io::How;
 use super::journal::Journal;
 use super::json::Fields;
 use super::merge::merge;
+use super::watch::busy;
 use super::{StoreError, layout, session, tail};
 use crate::domain::session::SessionMeta;
 use serde_json::Value;
-use std::io::ErrorKind;
 
 /// So often a header is written while another program replaces the file under it.
 const TRIES: u32 = 8;
@@ -77,8 +77,7 @@ impl Journal {
                 return Ok(());
             }
         }
-        let error = std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment");
-        Err(self.error("write", error))
+        Err(self.error("write", busy()))
     }
 
     /// One attempt. False when another program replaced the file meanwhile.

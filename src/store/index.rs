@@ -15,7 +15,7 @@
 
 mod entry;
 
-pub use entry::{decode, encode};
+pub use entry::{basis, decode, encode};
 
 use super::io::{How, Io, Stat};
 use super::{Store, drafts, layout, session, tail};
@@ -104,10 +104,18 @@ impl Basis {
     }
 }
 
+/// Tells one content of a cache from another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    crc: u32,
+    len: usize,
+}
+
 /// The cache as it was read. Rows are decoded when they are asked for.
 #[derive(Debug, Default)]
 pub struct Index {
     bytes: Vec<u8>,
+    mark: Mark,
     /// For each entry, by id: where its id stands, and where all of it.
     entries: Vec<(Range<usize>, Range<usize>)>,
 }
@@ -139,7 +147,20 @@ impl Index {
             let id = entry.bytes()?.len();
             entries.push((start + 8..start + 8 + id, start..end));
         }
-        entries.is_sorted_by(|a, b| bytes[a.0.clone()] < bytes[b.0.clone()]).then_some(Self { bytes, entries })
+        entries.is_sorted_by(|a, b| bytes[a.0.clone()] < bytes[b.0.clone()]).then(|| {
+            let mark = Mark { crc, len: bytes.len() };
+            Self { bytes, mark, entries }
+        })
+    }
+
+    /// Which content it is.
+    pub fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// The entry says something else of the session than this one.
+    pub fn is_news(&self, id: &SessionId, entry: Option<&[u8]>) -> bool {
+        entry.is_some_and(|entry| self.entry(id) != Some(entry))
     }
 
     /// The number of entries.
@@ -151,6 +172,11 @@ impl Index {
     pub fn entry(&self, id: &SessionId) -> Option<&[u8]> {
         let at = self.entries.binary_search_by(|(found, _)| self.bytes[found.clone()].cmp(id.as_str().as_bytes()));
         self.entries.get(at.ok()?).map(|(_, all)| &self.bytes[all.clone()])
+    }
+
+    /// Ids and entries, by id.
+    pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.entries.iter().map(|(id, all)| (&self.bytes[id.clone()], &self.bytes[all.clone()]))
     }
 
     /// All entries, by id.

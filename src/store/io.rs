@@ -98,6 +98,10 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
     /// Facts of what a path names, symbolic links followed.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// Facts of an open file, whatever its name is by now.
+    fn stat_of(&self, file: &File) -> io::Result<Stat> {
+        file.metadata().map(Stat::from)
+    }
     /// What the path itself names, symbolic links not followed, and its facts.
     fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
         let meta = fs::symlink_metadata(path)?;
@@ -377,6 +381,9 @@ impl Io for Watched {
     }
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         self.around(|| self.inner.stat(path))
+    }
+    fn stat_of(&self, file: &File) -> io::Result<Stat> {
+        self.around(|| self.inner.stat_of(file))
     }
     fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
         self.around(|| self.inner.lstat(path))

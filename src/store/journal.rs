@@ -136,6 +136,7 @@ impl Journal {
         let dir = store.inner.layout.session(&id);
         let live = LiveFile::new(store.clone(), dir.clone());
         let ours = store.inner.foreign || !lock.granted();
+        let elsewhere = super::watch::at_opening(&lock, &found);
         Self {
             id,
             lock,
@@ -161,7 +162,7 @@ impl Journal {
             reconcile: false,
             unsure: Vec::new(),
             rewrites: 0,
-            elsewhere: Elsewhere::Quiet,
+            elsewhere,
             lost: None,
             unwritten: 0,
             unsynced: false,
@@ -319,7 +320,7 @@ impl Journal {
     /// Writes the rows that wait, and forces them to the disk if that was asked for.
     pub(super) fn rows(&mut self) -> Result<(), StoreError> {
         if self.mended && self.pending.is_empty() && !self.reconcile && !self.want_sync {
-            return Ok(());
+            return self.retire_ours();
         }
         self.mine()?;
         self.mend()?;
@@ -331,11 +332,9 @@ impl Journal {
             self.mine()?;
             let Some(row) = self.pending.pop_front() else { break };
             if let Err(error) = self.write_row(&row.line, len) {
-                self.torn = true;
                 self.pending.push_front(row);
                 return Err(error);
             }
-            self.torn = false;
             self.unsynced = true;
             self.written(&row.line)?;
         }
@@ -343,10 +342,7 @@ impl Journal {
             self.sync()?;
             self.want_sync = false;
         }
-        if let Some(ours) = self.ours.as_mut().filter(|_| self.ours_for_now && self.lock.granted()) {
-            ours.remove()?;
-            (self.ours, self.ours_for_now) = (None, false);
-        }
+        self.retire_ours()?;
         if writes {
             // They are written; the next call says that nothing more is.
             let _ = self.mine();
@@ -411,6 +407,7 @@ impl Journal {
                 prefix = "\n";
             }
         }
+        self.torn = true;
         if prefix.is_empty() {
             io.append(file, line.as_bytes())
         } else {
@@ -418,7 +415,7 @@ impl Journal {
         }
         .map_err(|e| error("write", e))?;
         self.len += (prefix.len() + line.len()) as u64;
-        self.fresh = false;
+        (self.fresh, self.torn) = (false, false);
         Ok(())
     }
 

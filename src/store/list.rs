@@ -4,14 +4,17 @@
 //! Sorting and filtering are left to whoever shows it.
 
 use super::header::{self, First, Home, Second};
+pub use super::index::Mark;
 use super::index::{self, Basis, Index, Stamp};
 use super::io::How;
-use super::{Store, layout, session, tail};
+use super::{Store, StoreError, layout, session, tail};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, Mode, SessionId};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The sessions of a workspace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +63,7 @@ impl Store {
     pub fn list(&self) -> Listing {
         let mut listing = Listing::default();
         let dir = self.inner.layout.sessions();
-        let names = match self.io().list(&dir) {
+        let (ids, strange) = match self.ids() {
             Ok(names) => names,
             Err(error) if error.kind() == ErrorKind::NotFound => return listing,
             Err(error) => {
@@ -69,22 +72,7 @@ impl Store {
                 return listing;
             }
         };
-        let mut ids = Vec::new();
-        let mut strange = Vec::new();
-        for name in names {
-            match name.to_str().map(SessionId::parse) {
-                Some(Ok(id)) => ids.push(id),
-                // A session that is being made, or that was left by a death in its making or unmaking.
-                _ if name.to_str().is_some_and(layout::is_temp) => {}
-                // Files of other programs lie here too; only a directory could be a session.
-                _ if self.io().stat(&dir.join(&name)).is_ok_and(|stat| stat.is_dir) => {
-                    strange.push(name.to_string_lossy().into_owned());
-                }
-                _ => {}
-            }
-        }
         if !strange.is_empty() {
-            strange.sort();
             let text = format!("Not listed, because their names are no session ids: {}.", strange.join(", "));
             let hint = format!("Rename them in {}: letters, digits, '_' and '-'.", dir.display());
             listing.notices.push(Notice::new(Level::Warning, text).hint(hint));
@@ -98,39 +86,100 @@ impl Store {
     }
 
     /// The sessions as the last [`Store::list`] left them in its cache, which is all that is read: for a first screen.
-    /// `None` where there is no such cache. A list has to follow.
-    pub fn cached(&self) -> Option<Vec<SessionMeta>> {
+    /// `None` where there is no such cache. [`Store::changed_since`] or a list has to follow.
+    pub fn cached(&self) -> Option<(Vec<SessionMeta>, Mark)> {
         let known = Index::read(self);
         let entries = known.entries();
         if entries.is_empty() {
             return None;
         }
-        Some(in_shares(&entries, DECODED_PER_THREAD, |entry| index::decode(entry, |_, _| true)))
+        let sessions = in_shares(&entries, DECODED_PER_THREAD, |entry| index::decode(entry, |_, _| true));
+        Some((sessions, known.mark()))
+    }
+
+    /// The sessions that are new or other than [`Store::cached`] gave them; whoever has those need not have all of them
+    /// twice. `None` where that does not tell all, as when one is gone: a list has to follow then.
+    pub fn changed_since(&self, mark: Mark) -> Option<Vec<SessionMeta>> {
+        let known = Index::read(self);
+        let (ids, strange) = self.ids().ok()?;
+        if known.mark() != mark || !strange.is_empty() {
+            return None;
+        }
+        let now = self.io().now_ns();
+        let same = AtomicUsize::new(0);
+        let rows = in_shares(&ids, PER_THREAD, |id| {
+            if known.entry(id).and_then(index::basis).is_some_and(|basis| self.holds(id, &basis)) {
+                same.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            self.read_row(id, now)
+        });
+        let still = rows.iter().filter(|row| known.entry(&row.meta.id).is_some()).count();
+        if same.into_inner() + still < known.len() {
+            return None;
+        }
+        let news: Vec<Row> = rows.into_iter().filter(|row| known.is_news(&row.meta.id, row.read.as_deref())).collect();
+        if !news.is_empty() {
+            let read = news.iter().filter_map(|row| Some((row.meta.id.as_str().as_bytes(), row.read.as_deref()?)));
+            // What comes last for an id stays.
+            self.save(known.pairs().chain(read).collect());
+        }
+        Some(news.into_iter().map(|row| row.meta).collect())
+    }
+
+    /// The names in the directory of sessions: ids, and in order those of directories that cannot be sessions.
+    fn ids(&self) -> std::io::Result<(Vec<SessionId>, Vec<String>)> {
+        let dir = self.inner.layout.sessions();
+        let (mut ids, mut strange) = (Vec::new(), Vec::new());
+        for name in self.io().list(&dir)? {
+            match name.to_str().map(SessionId::parse) {
+                Some(Ok(id)) => ids.push(id),
+                // A session that is being made, or that was left by a death in its making or unmaking.
+                _ if name.to_str().is_some_and(layout::is_temp) => {}
+                // Files of other programs lie here too; only a directory could be a session.
+                _ if self.io().stat(&dir.join(&name)).is_ok_and(|stat| stat.is_dir) => {
+                    strange.push(name.to_string_lossy().into_owned());
+                }
+                _ => {}
+            }
+        }
+        strange.sort();
+        Ok((ids, strange))
+    }
+
+    fn holds(&self, id: &SessionId, basis: &Basis) -> bool {
+        basis.holds(self.io(), &self.inner.layout.session(id))
     }
 
     /// One row, from the cache if it is as it was; `None` when the directory is no session.
     fn row(&self, id: &SessionId, known: &Index, now: i64) -> Option<Row> {
-        let holds = |id: &SessionId, basis: &Basis| basis.holds(self.io(), &self.inner.layout.session(id));
-        if let Some(meta) = known.entry(id).and_then(|entry| index::decode(entry, holds)) {
+        if let Some(meta) = known.entry(id).and_then(|entry| index::decode(entry, |id, basis| self.holds(id, basis))) {
             return Some(Row { meta, read: None });
         }
+        self.read_row(id, now)
+    }
+
+    /// One row, from its files.
+    fn read_row(&self, id: &SessionId, now: i64) -> Option<Row> {
         let (meta, basis) = self.list_row(id)?;
         let entry = index::encode(basis.read_at(now), &meta);
         Some(Row { meta, read: Some(entry) })
     }
 
-    /// Writes the cache if it says something else than the rows.
+    /// Writes the cache if it says something else than the rows, which are all there are.
     fn renew(&self, known: &Index, rows: &[Row]) {
-        let news = |row: &Row| row.read.as_deref().is_some_and(|read| known.entry(&row.meta.id) != Some(read));
-        if rows.len() == known.len() && !rows.iter().any(news) {
+        if rows.len() == known.len() && !rows.iter().any(|row| known.is_news(&row.meta.id, row.read.as_deref())) {
             return;
         }
-        let mut entries: Vec<(&SessionId, &[u8])> = rows
-            .iter()
-            .filter_map(|row| Some((&row.meta.id, row.read.as_deref().or_else(|| known.entry(&row.meta.id))?)))
-            .collect();
-        entries.sort_unstable_by_key(|(id, _)| *id);
-        if let Err(error) = index::write(self, entries.into_iter().map(|(_, entry)| entry)) {
+        let entries = rows.iter().filter_map(|row| {
+            let entry = row.read.as_deref().or_else(|| known.entry(&row.meta.id))?;
+            Some((row.meta.id.as_str().as_bytes(), entry))
+        });
+        self.save(entries.collect());
+    }
+
+    fn save(&self, entries: BTreeMap<&[u8], &[u8]>) {
+        if let Err(error) = index::write(self, entries.into_values()) {
             // The list is right without it, only slower the next time.
             tracing::debug!(%error, "the cache of the list was not saved");
         }
@@ -152,10 +201,12 @@ impl Store {
             // Changed since its first bytes were read.
             _ => Basis::Passing,
         };
-        let meta = match first {
-            Ok(_) => self
-                .second(id, &dir)
-                .unwrap_or_else(|| self.whole_row(id, "Line 1, the header, cannot be read as one.")),
+        let (meta, sure) = match first {
+            Ok(_) => match self.second(id, &dir) {
+                Ok(Some(meta)) => (meta, true),
+                Ok(None) => self.whole_row(id, "Line 1, the header, cannot be read as one."),
+                Err(_) => (self.whole_row(id, "Line 1, the header, cannot be read as one.").0, false),
+            },
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // Gone, or another program is between its unlink and its rename.
                 let theirs = self.io().stat(&dir.join(layout::THEIR_TEMP)).is_ok();
@@ -173,7 +224,8 @@ impl Store {
                 return Some((meta, Basis::Passing));
             }
         };
-        Some((meta, basis))
+        // What could not be read this time may be read the next time, with the files as they are.
+        Some((meta, if sure { basis } else { Basis::Passing }))
     }
 
     /// What the first bytes hold.
@@ -182,25 +234,30 @@ impl Store {
         Ok(header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?))
     }
 
-    /// The row from `header.json`.
-    fn second(&self, id: &SessionId, dir: &Path) -> Option<SessionMeta> {
-        let bytes = session::whole(self.io(), &dir.join(layout::HEADER)).ok()??;
-        let place = Home { dir, home: &self.inner.home };
-        let mut meta = header::decode(&Second::parse(&bytes)?.header, id, place, At(0));
+    /// The row from `header.json`, where there is one.
+    fn second(&self, id: &SessionId, dir: &Path) -> Result<Option<SessionMeta>, StoreError> {
+        let bytes = session::whole(self.io(), &dir.join(layout::HEADER))?;
+        let Some(second) = bytes.and_then(|bytes| Second::parse(&bytes)) else { return Ok(None) };
+        let mut meta = header::decode(&second.header, id, Home { dir, home: &self.inner.home }, At(0));
         meta.odd.push("Line 1, the header, cannot be read by a list; this comes from header.json.".to_owned());
-        Some(meta)
+        Ok(Some(meta))
     }
 
-    /// The row of a session whose header takes a longer look.
-    fn whole_row(&self, id: &SessionId, otherwise: &str) -> SessionMeta {
+    /// The row of a session whose header takes a longer look, and whether everything could be read for it.
+    fn whole_row(&self, id: &SessionId, otherwise: &str) -> (SessionMeta, bool) {
         let dir = self.inner.layout.session(id);
-        let large = self.io().stat(&dir.join(layout::SESSION)).is_ok_and(|stat| stat.len > HEADER_AT_MOST);
-        if !large && let Ok(found) = session::find(self.io(), &dir) {
+        let large = match self.io().stat(&dir.join(layout::SESSION)) {
+            Ok(stat) => Some(stat.len > HEADER_AT_MOST),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(false),
+            Err(_) => None,
+        };
+        if large == Some(false)
+            && let Ok(found) = session::find(self.io(), &dir)
+        {
             let reader = session::Reader { io: self.io(), id, dir: dir.clone(), home: &self.inner.home };
             let mut meta = reader.meta(&found);
-            if !found.head.sound
-                && let Ok(page) = reader.page(&found, found.len, 200, meta.created)
-            {
+            if !found.head.sound {
+                let Ok(page) = reader.page(&found, found.len, 200, meta.created) else { return (meta, false) };
                 let mut counted = header::Counted { last_message: At(0), ..header::Counted::default() };
                 page.rows.iter().for_each(|row| session::count(&mut counted, row));
                 meta.preview = counted.preview;
@@ -209,10 +266,10 @@ impl Store {
                     meta.last_message = counted.last_message;
                 }
             }
-            return meta;
+            return (meta, true);
         }
         let mut meta = SessionMeta::new(id.clone(), At(0), Mode::default(), dir);
         meta.odd.push(otherwise.to_owned());
-        meta
+        (meta, large == Some(true))
     }
 }

@@ -44,6 +44,8 @@ pub struct Live {
     pub queue: Vec<Queued>,
     /// A turn runs.
     pub turn: bool,
+    /// Rows that were said not to stay, as they were read.
+    pub dropped: Vec<MessageId>,
 }
 
 /// The text of a row that can grow.
@@ -99,7 +101,9 @@ impl Live {
                 self.saved();
             }
         } else if let Some(id) = plain.text("drop") {
-            self.drop_row(&MessageId::new(id));
+            let id = MessageId::new(id);
+            self.drop_row(&id);
+            self.dropped.push(id);
         } else if let Some(raw) = plain.raw("queue") {
             self.queue = serde_json::from_str(raw).ok()?;
         } else if let Some(turn) = plain.flag("turn") {

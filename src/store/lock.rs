@@ -99,6 +99,7 @@ pub struct Lock {
     io: Arc<dyn Io>,
     me: Holder,
     granted: bool,
+    taken_from: Option<String>,
 }
 
 /// The outcome of asking for a lock.
@@ -144,7 +145,8 @@ pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
         None if !granted => Asked::Held("another program".to_owned()),
         there => {
             let me = Holder::me(there.map_or(0, |holder| holder.epoch) + 1);
-            Asked::Granted(Lock { file: Some(file), path: path.to_owned(), io: io.clone(), me, granted })
+            let (file, path, io) = (Some(file), path.to_owned(), io.clone());
+            Asked::Granted(Lock { file, path, io, me, granted, taken_from: None })
         }
     })
 }
@@ -156,10 +158,12 @@ pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
 pub fn take_over(io: &Arc<dyn Io>, path: &Path) -> io::Result<Lock> {
     let file = io.open(path, How::Append)?;
     let granted = io.try_lock(&file)?;
-    let epoch = read(&**io, &file).map_or(0, |holder| holder.epoch) + 1;
+    let there = read(&**io, &file);
+    let epoch = there.as_ref().map_or(0, |holder| holder.epoch) + 1;
+    let taken_from = there.filter(|_| !granted).map(|holder| holder.words());
     let me = Holder { unlocked: !granted, ..Holder::me(epoch) };
     name(&**io, path, &me)?;
-    Ok(Lock { file: Some(file), path: path.to_owned(), io: io.clone(), me, granted })
+    Ok(Lock { file: Some(file), path: path.to_owned(), io: io.clone(), me, granted, taken_from })
 }
 
 /// Nobody writes the session and the lock at `path` can be had. False also where that cannot be found out.
@@ -187,6 +191,11 @@ impl Lock {
     /// The lock itself is ours.
     pub fn granted(&self) -> bool {
         self.granted
+    }
+
+    /// Who has the lock that was not granted, in words.
+    pub fn taken_from(&self) -> Option<&str> {
+        self.taken_from.as_deref()
     }
 
     /// Asks once more for a lock that was not granted. True when it is ours now.

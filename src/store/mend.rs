@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Another program's temporary file that is younger is being written.
-const THEIR_TEMP_MS: i64 = 60_000;
+pub(super) const THEIR_TEMP_MS: i64 = 60_000;
 const CHUNK: u64 = 1 << 20;
 /// So often a file that another program wrote meanwhile is put back.
 const SWAPS: u32 = 16;
@@ -149,7 +149,7 @@ impl Journal {
         session::replace(&*io, &self.path(), &bytes, true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
-        self.take_found(found)
+        self.take_found(found).map(drop)
     }
 
     /// Writes the file anew with this line 1; every other byte stays. Nothing is ever missing: the new file is whole
@@ -258,5 +258,5 @@ fn exchange(io: &dyn Io, temp: &Path, new: u64, path: &Path, old: u64) -> std::i
         }
         (placed, expected) = (out, placed);
     }
-    Err(std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment"))
+    Err(super::watch::busy())
 }

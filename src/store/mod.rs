@@ -14,6 +14,7 @@
 //! | `change` | properties of a session that nobody has open |
 //! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
 //! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
+//! | `verify` | how a session's files are, and repairs |
 //! | `merge` | properties that two programs changed |
 //! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
@@ -54,6 +55,7 @@ mod search;
 mod session;
 mod tail;
 mod trash;
+mod verify;
 mod watch;
 mod writer;
 
@@ -64,7 +66,7 @@ pub use around::Around;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};
-pub use list::Listing;
+pub use list::{Listing, Mark};
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
 pub use properties::PropertiesStamp;
 pub use session::Page;

@@ -262,7 +262,13 @@ impl Store {
     }
 
     /// `another`: who has the lock may be another process.
-    fn loaded(&self, id: &SessionId, rows: usize, asked: Asked, another: bool) -> Result<Loaded, StoreError> {
+    pub(super) fn loaded(
+        &self,
+        id: &SessionId,
+        rows: usize,
+        asked: Asked,
+        another: bool,
+    ) -> Result<Loaded, StoreError> {
         // What another process has open goes on there; otherwise its process died.
         let alive = another && matches!(asked, Asked::Held(_));
         let Look { found, mut seen, base, mut left } = self.look(id, rows, alive)?;
@@ -272,7 +278,7 @@ impl Store {
                 Access::Reader { held_by }
             }
             Asked::Granted(lock) => {
-                left.live = Live { rows: Vec::new(), queue: seen.queue.clone(), turn: false };
+                left.live = Live { queue: seen.queue.clone(), ..Live::default() };
                 let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
                 journal.carry(left, &seen.rows);
                 Access::Writer(Box::new(journal))
@@ -289,7 +295,8 @@ impl Store {
     /// When there is no such session, or it cannot be read at all.
     pub fn read(&self, id: &SessionId, rows: usize) -> Result<Transcript, StoreError> {
         let lock = self.inner.layout.session(id).join(layout::LOCK);
-        let holder = lock::last_holder(self.io(), &lock).filter(lock::Holder::lives);
+        let held = |holder: &lock::Holder| holder.lives() && !lock::is_free(self.io(), &lock);
+        let holder = lock::last_holder(self.io(), &lock).filter(held);
         let mut seen = self.look(id, rows, holder.is_some())?.seen;
         seen.meta.held_by = holder.map(|holder| holder.words());
         Ok(seen)
@@ -330,7 +337,7 @@ impl Store {
     }
 
     /// Rows of ours that the session lacks.
-    fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
         let bytes = match &found.file {
             Some(file) => super::tail::range(self.io(), file, found.head.body, found.len)
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,

@@ -107,16 +107,13 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
 }
 
 /// Opens a file and says what is known of the very file that was opened: another program may replace it meanwhile.
-fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
-    let mut before = io.stat(path)?;
-    loop {
-        let file = io.open(path, How::Read)?;
-        let after = io.stat(path)?;
-        if before.ino == after.ino {
-            return Ok((file, after));
-        }
-        before = after;
-    }
+///
+/// # Errors
+/// What the system says.
+pub fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
+    let file = io.open(path, How::Read)?;
+    let stat = io.stat_of(&file)?;
+    Ok((file, stat))
 }
 
 /// The first bytes, at least to the end of the header.
@@ -410,7 +407,8 @@ pub(super) fn fill_times(rows: &mut [Message], created: At) {
     }
 }
 
-fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
+/// What is odd about these lines.
+pub(super) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
     let shown: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
     let more =
         if lines.len() > shown.len() { format!(" and {} more", lines.len() - shown.len()) } else { String::new() };

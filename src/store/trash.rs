@@ -23,7 +23,7 @@ const CLEARED: &str = "-cleared";
 const LEFT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The time in a name of the trash, UTC: `20261122T013000123Z`.
-fn stamp(at: At) -> String {
+pub(super) fn stamp(at: At) -> String {
     let time = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
     format!("{}{:03}Z", time.strftime("%Y%m%dT%H%M%S"), time.millisecond())
 }

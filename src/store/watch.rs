@@ -6,17 +6,25 @@
 
 use super::io::{How, Stat};
 use super::journal::{Journal, Pending};
+use super::lock::Lock;
 use super::merge::merge;
 use super::ours::{Ours, Paired, pair};
 use super::row;
 use super::session::{self, Found, Reader};
 use super::{StoreError, layout, tail};
 use std::io::ErrorKind;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Between another program's unlink and its rename there are microseconds; this often, this long, they are waited for.
 const GAP_TRIES: u32 = 40;
 const GAP: Duration = Duration::from_millis(2);
+/// So often a file is read that another program replaces meanwhile.
+const TRIES: u32 = 8;
+
+/// What is said when that was not often enough.
+pub(super) fn busy() -> std::io::Error {
+    std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment")
+}
 
 /// What others do with a session that we write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +41,22 @@ pub enum Elsewhere {
     Gone,
     /// It was taken over: by whom, in words. Nothing more is written here.
     Lost(String),
+}
+
+/// Another program that wrote the session so short a time ago has it open, most likely.
+const RECENT_MS: i64 = 60_000;
+
+/// What can be said of others when a session is opened.
+pub(super) fn at_opening(lock: &Lock, found: &Found) -> Elsewhere {
+    if let Some(holder) = lock.taken_from() {
+        return Elsewhere::Also(format!("{holder}, which it was taken over from"));
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
+    let age = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(found.modified);
+    if found.ino != 0 && found.head.foreign && (0..RECENT_MS).contains(&age) {
+        return Elsewhere::Also("another program, which wrote it a moment ago".to_owned());
+    }
+    Elsewhere::Quiet
 }
 
 impl Journal {
@@ -61,8 +85,8 @@ impl Journal {
                 self.adopt()?;
             }
         }
-        if self.reconcile {
-            self.pair_ours()?;
+        if self.reconcile && !self.pair_ours()? {
+            self.adopt()?;
         }
         // Nothing of ours is missing: a session that is only looked at stays as it is.
         if self.touched || self.pending.iter().any(|row| row.kept) {
@@ -159,36 +183,46 @@ impl Journal {
         session::replace(&*io, &path, &bytes, true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
-        self.take_found(found)
+        self.take_found(found).map(drop)
     }
 
-    /// Goes on with the file that was found.
-    pub(super) fn take_found(&mut self, found: Found) -> Result<(), StoreError> {
+    /// Goes on with the file that was found. False when its name is another one's by now.
+    pub(super) fn take_found(&mut self, found: Found) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
         self.ino = found.ino;
         self.len = found.len;
         self.head = found.head;
         self.torn = false;
         self.fresh = true;
-        // Held open, so that its inode is given to no other while we know it by its inode.
-        self.file = None;
         let file = io.open(&self.path(), How::Append).map_err(|e| self.error("write", e))?;
-        if io.stat(&self.path()).is_ok_and(|stat| stat.ino == self.ino) {
-            self.file = Some(file);
-        }
-        Ok(())
+        let same = io.stat_of(&file).map_err(|e| self.error("read", e))?.ino == self.ino;
+        // Held open, so that its inode is given to no other while we know it by its inode.
+        self.file = if same { Some(file) } else { found.file };
+        Ok(same)
     }
 
     /// Another program replaced the file or its line 1: what is there now is the base of what we write, but for what
     /// we changed and did not write yet.
     pub(super) fn adopt(&mut self) -> Result<(), StoreError> {
+        for _ in 0..TRIES {
+            if self.adopt_header()? && self.pair_ours()? {
+                if self.rewrites > 0 && self.ours.is_none() {
+                    // From here on it may come again.
+                    self.ours = Some(Ours::new(self.store.clone(), &self.dir));
+                }
+                return Ok(());
+            }
+        }
+        Err(self.error("read", busy()))
+    }
+
+    fn adopt_header(&mut self) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
         self.present()?;
         let found = session::find(&*io, &self.dir)?;
         if found.ino == 0 {
             // Taken away once more; what was found is its temporary name.
-            let error = std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment");
-            return Err(self.error("read", error));
+            return Err(self.error("read", busy()));
         }
         let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
         let theirs = reader.meta(&found);
@@ -202,23 +236,19 @@ impl Journal {
         self.base = theirs;
         self.refused = None;
         let replaced = found.ino != self.ino;
-        self.take_found(found)?;
+        let same = self.take_found(found)?;
         self.header_due = true;
         if replaced {
             self.rewrites += 1;
             self.elsewhere = Elsewhere::Rewritten(self.rewrites);
         }
         self.reconcile = true;
-        self.pair_ours()?;
-        if replaced && self.ours.is_none() {
-            // From here on it may come again.
-            self.ours = Some(Ours::new(self.store.clone(), &self.dir));
-        }
-        Ok(())
+        Ok(same)
     }
 
-    /// Looks which of our rows another program left out or changed. The former wait for the next write.
-    fn pair_ours(&mut self) -> Result<(), StoreError> {
+    /// Looks which of our rows another program left out or changed. The former wait for the next write. False when the
+    /// file is not the one that we know any more.
+    fn pair_ours(&mut self) -> Result<bool, StoreError> {
         let mut lines = match &self.ours {
             Some(ours) => ours.read()?,
             None => self.unsure.clone(),
@@ -231,8 +261,11 @@ impl Journal {
         let mut paired = Paired::default();
         if !lines.is_empty() {
             let io = self.store.inner.io.clone();
-            let file = io.open(&self.path(), How::Read).map_err(|e| self.error("read", e))?;
-            let rows = tail::range(&*io, &file, self.head.body, self.len).map_err(|e| self.error("read", e))?;
+            let (file, stat) = session::open(&*io, &self.path()).map_err(|e| self.error("read", e))?;
+            if stat.ino != self.ino {
+                return Ok(false);
+            }
+            let rows = tail::range(&*io, &file, self.head.body, stat.len).map_err(|e| self.error("read", e))?;
             paired = pair(lines, &rows);
         }
         let Paired { missing, displaced, kept, .. } = paired;
@@ -254,7 +287,7 @@ impl Journal {
             self.want_sync |= self.fsyncs();
             self.header_due = true;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// How long the file is, which is looked at before each row. What others changed in it is taken up.
@@ -264,8 +297,9 @@ impl Journal {
             self.adopt()?;
             return Ok(self.len);
         }
-        if self.reconcile {
-            self.pair_ours()?;
+        if self.reconcile && !self.pair_ours()? {
+            self.adopt()?;
+            return Ok(self.len);
         }
         if stat.len > self.len && !self.torn && !self.stray(stat.len)? {
             return Ok(self.len);
@@ -277,20 +311,31 @@ impl Journal {
     /// taken away because we wrote them ourselves, as rows that were interrupted.
     fn stray(&mut self, len: u64) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
-        let file = io.open(&self.path(), How::Change).map_err(|e| self.error("read", e))?;
-        let bytes = tail::range(&*io, &file, self.len, len).map_err(|e| self.error("read", e))?;
+        // Not by its name, which may be another file's by now.
+        let Some(file) = &self.file else { return Ok(true) };
+        let bytes = tail::range(&*io, file, self.len, len).map_err(|e| self.error("read", e))?;
         let whole = |line: &&[u8]| !line.trim_ascii().is_empty();
         let read = bytes.split(|b| *b == b'\n').filter(whole).map(|line| row::read(line, 0, 0, &self.dir));
         let rows: Vec<_> = read.flat_map(|line| line.rows).collect();
         self.pending.retain(|waits| !waits.folded || rows.iter().all(|row| Some(&row.id) != waits.id.as_ref()));
         if !rows.is_empty() && rows.iter().all(|row| self.folded.contains(&row.id)) {
             self.salvage(&bytes)?;
-            io.truncate(&file, self.len).map_err(|e| self.error("write", e))?;
+            io.truncate(file, self.len).map_err(|e| self.error("write", e))?;
             return Ok(false);
         }
         rows.iter().for_each(|row| session::count(&mut self.counted, row));
         self.header_due = true;
         Ok(true)
+    }
+
+    /// Once the lock is ours and everything is there, nobody can take rows out any more.
+    pub(super) fn retire_ours(&mut self) -> Result<(), StoreError> {
+        let done = self.ours_for_now && self.lock.granted() && !self.reconcile && self.pending.is_empty();
+        if let Some(ours) = self.ours.as_mut().filter(|_| done && self.rewrites == 0) {
+            ours.remove()?;
+            (self.ours, self.ours_for_now) = (None, false);
+        }
+        Ok(())
     }
 
     /// Looks once more after a row was written: it may have gone to a file that was replaced in between.

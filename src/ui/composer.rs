@@ -205,13 +205,11 @@ fn trail(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
         paint.piece(cells::cut(&query, 40, paint.signs.cut).into_owned(), Role::Strong),
         paint.piece(format!("  {} of {}{more}  ", trail.at + 1, trail.stops.len()), Role::Dim),
     ];
-    if trail.stops.len() > 1 {
-        let next = paint.key(Action::Chat(ChatAction::SearchNext), Context::Chat);
-        let previous = paint.key(Action::Chat(ChatAction::SearchPrevious), Context::Chat);
-        out.extend(paint.hints(&[(next, "next"), (previous, "before")]));
-    }
+    let several = trail.stops.len() > 1;
+    let next = paint.key(Action::Chat(ChatAction::SearchNext), Context::Chat).filter(|_| several);
+    let previous = paint.key(Action::Chat(ChatAction::SearchPrevious), Context::Chat).filter(|_| several);
     let back = paint.key(Action::Session(SessionAction::Search), Context::Global);
-    out.extend(paint.hints(&[(back, "results")]));
+    out.extend(paint.hints(&[(next, "next"), (previous, "before"), (back, "results")]));
     out.push(paint.piece(" ", Role::Dim));
     Some(out)
 }

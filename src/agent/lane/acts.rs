@@ -1,7 +1,7 @@
 //! What people do to a session: acts, changes of its properties, and taking its files away from it.
 
 use super::super::desk::blocking;
-use super::super::files::Standing;
+use super::super::files::{Standing, trouble};
 use super::super::step::{Input, Safety};
 use super::keep::Show;
 use super::{Lane, Running, SHOWN, Yielded, Yielding, now};
@@ -11,11 +11,14 @@ use crate::domain::inbox::Change;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{Event, SessionMeta};
 use crate::store::StoreError;
+use std::sync::Arc;
 
 impl Lane {
     pub(super) async fn act(&mut self, act: Act) {
-        // Whoever took the files away comes first.
-        if !self.yielding.is_empty() && act != Act::Stop {
+        // Whoever takes the files or the messages away comes first.
+        if (self.clearing || !self.yielding.is_empty()) && act != Act::Stop {
+            let text = "The session is being deleted or cleared, so nothing was done in it.";
+            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             return;
         }
         if let Act::Draft { text } = act {
@@ -182,6 +185,29 @@ impl Lane {
         }
     }
 
+    /// Takes all messages out, once nothing runs.
+    pub(super) async fn clear(&mut self) {
+        if self.own().await {
+            self.acted = true;
+            self.clearing = true;
+            self.input(Input::Act(Act::Stop)).await;
+        }
+    }
+
+    async fn clear_now(&mut self) {
+        let Some(writer) = self.files.ours().cloned() else { return };
+        if let Err(error) = writer.clear(now()).await {
+            return self.out.send(Event::Notice(trouble(&error))).await;
+        }
+        // What is there now is read anew: the model knows nothing of what was said, nor of files that it read.
+        let closed = self.files.close().await;
+        self.told("close the session", closed);
+        self.files.forget();
+        self.unload();
+        self.seen = Arc::default();
+        self.reopen(SHOWN).await;
+    }
+
     pub(super) async fn flush(&mut self) {
         let kept = self.files.flush().await;
         self.told("save what waits", kept);
@@ -195,6 +221,9 @@ impl Lane {
         }
         if !self.yielding.is_empty() {
             return self.yield_now().await;
+        }
+        if std::mem::take(&mut self.clearing) {
+            return self.clear_now().await;
         }
         match self.files.standing() {
             Standing::Ours(_) if self.left && self.machine.requests().is_empty() => {}

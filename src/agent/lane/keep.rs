@@ -114,7 +114,9 @@ impl Lane {
             queue: queue.items.iter().map(|item| item.id.clone()).collect(),
             theirs,
         };
-        let before = self.mark.replace(mark);
+        // What is read without being shown, and let go again, is read again by whoever looks.
+        let counts = show != Show::Nothing || hold == Hold::Yes;
+        let before = if counts { self.mark.replace(mark) } else { self.mark.clone() };
         // Without a turn that died, what waits was held by somebody. In Execute nothing goes by itself.
         let fresh = before.as_ref().is_none_or(|before| before.theirs);
         let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && fresh;
@@ -150,7 +152,7 @@ impl Lane {
             self.keep_meta(Safety::Written).await;
         }
         // Once is enough for one look at the session.
-        if before.is_none_or(|before| before.theirs && !theirs) {
+        if counts && before.is_none_or(|before| before.theirs && !theirs) {
             for text in remarks {
                 self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             }

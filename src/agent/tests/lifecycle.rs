@@ -38,6 +38,14 @@ async fn what_the_workspace_defines_comes_at_the_start_and_when_it_changed() {
         .unwrap();
     engine.send(Command::List).await;
     assert_eq!(engine.until(properties).await.labels.len(), 2, "another program's change is seen with the next list");
+    let sessions = engine.store.session_dir(&id("a"));
+    let path = sessions.ancestors().nth(2).unwrap().join("labels/config.json");
+    let rules = r#"{"labels":[{"id":"a","autoRules":[{"pattern":"(?=x)"}]}]}"#;
+    std::fs::write(path, rules).unwrap();
+    engine.send(Command::List).await;
+    engine.notice("rule of the label").await;
+    let told = engine.until(properties).await;
+    assert_eq!((told.labels.len(), told.problems.len()), (1, 1));
     engine.end().await;
 }
 
@@ -53,7 +61,8 @@ async fn the_first_list_comes_from_the_cache_and_then_from_the_files() {
     let mut engine = Engine::new(home.path());
     engine.send(Command::List).await;
     assert_eq!(listed(&mut engine).await.len(), 1, "as it was left");
-    assert_eq!(listed(&mut engine).await.len(), 2, "as it is");
+    let changed = |event: &Event| if let Event::Changed(meta) = event { Some(meta.id.clone()) } else { None };
+    assert_eq!(engine.until(changed).await, id("b"), "what is new is told alone");
     std::fs::remove_dir_all(engine.store.session_dir(&id("a"))).unwrap();
     engine.send(Command::List).await;
     assert_eq!(listed(&mut engine).await.len(), 1, "no cache any more, and what is gone is gone");
@@ -209,5 +218,127 @@ async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
     engine.act(&old, Act::Send { text: "to the other".into() }).await;
     engine.ended().await;
     assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello", "to the other"]);
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    let first = engine.store.context(&session).unwrap()[0].id.clone();
+    engine.send(Command::Branch { session: session.clone(), at: Some(first.clone()) }).await;
+    let branched = |event: &Event| match event {
+        Event::Branched { from, to, rewound } => Some((from.clone(), to.clone(), *rewound)),
+        _ => None,
+    };
+    let (from, to, rewound) = engine.until(branched).await;
+    assert_eq!((&from, rewound), (&session, false));
+    let opened = engine.open(&to).await;
+    assert_eq!(opened.rows.len(), 1);
+    assert_eq!(opened.meta.branched_from.map(|from| from.session), Some(session.clone()));
+    engine.send(Command::Rewind { session: session.clone(), at: first }).await;
+    assert_eq!(engine.ended().await, TurnEnd::Stopped);
+    let (_, back, rewound) = engine.until(branched).await;
+    assert!(rewound && back != to);
+    assert!(engine.store.context(&session).unwrap().len() > 2, "the old one stays");
+    engine.act(&back, Act::Send { text: "another way".into() }).await;
+    engine.ended().await;
+    engine.send(Command::Branch { session: id("missing"), at: None }).await;
+    engine.notice("No branch was made of missing").await;
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clearing_ends_the_turn_and_leaves_an_empty_session_of_the_same_name() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    engine.act(&session, Act::Rename { title: "Mine".into() }).await;
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    engine.send(Command::Clear { session: session.clone() }).await;
+    assert_eq!(engine.ended().await, TurnEnd::Stopped);
+    let opened = engine.opened().await;
+    assert_eq!((opened.rows.len(), opened.meta.title.as_str(), opened.meta.id), (0, "Mine", session.clone()));
+    let trash = engine.store.trash();
+    assert!(trash.len() == 1 && trash[0].cleared);
+    engine.act(&session, Act::Send { text: "anew".into() }).await;
+    engine.ended().await;
+    let rows = engine.store.context(&session).unwrap();
+    assert!(matches!(&rows[0].body, Body::User(user) if user.text == "anew"));
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_is_in_it() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let alone = || Command::Create(NewSession { worktree: true, ..NewSession::default() });
+    let mut engine = Engine::new(home.path());
+    engine.send(alone()).await;
+    engine.notice("No session was made").await;
+    let git = |words: &[&str]| {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"])
+            .args(words)
+            .current_dir(&project)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    let mut trees = Vec::new();
+    for _ in 0..2 {
+        engine.send(alone()).await;
+        let meta = engine.opened().await.meta;
+        let tree = meta.worktree.unwrap();
+        assert_eq!((&meta.cwd, meta.first_cwd.as_ref()), (&tree.path, Some(&tree.path)));
+        assert!(tree.path.join(".git").exists());
+        engine.act(&meta.id, Act::Send { text: "hello".into() }).await;
+        engine.ended().await;
+        trees.push((meta.id, tree.path));
+    }
+    std::fs::write(trees[1].1.join("new"), "work").unwrap();
+    for (session, path) in &trees {
+        engine.send(Command::Delete { sessions: vec![session.clone()], now: false }).await;
+        assert_eq!(deleted(&mut engine).await.0, *session);
+        if *path == trees[1].1 {
+            assert!(engine.notice("stays").await.text.contains(&path.display().to_string()));
+        }
+    }
+    assert_eq!((trees[0].1.exists(), trees[1].1.exists()), (false, true));
+    // One that was never written leaves nothing behind.
+    engine.send(alone()).await;
+    let tree = engine.opened().await.meta.worktree.unwrap();
+    engine.end().await;
+    assert!(!tree.path.exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_health_of_a_session_is_told_also_while_it_is_written() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("hello").await;
+    let report = |event: &Event| if let Event::Health(report) = event { Some((**report).clone()) } else { None };
+    engine.send(Command::Verify { session: session.clone(), repair: false }).await;
+    let health = engine.until(report).await;
+    assert!(health.is_sound() && health.messages >= 2 && health.session == session.as_str(), "{health:?}");
+    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    engine.send(Command::Verify { session: session.clone(), repair: true }).await;
+    engine.notice("was not repaired: a turn runs").await;
+    engine.act(&session, Act::Stop).await;
+    engine.changed(|meta| meta.activity == crate::domain::session::Activity::Idle).await;
+    engine.send(Command::Verify { session: session.clone(), repair: true }).await;
+    assert!(engine.until(report).await.is_sound());
+    // It is shown anew and can be written on.
+    engine.opened().await;
+    engine.act(&session, Act::Send { text: "and on".into() }).await;
+    engine.ended().await;
     engine.end().await;
 }

@@ -195,7 +195,7 @@ impl Find {
 pub struct Trail {
     /// The session.
     pub session: SessionId,
-    /// Its hits that are rows, in the order of the conversation.
+    /// Its hits that are rows, in the order of the results: the best first.
     pub stops: Vec<Stop>,
     /// The one that is shown, by its place in `stops`.
     pub at: usize,
@@ -223,10 +223,13 @@ impl Trail {
     #[must_use]
     pub fn of(found: &SessionHits, from: &Hit, query: &str) -> Option<Self> {
         let stop = |hit: &Hit| Stop { row: hit.row.clone(), at: hit.at, when: hit.when };
-        let mut stops: Vec<Stop> = found.hits.iter().filter(|hit| hit.row.is_some()).map(stop).collect();
-        stops.sort_by_key(|stop| stop.at);
-        // Several lines of one row are one stop.
-        stops.dedup_by(|a, b| a.at == b.at && a.row == b.row);
+        let mut stops: Vec<Stop> = Vec::new();
+        for stop in found.hits.iter().filter(|hit| hit.row.is_some()).map(stop) {
+            // Several lines of one row are one stop.
+            if !stops.iter().any(|other| other.at == stop.at && other.row == stop.row) {
+                stops.push(stop);
+            }
+        }
         let here = stop(from);
         let at = stops.iter().position(|stop| stop.at == here.at && stop.row == here.row)?;
         let more = found.total > u64::try_from(found.hits.len()).unwrap_or(u64::MAX);
@@ -315,11 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn a_trail_goes_in_the_order_of_the_conversation() {
-        let found = hits("a", vec![hit(HitIn::Title, 0), hit(HitIn::User, 30), hit(HitIn::Tool, 10)], 3);
+    fn a_trail_goes_in_the_order_of_the_results() {
+        let lines = vec![hit(HitIn::Title, 0), hit(HitIn::User, 30), hit(HitIn::User, 30), hit(HitIn::Tool, 10)];
+        let found = hits("a", lines, 9);
         let trail = Trail::of(&found, &found.hits[1], "w").unwrap();
-        assert_eq!(trail.stops.iter().map(|stop| stop.at).collect::<Vec<_>>(), [10, 30]);
-        assert_eq!(trail.at, 1);
+        assert_eq!(trail.stops.iter().map(|stop| stop.at).collect::<Vec<_>>(), [30, 10]);
+        assert_eq!((trail.at, trail.more), (0, true));
         assert!(Trail::of(&found, &found.hits[0], "w").is_none(), "a title is no place in the conversation");
     }
 }

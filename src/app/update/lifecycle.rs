@@ -17,6 +17,9 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
 use std::path::PathBuf;
 
+/// Under so many rows there is no line above the conversation.
+const LOW: u16 = 16;
+
 pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {
     match verb {
         SessionAction::Status => properties::statuses(state, targets(state)),
@@ -169,18 +172,17 @@ pub(super) fn ask_rewind(state: &mut State, id: &MessageId) {
     };
     let at = kept.message.id.clone();
     let left = chat.entries.len() - keep.map_or(0, |keep| keep + 1);
-    let more = if chat.later.is_some() { "and all that follows" } else { "" };
+    let left = match (left, chat.later) {
+        (_, Some(_)) => "all that follows".to_owned(),
+        (1, None) => "the one entry that follows".to_owned(),
+        (n, None) => format!("the {n} entries that follow"),
+    };
     let what = match &text {
         Some(text) => format!("A new session keeps all before {}; its text comes into the composer.", quoted(text)),
         None => "A new session keeps all up to the chosen entry.".to_owned(),
     };
-    let rows = if left == 1 { "1 entry".to_owned() } else { format!("{left} entries") };
     let title = state.current_meta().map(named).unwrap_or_default();
-    let says = vec![
-        what,
-        format!("{title} stays as it is, with the {rows} {more} that are left out of the new one.").replace("  ", " "),
-        "Files stay as they are now.".to_owned(),
-    ];
+    let says = vec![what, format!("{title} stays as it is, with {left}."), "Files stay as they are now.".to_owned()];
     let deed = Deed::Rewind { session, at, text };
     confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
 }
@@ -254,6 +256,10 @@ pub(super) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewo
     session::open(state, to, fx);
     if let (Some(text), Some(open)) = (text.filter(|_| rewound), state.open.get_mut(to)) {
         open.composer.set(&text);
+    }
+    if state.size.height >= LOW {
+        // A line above the conversation says so.
+        return;
     }
     let key = state.keys.key_for(SessionAction::Parent);
     let words = if rewound { "This goes on from an earlier place of" } else { "This is a branch of" };

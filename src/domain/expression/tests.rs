@@ -1,3 +1,5 @@
+//! Conditions as people write them: what holds, what is wrong and where, and that nothing ends the program.
+
 use super::*;
 use crate::domain::SessionId;
 use crate::domain::usage::Usage;

@@ -1,3 +1,5 @@
+//! Statuses, labels and their values, tried as tables and with any text.
+
 use super::*;
 use proptest::prelude::*;
 

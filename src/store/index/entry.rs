@@ -36,13 +36,15 @@ pub fn encode(basis: Basis, meta: &SessionMeta) -> Vec<u8> {
 pub fn decode(entry: &[u8], holds: impl FnOnce(&SessionId, &Basis) -> bool) -> Option<SessionMeta> {
     let mut input = In(In(entry).bytes()?);
     let id = SessionId::parse(input.text()?).ok()?;
-    let basis = match input.byte()? {
-        0 => Basis::Passing,
-        1 => Basis::Line(input.stamp()?),
-        2 => Basis::Files([input.some(In::stamp)?, input.some(In::stamp)?, input.some(In::stamp)?]),
-        _ => return None,
-    };
+    let basis = input.basis()?;
     if holds(&id, &basis) { input.meta(id) } else { None }
+}
+
+/// What the row of an entry was made of; `None` for what is no entry.
+pub fn basis(entry: &[u8]) -> Option<Basis> {
+    let mut input = In(In(entry).bytes()?);
+    input.bytes()?;
+    input.basis()
 }
 
 fn put_number(out: &mut Vec<u8>, number: u64) {
@@ -246,6 +248,15 @@ impl<'a> In<'a> {
 
     fn place<T: Copy>(&mut self, all: &[T]) -> Option<T> {
         all.get(usize::from(self.byte()?)).copied()
+    }
+
+    fn basis(&mut self) -> Option<Basis> {
+        match self.byte()? {
+            0 => Some(Basis::Passing),
+            1 => self.stamp().map(Basis::Line),
+            2 => Some(Basis::Files([self.some(Self::stamp)?, self.some(Self::stamp)?, self.some(Self::stamp)?])),
+            _ => None,
+        }
     }
 
     fn stamp(&mut self) -> Option<Stamp> {

@@ -1,14 +1,19 @@
 //! Tests of the store as a whole: other programs' files, lives with deaths and errors in them, two at once.
 
 mod branch;
+mod clear;
 mod craft;
 mod deaths;
+mod follow;
 mod life;
 mod lifecycle;
 mod properties;
+mod rewrites;
 mod scale;
 mod search;
+mod takeover;
 mod two;
+mod verify;
 
 use super::io::{Disk, How, Io, Stat};
 use super::*;
@@ -81,6 +86,9 @@ macro_rules! passed_on {
         }
         fn stat(&$self, path: &Path) -> std::io::Result<Stat> {
             $hook("stat").and_then(|()| Disk.stat(path))
+        }
+        fn stat_of(&$self, file: &File) -> std::io::Result<Stat> {
+            $hook("stat_of").and_then(|()| Disk.stat_of(file))
         }
         fn remove(&$self, path: &Path) -> std::io::Result<()> {
             $hook("remove").and_then(|()| Disk.remove(path))

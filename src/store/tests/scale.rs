@@ -127,6 +127,10 @@ fn listed(store: &Store) -> Vec<SessionMeta> {
     by_id(store.list().sessions)
 }
 
+fn cached(store: &Store) -> Option<Vec<SessionMeta>> {
+    store.cached().map(|(sessions, _)| sessions)
+}
+
 /// What a list without a cache says.
 fn anew(root: &Path, io: Arc<dyn Io>) -> Vec<SessionMeta> {
     let nowhere = tempfile::tempdir().unwrap();
@@ -167,7 +171,7 @@ fn thousands_are_listed_and_the_damaged_among_them_say_so() {
         let seen = how.starts_with("file") || how.starts_with("header");
         assert_eq!(!meta.odd.is_empty(), seen, "{} {how}: {:?}", meta.id, meta.odd);
     }
-    assert_eq!(by_id(store.cached().unwrap()), sessions);
+    assert_eq!(by_id(cached(&store).unwrap()), sessions);
     assert_eq!(listed(&super::store(root.path())), sessions);
 }
 
@@ -186,7 +190,32 @@ fn an_unchanged_store_costs_the_cache_the_directory_and_a_stat_for_each_session(
     // To open, to look at and to read the cache; to list; and 100.
     assert_eq!(watched.calls() - opened, 3 + 1 + 100);
     assert_eq!(std::fs::metadata(cache(root.path())).unwrap().modified().unwrap(), written);
-    assert_eq!(by_id(store.cached().unwrap()), first);
+    assert_eq!(by_id(cached(&store).unwrap()), first);
+}
+
+#[test]
+fn what_changed_since_the_cache_was_read_is_told_alone() {
+    let io = Clocked::new(1);
+    let (root, store) = some(&io);
+    store.list();
+    let (_, mark) = store.cached().unwrap();
+    assert_eq!(store.changed_since(mark), Some(vec![]));
+    let sessions = root.path().join("work/sessions");
+    let plan = stores::Plan { sessions: 1, damaged: 0, rows: 1, padded: false, seed: 9 };
+    for name in ["new".to_owned(), stores::id(1)] {
+        let path = sessions.join(&name).join("session.jsonl");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, stores::Session::make(&name, 0, plan).bytes()).unwrap();
+    }
+    let changed = by_id(store.changed_since(mark).unwrap());
+    assert_eq!(changed.iter().map(|meta| meta.id.to_string()).collect::<Vec<_>>(), [stores::id(1), "new".to_owned()]);
+    // The cache was renewed with that: whoever read the one before does not know what changed.
+    assert_eq!(store.changed_since(mark), None);
+    let (_, mark) = store.cached().unwrap();
+    assert_eq!(store.changed_since(mark), Some(vec![]));
+    std::fs::remove_dir_all(sessions.join("new")).unwrap();
+    assert_eq!(store.changed_since(mark), None);
+    assert_eq!(store.list().sessions.len(), 60);
 }
 
 #[test]
@@ -197,10 +226,10 @@ fn the_cache_of_another_place_is_not_used() {
     let elsewhere =
         Options { home: "/home/eve".into(), io, ..Options::new(root.path().join("work"), root.path().join("state")) };
     let other = Store::open(elsewhere).unwrap();
-    assert_eq!(other.cached(), None);
+    assert_eq!(cached(&other), None);
     let of = |sessions: Vec<SessionMeta>| sessions.iter().filter(|meta| meta.cwd.starts_with("/home/eve")).count();
     assert!(of(other.list().sessions) > 30);
-    assert!(of(other.cached().unwrap()) > 30);
+    assert!(of(cached(&other).unwrap()) > 30);
 }
 
 #[test]
@@ -220,14 +249,14 @@ fn a_broken_cache_is_made_anew() {
     let path = cache(root.path());
     for bytes in broken {
         std::fs::write(&path, &bytes).unwrap();
-        assert_eq!(store.cached(), None);
+        assert_eq!(cached(&store), None);
         assert_eq!(listed(&store), right);
         assert_eq!(std::fs::read(&path).unwrap(), whole);
     }
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     std::fs::write(path.join("x"), "").unwrap();
-    assert_eq!((store.cached(), listed(&store)), (None, right));
+    assert_eq!((cached(&store), listed(&store)), (None, right));
     // What a writer could not bring under its name is not left behind.
     assert_eq!(std::fs::read_dir(root.path().join("state/index")).unwrap().count(), 1);
 }
@@ -254,7 +283,7 @@ fn a_full_disk_costs_the_cache_and_nothing_else() {
     let (root, store) = some(&io);
     io.full.store(true, Ordering::SeqCst);
     let right = anew(root.path(), io.clone());
-    assert_eq!((listed(&store), store.cached()), (right.clone(), None));
+    assert_eq!((listed(&store), cached(&store)), (right.clone(), None));
     io.full.store(false, Ordering::SeqCst);
     assert_eq!(listed(&store), right);
     io.full.store(true, Ordering::SeqCst);
@@ -263,30 +292,28 @@ fn a_full_disk_costs_the_cache_and_nothing_else() {
     let fewer: Vec<SessionMeta> = right.iter().filter(|meta| meta.id.as_str() != gone).cloned().collect();
     assert_eq!(listed(&store), fewer);
     // The one before stays whole.
-    assert_eq!(by_id(store.cached().unwrap()), right);
+    assert_eq!(by_id(cached(&store).unwrap()), right);
 }
 
 #[test]
-fn a_death_while_the_cache_is_written_leaves_none_that_is_wrong() {
+fn no_death_and_no_error_leaves_a_cache_that_is_wrong() {
     let io = Clocked::new(1);
     let root = tempfile::tempdir().unwrap();
-    let plan = stores::Plan { sessions: 3, damaged: 1, rows: 3, padded: false, seed: 7 };
+    let plan = stores::Plan { sessions: 6, damaged: 5, rows: 3, padded: false, seed: 7 };
     stores::fill(&root.path().join("work"), plan);
+    std::fs::write(root.path().join("work/sessions").join(stores::id(4)).join("header.json"), second(1)).unwrap();
     let right = listed(&store_with(root.path(), io.clone()));
     for at in 1.. {
-        std::fs::remove_file(cache(root.path())).unwrap();
-        for fault in [Fault::DieBefore(at), Fault::DieAmid(at)] {
-            let watched = Arc::new(Watched::new(io.clone(), fault));
-            store_with(root.path(), watched).list();
-            let after = store_with(root.path(), io.clone());
-            if let Some(cached) = after.cached() {
-                // Rows that could not be read before the death are in it at the most as such.
-                assert!(cached.iter().all(|meta| right.contains(meta) || !meta.odd.is_empty()), "call {at}");
-            }
-            assert_eq!(listed(&after), right, "call {at}");
+        for fault in [Fault::DieBefore(at), Fault::DieAmid(at), Fault::Fail { at, times: 1, errno: 5 }] {
+            std::fs::remove_file(cache(root.path())).unwrap();
+            store_with(root.path(), Arc::new(Watched::new(io.clone(), fault))).list();
+            assert_eq!(listed(&store_with(root.path(), io.clone())), right, "{fault:?}");
+            // And one that is there already.
+            store_with(root.path(), Arc::new(Watched::new(io.clone(), fault))).list();
+            assert_eq!(listed(&store_with(root.path(), io.clone())), right, "{fault:?}");
         }
-        let watched = Arc::new(Watched::new(io.clone(), Fault::None));
         std::fs::remove_file(cache(root.path())).unwrap();
+        let watched = Arc::new(Watched::new(io.clone(), Fault::None));
         store_with(root.path(), watched.clone()).list();
         if watched.calls() < at {
             break;
@@ -599,9 +626,16 @@ proptest! {
             take(step, &sessions, &io);
             if matches!(step, Step::List) {
                 let right = anew(root.path(), io.clone());
+                if let Some((sessions, mark)) = store.cached()
+                    && let Some(changed) = store.changed_since(mark)
+                {
+                    let mut now: HashMap<SessionId, SessionMeta> =
+                        sessions.into_iter().chain(changed).map(|meta| (meta.id.clone(), meta)).collect();
+                    prop_assert_eq!(&by_id(now.drain().map(|(_, meta)| meta).collect()), &right);
+                }
                 prop_assert_eq!(&listed(&store), &right);
                 if !right.is_empty() {
-                    prop_assert_eq!(by_id(store.cached().unwrap()), right);
+                    prop_assert_eq!(by_id(cached(&store).unwrap()), right);
                 }
             }
         }

@@ -244,8 +244,9 @@ fn window(text: &str, marks: &[(usize, usize)], room: usize, cut: &str) -> (Stri
     if cells::width(text) <= room || before + mark < room {
         return (text.to_owned(), marks.to_vec());
     }
-    // A third of the room stays for what is before the mark.
-    let keep = room.saturating_sub(mark).min(room / 3);
+    // A third of the room stays for what is before the mark, more where little follows it.
+    let rest = text.get(first..).map_or(0, cells::width);
+    let keep = room.saturating_sub(rest).max(room / 3).min(room.saturating_sub(mark));
     let mut start = first;
     let mut used = 0;
     for (at, grapheme) in text.get(..first).unwrap_or_default().grapheme_indices(true).rev() {
