@@ -586,7 +586,11 @@ impl Sessions {
     pub fn fold_all(&mut self) -> bool {
         let groups: Vec<Group> = self.standing.iter().map(|band| band.group.clone()).collect();
         let fold = self.standing.iter().any(|band| !band.folded);
-        groups.iter().fold(false, |any, group| self.fold(group, fold) || any)
+        let mut any = false;
+        for group in &groups {
+            any |= self.fold(group, fold);
+        }
+        any
     }
 
     // The cursor.
