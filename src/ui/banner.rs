@@ -33,10 +33,8 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
     if let Some(holder) = &meta.held_by
         && let Some(row) = take(rest)
     {
-        let left = [paint.piece(
-            format!("{} written by {}; followed here as it grows", paint.signs.warning, clean_line(holder)),
-            Role::Warning,
-        )];
+        let left =
+            [paint.piece(format!("{} written by {}; live", paint.signs.warning, clean_line(holder)), Role::Warning)];
         let right = [paint.piece("/takeover", Role::Key), paint.piece(" writes here", Role::Dim)];
         paint.sides(row, &left, &right, 24);
     }

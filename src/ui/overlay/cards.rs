@@ -150,7 +150,7 @@ fn report_lines(paint: &Paint<'_>, report: &HealthReport, width: usize) -> Vec<V
             1 => format!(": line {}", named.join(", ")),
             _ => format!(": lines {}", named.join(", ")),
         };
-        fact(&mut out, "odd", format!("{what}{place}"), Role::Warning);
+        fact(&mut out, "odd", format!("{}{place}", what.trim_end_matches('.')), Role::Warning);
     }
     let files = |out: &mut Vec<Vec<Piece<'static>>>, name: &str, files: &[String], role: Role| {
         for (n, file) in files.iter().take(FILES).enumerate() {
