@@ -266,8 +266,9 @@ impl Journal {
             if stat.ino != self.ino {
                 return Ok(false);
             }
-            let rows = tail::range(&*io, &file, self.head.body, stat.len).map_err(|e| self.error("read", e))?;
-            paired = pair(lines, &rows, self.head.sound);
+            // All of it: where its rows begin is known of the file that was looked at last.
+            let rows = tail::range(&*io, &file, 0, stat.len).map_err(|e| self.error("read", e))?;
+            paired = pair(lines, &rows, self.head.sound && !rows.is_empty());
         }
         let Paired { missing, displaced, kept, .. } = paired;
         if !displaced.is_empty() {
