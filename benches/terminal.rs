@@ -359,6 +359,8 @@ fn many() -> Vec<Row> {
         let _ = fs::remove_dir_all(home.path().join("lisle/state/index"));
         let pty = start(home.path());
         cold_first.push(pty.until(READY) - pty.started);
+        pty.until(IDLE_DRAFT);
+        pty.wait_for("the caret is shown", |seen| !seen.screen().hide_cursor());
         let caret = caret(&pty);
         // The list is read meanwhile.
         keys.extend(echo(&pty, caret, Duration::from_millis(2)));
