@@ -160,9 +160,8 @@ impl Whole {
         let inbox = self.shared.setup.settings.inbox.clone();
         let (store, at) = (self.store(), now());
         let older_than = At(at.0.saturating_sub(i64::from(inbox.trash_days).saturating_mul(DAY_MS)));
-        match blocking(move || store.empty_trash(older_than)).await {
-            Some(Err(error)) => self.out.tell(Some(trouble(&error))).await,
-            Some(Ok(_)) | None => {}
+        if let Some(Err(error)) = blocking(move || store.empty_trash(older_than)).await {
+            self.out.tell(Some(trouble(&error))).await;
         }
         if let Some(days) = inbox.archive_idle_days {
             let idle = idle(&sessions, at, days);
