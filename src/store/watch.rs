@@ -195,10 +195,11 @@ impl Journal {
         self.torn = false;
         self.fresh = true;
         // Not made where it is missing: between their unlink and their rename it would be an empty one, soon lost.
-        let file = io.open(&self.path(), How::Extend).map_err(|e| self.error("write", e))?;
-        let same = io.stat_of(&file).map_err(|e| self.error("read", e))?.ino == self.ino;
+        let file = io.open(&self.path(), How::Extend).ok();
+        let file = file.filter(|file| io.stat_of(file).is_ok_and(|stat| stat.ino == self.ino));
+        let same = file.is_some();
         // Held open, so that its inode is given to no other while we know it by its inode.
-        self.file = if same { Some(file) } else { found.file };
+        self.file = file.or(found.file);
         Ok(same)
     }
 
@@ -218,6 +219,7 @@ impl Journal {
     }
 
     fn adopt_header(&mut self) -> Result<bool, StoreError> {
+        self.reconcile = true;
         let io = self.store.inner.io.clone();
         self.present()?;
         let found = session::find(&*io, &self.dir)?;
