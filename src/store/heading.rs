@@ -12,6 +12,7 @@ use super::watch::busy;
 use super::{StoreError, layout, session, tail};
 use crate::domain::session::SessionMeta;
 use serde_json::Value;
+use std::io::ErrorKind;
 
 /// So often a header is written while another program replaces the file under it.
 const TRIES: u32 = 8;
@@ -85,11 +86,13 @@ impl Journal {
         let io = self.store.inner.io.clone();
         // Missing: it is being made.
         let new = self.ino == 0 && self.len == 0;
+        let mut in_place = None;
         if !new {
             if self.present()?.ino != self.ino {
                 self.adopt()?;
-            } else if self.head.slot > 0 && !self.head.long {
-                self.reread_line()?;
+            }
+            if self.head.slot > 0 && !self.head.long {
+                in_place = self.reread_line()?;
             }
             if self.mended && (self.reconcile || !self.pending.is_empty()) {
                 // The header says who wrote last: before it, everything that the other one left out is there again.
@@ -132,10 +135,12 @@ impl Journal {
             };
             let after = header::hash(line.as_bytes());
             if self.head.slot == slot {
+                // Never by its name, which may be another file's by now: only where line 1 was just read.
+                let same = |file: &std::fs::File| io.stat_of(file).is_ok_and(|stat| stat.ino == self.ino);
+                let Some(file) = in_place.filter(same) else { return Ok(false) };
                 let record = Second { after: after.clone(), ..in_second_only(&fields) };
                 session::replace(&*io, &second, record.render().as_bytes(), sync)?;
                 if after != self.head.hash {
-                    let file = io.open(&self.path(), How::Change).map_err(|e| self.error("write", e))?;
                     io.write_at(&file, 0, line.as_bytes()).map_err(|e| self.error("write", e))?;
                 }
                 self.head.hash = after;
@@ -168,21 +173,26 @@ impl Journal {
     }
 
     /// Reads line 1 right before it is overwritten. Another program's line is taken as the base of ours.
-    fn reread_line(&mut self) -> Result<(), StoreError> {
+    fn reread_line(&mut self) -> Result<Option<std::fs::File>, StoreError> {
         let io = self.store.inner.io.clone();
-        let file = io.open(&self.path(), How::Read).map_err(|e| self.error("read", e))?;
+        let file = match io.open(&self.path(), How::Change) {
+            Ok(file) => file,
+            // Another program is between its unlink and its rename.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.error("read", error)),
+        };
         let slot = self.head.slot as u64;
         let bytes = tail::range(&*io, &file, 0, slot).map_err(|e| self.error("read", e))?;
         let ours = bytes.strip_suffix(b"\n").is_some_and(|line| header::hash(line) == self.head.hash);
         if ours {
-            return Ok(());
+            return Ok(Some(file));
         }
         let found = session::find(&*io, &self.dir)?;
         // Ours was left half written: `header.json` has it, and the line is in place to be written again.
         if found.head.body == slot && !found.head.sound && !found.head.foreign {
             self.head.hash = found.head.hash;
-            return Ok(());
+            return Ok(Some(file));
         }
-        self.adopt()
+        self.adopt().map(|()| None)
     }
 }

@@ -68,6 +68,8 @@ pub struct Journal {
     pub(super) lock: Lock,
     /// `session.jsonl` for appending, once there was a first write.
     pub(super) file: Option<File>,
+    /// The file as it was found, held open so that its inode is given to no other while we know it by that.
+    pub(super) found: Option<File>,
     pub(super) ino: u64,
     /// Its length as we left it.
     pub(super) len: u64,
@@ -141,6 +143,7 @@ impl Journal {
             id,
             lock,
             file: None,
+            found: found.file,
             ino: found.ino,
             len: if found.ino == 0 { 0 } else { found.len },
             own: found.head.own.clone(),

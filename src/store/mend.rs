@@ -47,6 +47,8 @@ impl Journal {
             self.write_header(true)?;
         }
         self.mended = true;
+        // From here on, the one for appending is held.
+        self.found = None;
         Ok(())
     }
 
@@ -161,7 +163,10 @@ impl Journal {
         let mut now = 0;
         let old = match io.open(&path, How::Read) {
             Ok(file) => Some(file),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            // A new one, which nobody else knows.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.ino == 0 => None,
+            // Another program is between its unlink and its rename.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.error("read", error)),
         };
         let body = self.head.body;
