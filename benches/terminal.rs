@@ -359,7 +359,7 @@ fn many() -> Vec<Row> {
         let _ = fs::remove_dir_all(home.path().join("lisle/state/index"));
         let pty = start(home.path());
         cold_first.push(pty.until(READY) - pty.started);
-        pty.until(IDLE_DRAFT);
+        pty.until("What is to be done?");
         pty.wait_for("the caret is shown", |seen| !seen.screen().hide_cursor());
         let caret = caret(&pty);
         // The list is read meanwhile.

@@ -259,7 +259,12 @@ impl Facets {
 #[must_use]
 pub fn needs_you(meta: &SessionMeta) -> bool {
     !meta.hidden
-        && (matches!(meta.activity, Activity::NeedsYou(_)) || (meta.plan_pending && meta.activity == Activity::Idle))
+        && match meta.activity {
+            Activity::NeedsYou(_) => true,
+            // What was put away waits for nobody.
+            Activity::Idle => meta.plan_pending && !meta.archived,
+            Activity::Running(_) | Activity::Stopping => false,
+        }
 }
 
 #[cfg(test)]
