@@ -6,10 +6,10 @@
 //! | --- | --- |
 //! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a face to the engine, [`domain::Event`] back |
 //! | [`config`] | what the user wrote, and what the program needs of it |
-//! | [`store`] | sessions as files: one writer a session, nothing lost at any death |
+//! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash |
 //! | [`provider`] | models: a request goes in, a stream of chunks comes out |
 //! | [`permit`] | whether a call may run: a pure function of mode, facts and grants |
-//! | [`sandbox`] | how commands are held: started through lisle itself, and ended with all that they started |
+//! | [`sandbox`] | how commands are held: started through lisle itself, closed in where they only read, ended with all they started |
 //! | [`tools`] | what a model can call, one file a tool |
 //! | [`agent`] | the engine: a pure machine for each session, and the driver that does what it says |
 //! | [`keymap`] | keys, verbs, and which key does what |
