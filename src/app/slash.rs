@@ -45,6 +45,7 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
+    Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
     Status "status" "[STATUS]" "choose the status" SessionAction::Status;

@@ -137,6 +137,7 @@ actions! {
     /// Sessions as a whole.
     Session SessionAction "session" {
         New "new" "new session" [Global];
+        Worktree "worktree" "new session in a git worktree and branch of its own" [Global];
         Rename "rename" "rename the session" [Global];
         Switch "switch" "find a session by its title" [Global];
         Next "next" "next session of the list" [Global];

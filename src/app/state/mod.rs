@@ -177,6 +177,8 @@ pub struct State {
     pub(crate) idle_before: u64,
     /// The engine was asked for a new session and has not answered.
     pub(crate) creating: bool,
+    /// The engine was asked for a session with a worktree, which is shown when it comes.
+    pub(crate) apart: bool,
     /// The sequence number of the last event of the engine as a whole.
     pub(crate) engine_seq: Option<u64>,
     /// A timer for the times on the screen is armed with so many milliseconds.
@@ -229,6 +231,7 @@ impl State {
             last_key: now,
             idle_before: 0,
             creating: false,
+            apart: false,
             quiet_until: At(i64::MIN),
             quit: Quit::No,
             title: String::new(),

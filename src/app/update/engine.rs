@@ -207,8 +207,10 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
     let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, draft } = snapshot;
+    let mut apart = false;
     if !state.open.contains_key(id) {
-        adopt(state, id, fx);
+        apart = meta.worktree.is_some();
+        adopt(state, id, apart, fx);
     }
     let Some(open) = state.open.get_mut(id) else { return };
     let first = !open.loaded;
@@ -254,16 +256,19 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
         let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
         state.notify(Notice::new(Level::Warning, format!("{}{more}", odd.first().map_or("", String::as_str))));
     }
+    if apart && std::mem::take(&mut state.apart) {
+        session::open(state, id, fx);
+    }
     if state.current_id() == Some(id) {
         super::chat::search_again(state);
     }
 }
 
 /// The engine made the session that was asked for: what was written meanwhile goes there.
-fn adopt(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
     let mut open = Open::default();
     state.recent.push(id.clone());
-    if state.creating {
+    if state.creating && !apart {
         state.creating = false;
         open.composer = std::mem::take(&mut state.lobby);
         for text in std::mem::take(&mut state.lobby_sent) {

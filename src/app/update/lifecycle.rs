@@ -34,6 +34,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Cwd => ask_cwd(state),
         SessionAction::TakeOver => ask_take_over(state),
         SessionAction::New
+        | SessionAction::Worktree
         | SessionAction::Flag
         | SessionAction::Archive
         | SessionAction::Unread

@@ -21,6 +21,7 @@ const LOADED: usize = 12;
 pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: &mut Vec<Effect>) {
     match verb {
         SessionAction::New => new(state, fx),
+        SessionAction::Worktree => apart(state, fx),
         SessionAction::Rename => overlay::rename(state, state.current_id().cloned()),
         SessionAction::Switch => overlay::sessions(state),
         SessionAction::Flag => change::flag(state, fx),
@@ -63,6 +64,12 @@ pub(super) fn new(state: &mut State, fx: &mut Vec<Effect>) {
         fx.push(Effect::Send(Command::Create(NewSession::default())));
     }
     shown_now(state);
+}
+
+/// A new session that works in a worktree of its own. A checkout takes its time, so it is shown when it is there.
+fn apart(state: &mut State, fx: &mut Vec<Effect>) {
+    state.apart = true;
+    fx.push(Effect::Send(Command::Create(NewSession { worktree: true, ..NewSession::default() })));
 }
 
 /// Shows a session; its composer gets the focus.

@@ -5,7 +5,8 @@ use crate::app::effect::Keep;
 use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, Quit};
-use crate::domain::contract::QueueEdit;
+use crate::domain::contract::{NewSession, QueueEdit};
+use crate::domain::session::Worktree;
 
 fn queued(id: &str, text: &str) -> Queued {
     Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false }
@@ -385,6 +386,20 @@ fn a_new_session_can_be_written_in_before_the_engine_made_it() {
     assert_eq!(screen.text(), "more");
     let first = Command::To { session: id("n"), act: Act::Send { text: "hello".to_owned() } };
     assert_eq!(screen.sent().iter().filter(|command| **command == first).count(), 1);
+}
+
+#[test]
+fn a_session_with_a_worktree_is_shown_when_it_is_made_and_takes_no_others_place() {
+    let mut screen = Screen::new();
+    screen.type_text("/worktree").keys("enter");
+    let asked = NewSession { worktree: true, ..NewSession::default() };
+    assert!(screen.sent().contains(&Command::Create(asked)));
+    let shown = screen.state.current_id().cloned();
+    assert!(shown.is_some(), "what was shown stays meanwhile");
+    let mut made = meta("w");
+    made.worktree = Some(Worktree { repository: "/r".into(), path: "/d/w".into(), branch: "lisle/w".into() });
+    screen.session("w", Event::Opened(Box::new(snapshot(made.clone()))));
+    assert_eq!(screen.state.current_id(), Some(&made.id));
 }
 
 #[test]
