@@ -3,6 +3,8 @@
 //! Wants a small file system of its own in `LISLE_TEST_SMALL_DISK` (`.ci/run` mounts a tmpfs of 4 MiB), so these are
 //! ignored otherwise; the same faults are put into every call of the store by number in its unit tests.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
+
 use lisle::domain::message::{Body, Message, UserText};
 use lisle::domain::session::SessionMeta;
 use lisle::domain::{At, MessageId, Mode, SessionId};

@@ -301,13 +301,13 @@ impl Words {
                 "cacheCreationTokens": 8_800, "contextWindow": 200_000},
         });
         let keys = header.as_object_mut().unwrap();
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             keys.insert("labels".into(), json!(["code", format!("priority::{}", n % 4)]));
         }
-        if n % 11 == 0 {
+        if n.is_multiple_of(11) {
             keys.insert("isFlagged".into(), json!(true));
         }
-        if n % 7 == 0 {
+        if n.is_multiple_of(7) {
             keys.insert("isArchived".into(), json!(true));
             keys.insert("archivedAt".into(), json!(end));
         }

@@ -193,6 +193,19 @@ impl Store {
         self.inner.layout.session(id)
     }
 
+    /// The directory that somebody wrote, with `~` for the user's home.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn directory(&self, written: &Path) -> Result<PathBuf, StoreError> {
+        let path = super::portable::absolute(&written.to_string_lossy(), &self.inner.home);
+        match self.io().stat(&path) {
+            Ok(stat) if stat.is_dir => Ok(path),
+            Ok(_) => Err(StoreError::io("work in", &path, std::io::Error::from(ErrorKind::NotADirectory))),
+            Err(error) => Err(StoreError::io("work in", &path, error)),
+        }
+    }
+
     pub(super) fn io(&self) -> &dyn Io {
         &*self.inner.io
     }

@@ -112,9 +112,19 @@ impl<'a> Paint<'a> {
         }
     }
 
+    /// A style for text over a ground that is there already. What stands out by a ground of its own (as in 16 colours)
+    /// stands out by its colour there: without either it could not be seen.
+    #[must_use]
+    pub fn flat(&self, style: Style) -> Style {
+        match style.bg {
+            Some(own) if Some(own) != self.style(Role::Text).bg => Style { bg: None, fg: Some(own), ..style },
+            _ => Style { bg: None, ..style },
+        }
+    }
+
     /// Text in the colour of `role` on whatever ground is there.
     pub fn over(&mut self, area: Rect, text: &str, role: Role) -> u16 {
-        let style = Style { bg: None, ..self.style(role) };
+        let style = self.flat(self.style(role));
         let shown = cells::cut(text, usize::from(area.width), self.signs.cut);
         cells::put(self.buf, area, &shown, style)
     }

@@ -38,6 +38,17 @@ impl Lane {
         }
         self.acted = true;
         self.automatic();
+        let act = match act {
+            Act::Cwd(written) => {
+                let store = self.shared.setup.store.clone();
+                match blocking(move || store.directory(&written)).await {
+                    Some(Ok(path)) => Act::Cwd(path),
+                    Some(Err(error)) => return self.out.send(Event::Notice(trouble(&error))).await,
+                    None => return,
+                }
+            }
+            act => act,
+        };
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
             if let Act::Send { text } | Act::Steer { text } = act {

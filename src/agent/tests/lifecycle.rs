@@ -104,6 +104,19 @@ async fn a_batch_changes_what_it_can_and_names_the_rest_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_work_only_where_there_is_a_directory() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let session = engine.talked("think about it").await;
+    engine.act(&session, Act::Cwd(home.path().join("nowhere"))).await;
+    engine.notice("nowhere").await;
+    let there = home.path().to_owned();
+    engine.act(&session, Act::Cwd(there.clone())).await;
+    engine.changed(|meta| meta.cwd == there).await;
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_status_that_the_user_sets_in_a_turn_stays() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());

@@ -449,7 +449,7 @@ proptest! {
         rows in prop::collection::vec((text(), 0u8..6, any::<u8>()), 1..6), word in text(), two in text(), form in 0u8..9, whole in any::<bool>(),
     ) {
         let root = tempfile::tempdir().unwrap();
-        let store = store_with(root.path(), Arc::new(Quick::default()));
+        let store = store_with(root.path(), Arc::new(Quick));
         let meta = meta("260913-keen-falcon");
         let dir = store.session_dir(&meta.id);
         let real = |text: &str| text.replace("DIR", &dir.to_string_lossy());

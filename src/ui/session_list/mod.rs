@@ -222,7 +222,7 @@ fn heading(paint: &mut Paint<'_>, band: &Band, area: Rect, list_focused: bool) {
     let style = colour.map_or_else(|| paint.style(role), |colour| paint.look.theme.tag(colour));
     let mut left = [paint.piece(format!("{sign} "), Role::Faint), (label.into(), style)];
     for piece in left.iter_mut().chain(&mut right) {
-        piece.1.bg = None;
+        piece.1 = paint.flat(piece.1);
     }
     paint.sides(inner, &left, &right, 8);
 }

@@ -85,7 +85,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
     let (sign, style) = sign(paint, meta);
     let first = cells::row(area, 0);
     let sign_at = Rect { width: 1.min(area.width), ..cells::after(first, 1) };
-    cells::put(paint.buf, sign_at, sign, Style { bg: None, ..style });
+    let style = paint.flat(style);
+    cells::put(paint.buf, sign_at, sign, style);
 
     let line = cells::after(first, 3);
     let line = Rect { width: line.width.saturating_sub(1), ..line };

@@ -165,7 +165,9 @@ fn groups_fold_by_keys_and_clicks_and_are_kept() {
     assert_eq!(screen.state.sessions.order().count(), 0);
     let kept = |screen: &mut Screen| {
         let fx = std::mem::take(&mut screen.fx);
-        fx.into_iter().filter_map(|effect| if let Effect::KeepFace(kept) = effect { Some(*kept) } else { None }).last()
+        fx.into_iter()
+            .filter_map(|effect| if let Effect::KeepFace(kept) = effect { Some(*kept) } else { None })
+            .next_back()
     };
     assert_eq!(kept(&mut screen).unwrap().folded[&Grouping::Date], ["today"]);
     screen.keys("enter");
