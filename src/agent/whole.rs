@@ -82,7 +82,7 @@ impl Whole {
         }
         let store = self.store();
         let Some(changed) = blocking(move || store.changed_since(mark)).await.flatten() else { return false };
-        if changed.len() > FEW || changed.iter().any(|meta| meta.hidden) {
+        if changed.len() > FEW {
             return false;
         }
         for meta in changed {
@@ -114,7 +114,7 @@ impl Whole {
             Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
             None => meta,
         };
-        let sessions = sessions.into_iter().map(newest).filter(|meta| !meta.hidden).collect();
+        let sessions = sessions.into_iter().map(newest).collect();
         self.out.send(Event::Listed { sessions }).await;
     }
 

@@ -53,6 +53,7 @@ commands! {
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
     Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
+    Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
     Parent "parent" "" "to the session that this one is a branch of" SessionAction::Parent;
     Rewind "rewind" "" "go back to an earlier message" SessionAction::Rewind;

@@ -274,7 +274,7 @@ pub struct Stamped {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event", content = "with")]
 pub enum Event {
-    /// The list of sessions, hidden ones left out, archived ones included.
+    /// The list of sessions, hidden and archived ones included: whoever shows it leaves them out.
     Listed {
         /// All of them, in no order.
         sessions: Vec<SessionMeta>,

@@ -149,6 +149,7 @@ actions! {
         Flag "flag" "flag the session, or no longer" [Global];
         Archive "archive" "archive the session, or take it back" [Global];
         Unread "unread" "mark the session as unread, or as read" [Global];
+        Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];
         Parent "parent" "to the session that this one is a branch of" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];

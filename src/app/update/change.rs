@@ -97,6 +97,11 @@ pub(super) fn archive(state: &mut State, fx: &mut Vec<Effect>) {
     toggle(state, |meta| meta.archived, Change::Archived, fx);
 }
 
+/// Hides what is chosen, or shows it again where all of it is hidden.
+pub(super) fn hide(state: &mut State, fx: &mut Vec<Effect>) {
+    toggle(state, |meta| meta.hidden, Change::Hidden, fx);
+}
+
 /// Marks what is chosen as unread, or as read where all is unread.
 pub(super) fn unread(state: &mut State, fx: &mut Vec<Effect>) {
     toggle(state, |meta| meta.unread, Change::Unread, fx);

@@ -38,6 +38,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         | SessionAction::Flag
         | SessionAction::Archive
         | SessionAction::Unread
+        | SessionAction::Hide
         | SessionAction::Rename
         | SessionAction::Switch
         | SessionAction::Next

@@ -27,6 +27,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: 
         SessionAction::Flag => change::flag(state, fx),
         SessionAction::Archive => change::archive(state, fx),
         SessionAction::Unread => change::unread(state, fx),
+        SessionAction::Hide => change::hide(state, fx),
         SessionAction::Next => beside(state, 1, fx),
         SessionAction::Previous => beside(state, -1, fx),
         SessionAction::Position => {
