@@ -411,12 +411,20 @@ impl Journal {
             }
         }
         self.torn = true;
-        if prefix.is_empty() {
-            io.append(file, line.as_bytes())
-        } else {
-            io.append(file, format!("{prefix}{line}").as_bytes())
+        let text = if prefix.is_empty() { Cow::Borrowed(line) } else { Cow::Owned(format!("{prefix}{line}")) };
+        if let Err(failed) = io.append(file, text.as_bytes()) {
+            // What came of it is taken away at once, so that nobody reads half a row meanwhile; the next attempt does the
+            // same where this cannot.
+            let end = io.stat_of(file).map_or(0, |stat| stat.len);
+            if end > self.len
+                && end - self.len < text.len() as u64
+                && let Ok(added) = tail::range(&*io, file, self.len, end)
+                && text.as_bytes().starts_with(&added)
+            {
+                let _ = io.truncate(file, self.len);
+            }
+            return Err(error("write", failed));
         }
-        .map_err(|e| error("write", e))?;
         self.len += (prefix.len() + line.len()) as u64;
         (self.fresh, self.torn) = (false, false);
         Ok(())
