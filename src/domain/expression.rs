@@ -143,11 +143,6 @@ const FUNCTIONS: [(&str, Function, &str); 6] = [
     ("lower", Function::Lower, "lower(name)"),
 ];
 
-/// How each function is written, for help.
-pub fn function_uses() -> impl Iterator<Item = &'static str> {
-    FUNCTIONS.iter().map(|(.., usage)| *usage)
-}
-
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

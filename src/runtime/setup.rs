@@ -180,6 +180,7 @@ impl Ground {
     #[must_use]
     pub fn engine(&self, headless: bool) -> agent::Setup {
         let paths = self.paths.clone();
+        let enforced = sandbox::is_enforced();
         agent::Setup {
             store: self.store.clone(),
             connections: self.open_connections(),
@@ -194,8 +195,8 @@ impl Ground {
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.paths.own_dirs(),
                 runner: self.runner.clone(),
-                enforced: sandbox::is_enforced(),
-                sandbox: sandbox::describe(),
+                enforced,
+                sandbox: sandbox::describe(enforced),
                 inbox: self.inbox(),
             },
             chosen: Box::new(move |name| {

@@ -52,8 +52,8 @@ pub fn is_enforced() -> bool {
 
 /// What holds commands back beside the permission modes, in words; empty where commands that only read are closed in.
 #[must_use]
-pub fn describe() -> String {
-    if is_enforced() { String::new() } else { "no sandbox".to_owned() }
+pub fn describe(enforced: bool) -> String {
+    if enforced { String::new() } else { "no sandbox".to_owned() }
 }
 
 /// What the parent is told to run.

@@ -255,6 +255,17 @@ pub struct Counted {
     pub last_final: Option<String>,
 }
 
+impl Counted {
+    /// Puts what the rows decide into a session's properties, whatever these said.
+    pub fn put_into(&self, meta: &mut SessionMeta) {
+        meta.messages = self.messages;
+        meta.last_message = self.last_message;
+        meta.used = self.used;
+        meta.preview.clone_from(&self.preview);
+        meta.last_role = self.last_role.map(str::to_owned);
+    }
+}
+
 /// Writes what changed from `base` to `meta` into the header; everything, without a base.
 pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMeta, place: Home<'_>) {
     let text = |text: &str| portable::render_text(text, place.dir);

@@ -102,11 +102,7 @@ impl Journal {
         let place = Home { dir: &self.dir, home: &self.store.inner.home };
         let mut meta = self.meta.clone();
         meta.id = self.id.clone();
-        meta.messages = self.counted.messages;
-        meta.last_message = self.counted.last_message;
-        meta.used = self.counted.used;
-        meta.preview.clone_from(&self.counted.preview);
-        meta.last_role = self.counted.last_role.map(str::to_owned);
+        self.counted.put_into(&mut meta);
         let mut fields = self.head.fields.clone();
         if !self.head.sound && !fields.has("createdAt") {
             fields = Self::fresh_fields(&meta, &self.dir, &self.store);

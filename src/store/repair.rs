@@ -172,11 +172,7 @@ impl Store {
     ) -> Result<(Vec<u8>, super::json::Fields), StoreError> {
         let base = reader.meta(found);
         let mut meta = base.clone();
-        meta.messages = seen.counted.messages;
-        meta.last_message = seen.counted.last_message;
-        meta.used = seen.counted.used;
-        meta.preview.clone_from(&seen.counted.preview);
-        meta.last_role = seen.counted.last_role.map(str::to_owned);
+        seen.counted.put_into(&mut meta);
         let mut fields = found.head.fields.clone();
         if !found.head.sound && !fields.has("createdAt") {
             meta.created = seen.began.unwrap_or(meta.created);
