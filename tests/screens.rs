@@ -23,6 +23,7 @@ use lisle::domain::contract::{ConnectionInfo, Queued};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::message::{AssistantText, Body, Plan, Thinking, UserText};
 use lisle::domain::request::{Approval, Ask, PlanReview, Question, Request};
+use lisle::domain::rule::{Offer, Rule, RuleScope};
 use lisle::domain::session::Activity;
 use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{
@@ -177,30 +178,40 @@ fn ask(state: &mut State, ask: Ask) {
     open.turn.started = Some(ago(12_000));
 }
 
+fn offer(rule: Rule) -> Offer {
+    Offer { rule, harmless: None, worst: None }
+}
+
 fn command(command: &str) -> Ask {
-    Ask::Approval(Approval {
+    Ask::Approval(Box::new(Approval {
         call: CallId::new("c1"),
         tool: "bash".to_owned(),
         subject: command.to_owned(),
         proposal: Proposal::Command { command: command.to_owned(), cwd: PathBuf::from("/home/me/src/app") },
         reasons: vec!["`cargo test` runs code of the working directory".to_owned()],
         risks: vec!["network".to_owned()],
-        session_rule: Some("cargo test".to_owned()),
+        offers: vec![offer(Rule {
+            program: Some("cargo".to_owned()),
+            args: Some(vec!["test".to_owned()]),
+            ..Rule::allow("bash")
+        })],
+        scopes: vec![RuleScope::Session, RuleScope::Workspace],
         would_run_now: false,
-    })
+    }))
 }
 
 fn change() -> Ask {
-    Ask::Approval(Approval {
+    Ask::Approval(Box::new(Approval {
         call: CallId::new("c1"),
         tool: "edit".to_owned(),
         subject: "src/auth/redirect.rs".to_owned(),
         proposal: Proposal::Change { diff: diff(), before: String::new(), after: String::new() },
         reasons: vec!["Ask to Edit asks before each change".to_owned()],
         risks: Vec::new(),
-        session_rule: Some("changes below ~/src/app".to_owned()),
+        offers: vec![offer(Rule { path: Some("./**".to_owned()), ..Rule::allow("edit") })],
+        scopes: vec![RuleScope::Session],
         would_run_now: false,
-    })
+    }))
 }
 
 fn plan() -> Ask {

@@ -56,8 +56,6 @@ pub struct Settings {
     pub own_dirs: Vec<PathBuf>,
     /// The own binary, which starts commands.
     pub runner: PathBuf,
-    /// Commands that only read are closed in.
-    pub enforced: bool,
     /// What holds commands back beside the modes, in words.
     pub sandbox: String,
     /// What becomes of sessions by itself.

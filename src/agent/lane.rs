@@ -398,7 +398,6 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
         policy: setup.settings.policy,
-        enforced: setup.settings.enforced,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),

@@ -60,7 +60,6 @@ impl Engine {
             own_dirs: vec![],
             runner: "lisle".into(),
             sandbox: String::new(),
-            enforced: false,
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
         };
         change(&mut settings);

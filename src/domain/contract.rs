@@ -490,7 +490,12 @@ mod tests {
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
     use crate::domain::request::{Approval, Ask, PlanReview, Question};
+    use crate::domain::rule::{Offer, Rule, RuleScope};
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+
+    fn rule() -> Rule {
+        Rule { program: Some("git".into()), args: Some(vec!["status".into()]), ..Rule::allow("bash") }
+    }
 
     fn session() -> SessionId {
         SessionId::parse("260101-a-b").unwrap()
@@ -514,6 +519,11 @@ mod tests {
             Act::Retry,
             Act::Answer { request: RequestId::new("r"), answer: Answer::No(None) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanChanges("x".into()) },
+            Act::Answer {
+                request: RequestId::new("r"),
+                answer: Answer::Remember { scope: RuleScope::Session, rules: vec![rule()] },
+            },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::Instead("ls".into()) },
             Act::Mode { mode: Mode::Execute, drop_plan: true },
             Act::Model { connection: None, model: "m".into() },
             Act::Thinking(ThinkingLevel::Max),
@@ -599,7 +609,8 @@ mod tests {
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
-            session_rule: None,
+            offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
+            scopes: vec![RuleScope::Workspace],
             would_run_now: true,
         };
         let question = Question { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
@@ -634,7 +645,7 @@ mod tests {
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
             Event::Queue { items: vec![], held: false },
-            Event::Asked(Box::new(request(Ask::Approval(approval)))),
+            Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),
             Event::Settled { request: RequestId::new("r") },

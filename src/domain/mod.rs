@@ -20,6 +20,7 @@ pub mod problem;
 pub mod property;
 pub mod query;
 pub mod request;
+pub mod rule;
 pub mod sanitise;
 pub mod secret;
 pub mod session;

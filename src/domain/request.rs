@@ -1,6 +1,7 @@
 //! What the engine asks the user, and the answers.
 
 use super::ids::{CallId, RequestId};
+use super::rule::{Offer, Rule, RuleScope};
 use super::tool::Proposal;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ pub struct Request {
 #[serde(rename_all = "kebab-case", tag = "ask")]
 pub enum Ask {
     /// May this call run?
-    Approval(Approval),
+    Approval(Box<Approval>),
     /// Is this plan good?
     Plan(PlanReview),
     /// The agent's own question.
@@ -41,8 +42,13 @@ pub struct Approval {
     pub reasons: Vec<String>,
     /// Facts that make it riskier: outside the directory, network, deletes, sudo.
     pub risks: Vec<String>,
-    /// What "this session" would remember, in words; `None` where it is never remembered.
-    pub session_rule: Option<String>,
+    /// The rules that an answer would keep, one for each part that was not allowed before; empty where it is never
+    /// remembered.
+    #[serde(default)]
+    pub offers: Vec<Offer>,
+    /// For what they can be kept.
+    #[serde(default)]
+    pub scopes: Vec<RuleScope>,
     /// The session was switched to a looser mode since: it would now run without being asked.
     #[serde(default)]
     pub would_run_now: bool,
@@ -76,8 +82,15 @@ pub struct Question {
 pub enum Answer {
     /// Run it, this once.
     Once,
-    /// Run it, and remember for this session.
-    Session,
+    /// Run it, and keep these rules.
+    Remember {
+        /// For what.
+        scope: RuleScope,
+        /// The rules as offered, or as the user edited them.
+        rules: Vec<Rule>,
+    },
+    /// Run this command instead; it is judged anew.
+    Instead(String),
     /// Do not run it; the text, if any, goes to the model.
     No(Option<String>),
     /// Go on with the plan in Ask to Edit.

@@ -35,6 +35,8 @@ pub struct Policy {
     pub explore_commands: ExploreCommands,
     /// What becomes of edits below the working directory in Ask to Edit.
     pub ask_edits: AskEdits,
+    /// What holds a command that only reads.
+    pub hold: shell::Hold,
 }
 
 /// What commands may do in Explore.

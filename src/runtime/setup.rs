@@ -190,12 +190,11 @@ impl Ground {
                 cycle: self.settings.permissions.cycle.clone(),
                 cwd: self.cwd.clone(),
                 requests_per_turn: self.settings.limits.requests_per_turn,
-                policy: policy(&self.settings),
+                policy: policy(&self.settings, enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.paths.own_dirs(),
                 runner: self.runner.clone(),
-                enforced,
                 sandbox: sandbox::describe(enforced),
                 inbox: self.inbox(),
             },
@@ -269,8 +268,9 @@ impl Ground {
     }
 }
 
-fn policy(settings: &Settings) -> permit::Policy {
+fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
+        hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
         explore_commands: match settings.explore_bash {
             settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
             settings::ExploreBash::Block => permit::ExploreCommands::Blocked,

@@ -40,8 +40,6 @@ pub struct Rules {
     pub requests_per_turn: u32,
     /// What the user's settings change in the table of the modes.
     pub policy: crate::permit::Policy,
-    /// Commands that only read are closed in.
-    pub enforced: bool,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.

@@ -106,7 +106,7 @@ impl Machine {
                     out.push(Step::Emit(Event::Settled { request: request.clone() }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
-                Answer::Session => {
+                Answer::Remember { scope: _, rules: _ } => {
                     let Some(grant) = asking.grant else {
                         out.push(notice(Level::Warning, "This cannot be remembered: it is asked every time.", ""));
                         return;

@@ -9,12 +9,17 @@ use crate::domain::message::UserText;
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::property::{AutoRule, Label};
 use crate::domain::request::Answer;
+use crate::domain::rule::RuleScope;
 use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolStatus, Touch};
 use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
 use crate::tools::RunError;
 use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;
+
+fn for_session() -> Answer {
+    Answer::Remember { scope: RuleScope::Session, rules: Vec::new() }
+}
 
 struct Bench {
     machine: Machine,
@@ -35,7 +40,6 @@ impl Bench {
         let id = SessionId::parse("s").unwrap();
         let meta = SessionMeta::new(id, At(0), mode, "/w".into());
         let mut rules = Rules {
-            enforced: true,
             tools: vec![
                 (spec("read"), true),
                 (spec("write"), false),
@@ -44,7 +48,7 @@ impl Bench {
                 (spec("ask_user"), false),
             ],
             requests_per_turn: 50,
-            policy: crate::permit::Policy::default(),
+            policy: crate::permit::Policy { hold: crate::permit::shell::Hold::Enforced, ..Default::default() },
             headless: false,
             steer_by_default: false,
             loosest: Mode::Execute,
@@ -283,7 +287,7 @@ fn asking_once_session_and_no() {
     assert!(runs(&steps).is_empty());
     assert_eq!(b.machine.meta.activity, Activity::NeedsYou("approve: bash cargo test".into()));
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::Session });
+    let steps = b.act(Act::Answer { request: id.clone(), answer: for_session() });
     assert_eq!(runs(&steps), ["a"]);
     assert!(matches!(b.call("a").decision.unwrap().authority, Authority::Grant(_)));
     b.ran("a", "ok");
@@ -661,7 +665,7 @@ proptest! {
                 7 => { b.act(Act::Stop); }
                 8 => { b.feed(Input::Failed(run, broken(which > 1))); }
                 9 => { b.feed(Input::RetryNow(run)); }
-                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [Answer::Once, Answer::Session, Answer::No(None), Answer::PlanDecline][usize::from(which)].clone() }); } }
+                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [Answer::Once, for_session(), Answer::No(None), Answer::PlanDecline][usize::from(which)].clone() }); } }
                 11 => { b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
                 12 => { b.feed(Input::Reaped(RunNo(run.0.saturating_sub(1)))); }
                 _ => { b.act(Act::Steer { text: "s".into() }); }

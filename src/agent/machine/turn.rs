@@ -9,8 +9,9 @@ use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, CallId, MessageId, RequestId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Plan, UserText};
 use crate::domain::notice::Level;
-use crate::domain::permission::{Authority, Decision, Mode, Sandbox};
+use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, PlanReview, Question, Request};
+use crate::domain::rule::RuleScope;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
 use crate::permit::{self, Allowed, Grant, Verdict};
@@ -363,16 +364,17 @@ impl Machine {
     fn ask(&mut self, now: At, call: &Call, facts: CallFacts, question: permit::Question, out: &mut Vec<Step>) {
         let request = Request {
             id: self.request_id(now),
-            ask: Ask::Approval(Approval {
+            ask: Ask::Approval(Box::new(Approval {
                 call: call.id.clone(),
                 tool: facts.tool.clone(),
                 subject: facts.subject.clone(),
                 proposal: facts.proposal.clone(),
                 reasons: question.reasons,
                 risks: question.risks,
-                session_rule: question.grant.as_ref().map(Grant::in_words),
+                scopes: question.grant.iter().map(|_| RuleScope::Session).collect(),
+                offers: question.grant.iter().map(Grant::offer).collect(),
                 would_run_now: false,
-            }),
+            })),
         };
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts, grant: question.grant }));
@@ -392,7 +394,7 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
-        let sandbox = if self.rules.enforced { permit::sandbox(mode, &facts) } else { Sandbox::None };
+        let sandbox = permit::sandbox(self.rules.policy.hold, mode, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);

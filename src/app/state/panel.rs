@@ -5,6 +5,7 @@
 use super::edit::Editor;
 use crate::domain::ids::RequestId;
 use crate::domain::request::{Answer, Ask, Request};
+use crate::domain::rule::RuleScope;
 
 /// An answer that can be selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +55,25 @@ impl Choice {
     pub fn answer(&self) -> Option<Answer> {
         match self {
             Choice::Once => Some(Answer::Once),
-            Choice::Session => Some(Answer::Session),
             Choice::No => Some(Answer::No(None)),
             Choice::PlanToAsk => Some(Answer::PlanToAsk),
             Choice::PlanToExecute => Some(Answer::PlanToExecute),
             Choice::PlanDecline => Some(Answer::PlanDecline),
             Choice::Option(text) => Some(Answer::Reply(text.clone())),
-            Choice::Reason | Choice::PlanChanges | Choice::Words => None,
+            // What is kept stands in the request: `answer_to` knows it.
+            Choice::Session | Choice::Reason | Choice::PlanChanges | Choice::Words => None,
+        }
+    }
+
+    /// The answer to this request, where no words are needed for it.
+    #[must_use]
+    pub fn answer_to(&self, request: &Request) -> Option<Answer> {
+        match (self, &request.ask) {
+            (Choice::Session, Ask::Approval(approval)) => {
+                let rules = approval.offers.iter().map(|offer| offer.rule.clone()).collect();
+                Some(Answer::Remember { scope: RuleScope::Session, rules })
+            }
+            _ => self.answer(),
         }
     }
 
@@ -86,7 +99,7 @@ pub fn choices(request: &Request) -> Vec<Choice> {
     match &request.ask {
         Ask::Approval(approval) => {
             let mut choices = vec![Choice::Once];
-            if approval.session_rule.is_some() {
+            if approval.scopes.contains(&RuleScope::Session) {
                 choices.push(Choice::Session);
             }
             choices.extend([Choice::No, Choice::Reason]);

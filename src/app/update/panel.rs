@@ -183,7 +183,10 @@ fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
 fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else { return };
-    match choice.answer() {
+    let asked = panel.request.clone();
+    let answer = state.request(&session, &asked).and_then(|request| choice.answer_to(request));
+    let Some((session, panel)) = focused(state) else { return };
+    match answer {
         Some(answer) => {
             let request = panel.request.clone();
             give(state, &session, &request, answer, fx);

@@ -15,6 +15,7 @@ use crate::domain::contract::{Configured, Event, Opened, Queued, Stamped};
 use crate::domain::ids::{CallId, MessageId, RequestId};
 use crate::domain::message::{AssistantText, Body, UserText};
 use crate::domain::request::{Answer, Approval, Ask, PlanReview, Question, Request};
+use crate::domain::rule::{Offer, Rule, RuleScope};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::tool::Proposal;
 use crate::domain::{Message, Mode};
@@ -57,19 +58,25 @@ pub(super) fn assistant_row(id: &str, text: &str) -> Message {
     row(id, Body::Assistant(AssistantText { text: text.to_owned(), ..AssistantText::default() }))
 }
 
+/// The rule that the approval offers.
+pub(super) fn cargo_test() -> Rule {
+    Rule { program: Some("cargo".to_owned()), args: Some(vec!["test".to_owned()]), ..Rule::allow("bash") }
+}
+
 pub(super) fn approval(id: &str) -> Request {
     Request {
         id: RequestId::new(id),
-        ask: Ask::Approval(Approval {
+        ask: Ask::Approval(Box::new(Approval {
             call: CallId::new(id),
             tool: "bash".to_owned(),
             subject: "cargo test".to_owned(),
             proposal: Proposal::Command { command: "cargo test".to_owned(), cwd: PathBuf::from("/w") },
             reasons: vec![],
             risks: vec![],
-            session_rule: Some("cargo test".to_owned()),
+            offers: vec![Offer { rule: cargo_test(), harmless: None, worst: None }],
+            scopes: vec![RuleScope::Session],
             would_run_now: false,
-        }),
+        })),
     }
 }
 

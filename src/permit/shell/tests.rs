@@ -3,8 +3,12 @@
 use super::*;
 use proptest::prelude::*;
 
+fn judged(command: &str) -> Judged {
+    judge(command, Hold::None).verdict
+}
+
 fn read_only(command: &str) -> bool {
-    matches!(judge(command), Judged::ReadOnly(_))
+    matches!(judged(command), Judged::ReadOnly(_))
 }
 
 #[test]
@@ -50,7 +54,7 @@ fn everyday_looks_only_read() {
         ("grep x a --regexp .env", vec![".env", "x", "a"]),
     ] {
         let paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
-        assert_eq!(judge(command), Judged::ReadOnly(paths), "{command}");
+        assert_eq!(judged(command), Judged::ReadOnly(paths), "{command}");
     }
 }
 
@@ -247,7 +251,7 @@ fn tricks_are_not_read_only() {
         "stat -x y",
         "cut -f1 --help=x",
     ] {
-        assert!(!read_only(command), "{command:?} was judged {:?}", judge(command));
+        assert!(!read_only(command), "{command:?} was judged {:?}", judged(command));
     }
 }
 
@@ -262,7 +266,7 @@ fn refusals_say_what_was_not_understood() {
         ("cat\u{a0}x", "U+00A0"),
         ("tail -f x", "`tail -f`"),
     ] {
-        let Judged::Other(why) = judge(command) else { panic!("{command}") };
+        let Judged::Other(why) = judged(command) else { panic!("{command}") };
         assert!(why.contains(part), "{command}: {why}");
     }
 }
@@ -375,7 +379,7 @@ fn catastrophes_are_found_anywhere() {
         "git -C sub -c a=b push --force",
         "cargo test && git push -f",
     ] {
-        assert!(matches!(judge(command), Judged::Catastrophic(_)), "{command:?} was judged {:?}", judge(command));
+        assert!(matches!(judged(command), Judged::Catastrophic(_)), "{command:?} was judged {:?}", judged(command));
     }
 }
 
@@ -414,7 +418,7 @@ fn ordinary_work_is_not_called_catastrophic() {
         "f(){ echo x; }; f",
         "sh -c 'cargo build'",
     ] {
-        assert!(matches!(judge(command), Judged::Other(_)), "{command:?} was judged {:?}", judge(command));
+        assert!(matches!(judged(command), Judged::Other(_)), "{command:?} was judged {:?}", judged(command));
     }
 }
 
@@ -527,7 +531,7 @@ proptest! {
 
     #[test]
     fn never_panics(line in pieces()) {
-        let _ = judge(&line);
+        let _ = judged(&line);
         let _ = looks(&line, std::path::Path::new("/w"));
     }
 

@@ -76,17 +76,21 @@ fn with_list_chat_or_overlay_focused_nothing_moves() {
     }
 }
 
+fn kept() -> Answer {
+    Answer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] }
+}
+
 #[test]
 fn keys_select_and_enter_answers() {
     for (keys, answer) in [
         ("y", Answer::Once),
-        ("s", Answer::Session),
+        ("s", kept()),
         ("n", Answer::No(None)),
         ("1", Answer::Once),
-        ("2", Answer::Session),
+        ("2", kept()),
         ("3", Answer::No(None)),
         ("down", Answer::Once),
-        ("down down", Answer::Session),
+        ("down down", kept()),
         ("up up", Answer::No(None)),
         ("n y", Answer::Once),
     ] {
@@ -128,7 +132,7 @@ fn an_unbound_printable_gives_the_focus_back_and_is_typed() {
     }
     let mut never = approval("r1");
     if let Ask::Approval(approval) = &mut never.ask {
-        approval.session_rule = None;
+        approval.scopes.clear();
     }
     let mut screen = Screen::new();
     screen.ask(never).keys("f3").wait(300).keys("s");

@@ -3,6 +3,9 @@
 //! The same drawing serves the panel docked above the composer, the one that has the whole screen, and the inbox. It
 //! never decides who has the focus: it only says so, loudly.
 
+mod approval;
+mod plan;
+
 use super::cells::{self, Piece, piece};
 use super::chat;
 use super::composer;
@@ -10,13 +13,13 @@ use super::figures::count;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::panel::{Choice, Panel, Stage};
-use crate::domain::request::{Approval, Ask, Request};
+use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::{clean_line, reveal};
 use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use std::path::Path;
 
 /// Rows that a text being written for an answer takes at the most.
@@ -28,7 +31,7 @@ const TITLE: usize = 46;
 
 /// A request with how it is shown.
 #[derive(Clone, Copy)]
-pub(super) struct View<'p> {
+pub(in crate::ui) struct View<'p> {
     pub panel: &'p Panel,
     pub request: &'p Request,
     /// Keys go to it.
@@ -39,7 +42,7 @@ pub(super) struct View<'p> {
 
 /// What is asked, laid out for a width.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Body {
+pub(in crate::ui) struct Body {
     request: Request,
     width: u16,
     theme: String,
@@ -47,10 +50,10 @@ pub(super) struct Body {
 }
 
 /// Rows that the panel would fill if it could have them all.
-pub(super) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
+pub(in crate::ui) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
     let body = body(paint, view.request, inner).len();
-    let facts = facts(paint, view.request, inner).len();
+    let facts = approval::facts(paint, view.request, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
     // Title, body, gap, facts, gap, answers.
@@ -63,7 +66,7 @@ fn inner_width(width: u16) -> u16 {
 }
 
 /// Draws the panel into `area`; one row is enough for its name and the key that leads to it.
-pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
+pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     if area.is_empty() {
         return;
     }
@@ -94,7 +97,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
-    let facts = facts(paint, view.request, inner.width);
+    let facts = approval::facts(paint, view.request, inner.width);
     let free = usize::from(rest.height);
     // Where it does not all fit, the blank rows go first, then the facts get a third and what is asked scrolls in the
     // rest, with a row that says so.
@@ -267,26 +270,8 @@ fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'stati
     }
     let look = chat::Look { theme, glyphs: paint.look.glyphs };
     let lines = match &request.ask {
-        Ask::Approval(approval) => match &approval.proposal {
-            Proposal::Command { command, cwd } => {
-                let mut lines = command_lines(paint, command, width);
-                if !in_title(paint, cwd, width) {
-                    lines.extend(styled(paint, &place(paint, cwd), width, Role::Dim));
-                }
-                lines
-            }
-            Proposal::Change { diff, .. } => chat::diff_with(diff, width, &look),
-            Proposal::Plain => styled(paint, &reveal(&approval.subject), width, Role::ToolSubject),
-        },
-        Ask::Plan(plan) if plan.markdown.trim().is_empty() => {
-            styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning)
-        }
-        Ask::Plan(plan) => {
-            let mut lines = chat::markdown_with(below_title(&plan.markdown, &plan.title), width, &look);
-            lines.push(Line::default());
-            lines.extend(styled(paint, &format!("saved as {}", file_name(&plan.path)), width, Role::Dim));
-            lines
-        }
+        Ask::Approval(approval) => approval::body(paint, approval, width, &look),
+        Ask::Plan(review) => plan::body(paint, review, width, &look),
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
     };
     let kept = Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
@@ -294,60 +279,9 @@ fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'stati
     lines
 }
 
-/// The command with nothing hidden: every line, every character that would deceive made visible.
-fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'static>> {
-    let room = usize::from(width).saturating_sub(2).max(1);
-    let (sign, text) = (paint.style(Role::Faint), paint.style(Role::Strong));
-    let shown = reveal(command);
-    let wrapped = cells::wrap(&shown, room);
-    let lines = wrapped.into_iter().enumerate();
-    lines
-        .map(|(n, line)| {
-            let lead = if n == 0 { "$ " } else { "  " };
-            Line::from(vec![Span::styled(lead, sign), Span::styled(line, text)])
-        })
-        .collect()
-}
-
 fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
     let style = paint.style(role);
     cells::wrap(text, usize::from(width)).into_iter().map(|line| Line::styled(line, style)).collect()
-}
-
-/// A plan without the heading that only says its title again: that stands in the panel's first row.
-fn below_title<'m>(markdown: &'m str, title: &str) -> &'m str {
-    let whole = markdown.trim_start();
-    let (first, rest) = whole.split_once('\n').unwrap_or((whole, ""));
-    let heading = first.starts_with('#').then(|| first.trim_start_matches('#').trim());
-    if heading == Some(title.trim()) && !rest.trim().is_empty() { rest.trim_start() } else { whole }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| reveal(&name.to_string_lossy())).unwrap_or_default()
-}
-
-/// Risks, then reasons, one sentence each.
-fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
-    let Ask::Approval(approval) = &request.ask else { return Vec::new() };
-    let Approval { risks, reasons, would_run_now, .. } = approval;
-    let mut lines = Vec::new();
-    let mut say = |sign: &'static str, role: Role, text: &str| {
-        let room = usize::from(width).saturating_sub(2).max(1);
-        for (n, part) in cells::wrap(&clean_line(text), room).into_iter().enumerate() {
-            let lead = if n == 0 { format!("{sign} ") } else { "  ".to_owned() };
-            lines.push(Line::from(vec![Span::styled(lead, paint.style(role)), Span::styled(part, paint.style(role))]));
-        }
-    };
-    for risk in risks {
-        say(paint.signs.warning, Role::Warning, risk);
-    }
-    for reason in reasons {
-        say(paint.signs.dot, Role::Dim, reason);
-    }
-    if *would_run_now {
-        say(paint.signs.dot, Role::Good, "the mode was changed since: it would run now without being asked");
-    }
-    lines
 }
 
 fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
@@ -372,7 +306,9 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let rows = usize::from(area.height);
     let first = view.panel.selected.unwrap_or(0).saturating_sub(rows.saturating_sub(1));
     let remembered = match &view.request.ask {
-        Ask::Approval(approval) => approval.session_rule.as_deref(),
+        Ask::Approval(approval) => {
+            Some(approval.offers.iter().map(|offer| offer.rule.in_words()).collect::<Vec<_>>().join(", "))
+        }
         _ => None,
     };
     for (n, choice) in view.panel.choices.iter().enumerate().skip(first).take(rows) {
@@ -396,7 +332,7 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         let label = clean_line(choice.label());
         let role = if chosen { Role::Strong } else { Role::Text };
         pieces.push(paint.piece(label, role));
-        if let (Choice::Session, Some(rule)) = (choice, remembered) {
+        if let (Choice::Session, Some(rule)) = (choice, &remembered) {
             pieces.push(paint.piece(format!("   remembers {}", reveal(&one_line(rule, paint.signs.cut))), Role::Dim));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
@@ -425,7 +361,7 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
 }
 
 /// Where the keys of this request live.
-pub(super) fn context(request: &Request) -> Context {
+pub(in crate::ui) fn context(request: &Request) -> Context {
     match request.ask {
         Ask::Approval(_) => Context::Approval,
         Ask::Plan(_) => Context::Plan,
