@@ -5,7 +5,7 @@ use super::{Allowed, AskEdits, ExploreCommands, Grant, Policy, Question, Verdict
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::rule::{Offer, Rule};
-use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
+use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
 use std::path::{Path, PathBuf};
 
 /// What one touch comes to.
@@ -81,11 +81,13 @@ pub fn sandbox(hold: Hold, mode: Mode, facts: &CallFacts) -> Sandbox {
         return Sandbox::None;
     }
     let mut commands = facts.touches.iter().filter_map(|touch| match touch {
-        Touch::Command { command, .. } => Some(command),
+        Touch::Command { command, programs, unseen, .. } => Some((command, programs, unseen)),
         _ => None,
     });
     let Some(first) = commands.next() else { return Sandbox::None };
-    let reads = |command: &String| matches!(shell::judge(command, hold).verdict, Judged::ReadOnly(_));
+    let reads = |(command, programs, unseen): (&String, &Vec<Program>, &Option<String>)| {
+        matches!(shell::judge_found(command, hold, programs, unseen.as_deref()).verdict, Judged::ReadOnly(_))
+    };
     if mode == Mode::Explore || (reads(first) && commands.all(reads)) { Sandbox::ReadOnly } else { Sandbox::None }
 }
 
@@ -148,7 +150,10 @@ fn row(policy: Policy, mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
                 shortened(command)
             ))
         }
-        Touch::Command { command, cwd } => command_row(policy, mode, command, cwd),
+        Touch::Command { command, cwd, programs, unseen } => {
+            let judged = shell::judge_found(command, policy.hold, programs, unseen.as_deref()).verdict;
+            command_row(judged, mode, command, cwd)
+        }
     }
 }
 
@@ -212,9 +217,9 @@ fn working_directory(facts: &CallFacts, path: &Path) -> PathBuf {
     above.unwrap_or(path).to_owned()
 }
 
-fn command_row(policy: Policy, mode: Mode, command: &str, cwd: &Path) -> Row {
+fn command_row(judged: Judged, mode: Mode, command: &str, cwd: &Path) -> Row {
     let name = shortened(command);
-    let why = match shell::judge(command, policy.hold).verdict {
+    let why = match judged {
         Judged::ReadOnly(words) => {
             let paths: Vec<PathBuf> = words.iter().map(|word| paths::lexical(cwd, Path::new(word))).collect();
             let mut pairs = words.iter().zip(&paths);
