@@ -157,6 +157,7 @@ actions! {
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
+        Audit "audit" "every tool call, and who let it run" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
         TakeOver "take_over" "write here, though another process holds the session" [Global];
     }
