@@ -35,6 +35,7 @@ impl Bench {
             session_dir: root.join("session"),
             own_dirs: vec![],
             runner: LISLE.into(),
+            allowances: Arc::default(),
             window: 200_000,
         };
         Self { _dir: dir, cwd, place, stop: CancellationToken::new() }
@@ -77,7 +78,7 @@ impl Bench {
 fn parent(command: &str, timeout: Duration, output_limit: u64) -> Child {
     let command = vec!["/bin/bash".into(), "--noprofile".into(), "--norc".into(), "-c".into(), command.into()];
     Command::new(LISLE)
-        .args(Invocation { timeout, output_limit, profile: lisle::sandbox::Profile::Open, command }.arguments())
+        .args(Invocation { timeout, output_limit, memory: None, profile: lisle::sandbox::Profile::Open, command }.arguments())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

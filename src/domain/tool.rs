@@ -131,6 +131,8 @@ pub enum Touch {
         #[serde(default)]
         unseen: Option<String>,
     },
+    /// The command is to run outside the sandbox that would hold it.
+    Outside,
 }
 
 impl Touch {

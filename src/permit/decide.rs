@@ -123,6 +123,14 @@ fn row(policy: Policy, mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
             }
             row => row,
         },
+        Touch::Outside => match mode {
+            Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
+            _ => Row::Ask {
+                reason: "It asks to run outside the sandbox, so nothing holds it back.".to_owned(),
+                risks: vec!["outside the sandbox".to_owned()],
+                grant: None,
+            },
+        },
         Touch::Command { command, .. }
             if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
         {

@@ -3,6 +3,7 @@
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::permission::Sandbox;
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
@@ -195,7 +196,8 @@ impl Ground {
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.paths.own_dirs(),
                 runner: self.runner.clone(),
-                sandbox: sandbox::describe(enforced),
+                allowances: Arc::new(self.allowances()),
+                sandbox: self.describe_sandbox(enforced),
                 inbox: self.inbox(),
             },
             chosen: Box::new(move |name| {
@@ -203,6 +205,37 @@ impl Ground {
                     tracing::warn!(%error, "the chosen connection was not remembered");
                 }
             }),
+        }
+    }
+
+    /// What the user's settings allow commands.
+    #[must_use]
+    pub fn allowances(&self) -> sandbox::Allowances {
+        let env = |name: &str| std::env::var(name).ok();
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let usual = || home.as_deref().map(|home| sandbox::places::usual_caches(home, &env)).unwrap_or_default();
+        let said = &self.settings.sandbox;
+        let caches = match &said.caches {
+            None => usual(),
+            Some(named) => named
+                .iter()
+                .flat_map(|name| match (name.as_str(), name.strip_prefix("~/"), &home) {
+                    ("default", _, _) => usual(),
+                    (_, Some(below), Some(home)) => vec![home.join(below)],
+                    (_, Some(_), None) => Vec::new(),
+                    (whole, None, _) => vec![PathBuf::from(whole)],
+                })
+                .collect(),
+        };
+        sandbox::Allowances { caches, memory: said.memory }
+    }
+
+    /// What is not as it should be with the sandbox, in words; empty where all is.
+    fn describe_sandbox(&self, enforced: bool) -> String {
+        let off = self.settings.sandbox.profile == settings::SandboxProfile::Off;
+        match sandbox::describe(enforced) {
+            said if said.is_empty() && off => "sandbox off".to_owned(),
+            said => said,
         }
     }
 
@@ -271,6 +304,11 @@ impl Ground {
 fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
         hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
+        sandbox: match settings.sandbox.profile {
+            settings::SandboxProfile::Workspace => Sandbox::Workspace,
+            settings::SandboxProfile::ReadOnly => Sandbox::ReadOnly,
+            settings::SandboxProfile::Off => Sandbox::None,
+        },
         explore_commands: match settings.explore_bash {
             settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
             settings::ExploreBash::Block => permit::ExploreCommands::Blocked,

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Site<'a> {
     /// The working directory: absolute and resolved.
     pub cwd: &'a Path,
-    /// The session's `data/`.
-    pub data: &'a Path,
+    /// The session's folder; commands write its `data/`.
+    pub session_dir: &'a Path,
     /// lisle's own folders.
     pub own_dirs: &'a [PathBuf],
     /// Folders of package managers that may be written.
@@ -29,7 +29,7 @@ pub struct Site<'a> {
 #[must_use]
 pub fn workspace(site: &Site<'_>) -> Profile {
     let repository = Repository::of(site.cwd);
-    let mut writable = vec![site.cwd.to_owned(), site.data.to_owned()];
+    let mut writable = vec![site.cwd.to_owned(), site.session_dir.join("data")];
     writable.extend(temp(site.home));
     writable.extend(site.caches.iter().cloned());
     let mut pinned = Vec::new();
@@ -53,7 +53,7 @@ pub fn read_only(site: &Site<'_>) -> Profile {
         Namespaces::Without => Vec::new(),
     };
     Profile::ReadOnly(Bounds {
-        writable: vec![site.data.to_owned()],
+        writable: vec![site.session_dir.join("data")],
         masked,
         namespaces: site.namespaces,
         ..Bounds::default()
@@ -150,7 +150,7 @@ fn secrets(site: &Site<'_>) -> Vec<PathBuf> {
     }
     out.extend(env_files(site.cwd));
     // What the command works in cannot be empty.
-    out.retain(|path| !site.cwd.starts_with(path) && !site.data.starts_with(path));
+    out.retain(|path| !site.cwd.starts_with(path) && !site.session_dir.starts_with(path));
     out.sort();
     out.dedup();
     // What lies in an empty folder is not there any more.
@@ -274,8 +274,8 @@ mod tests {
     }
 
     fn site<'a>(cwd: &'a Path, home: &'a Path, own_dirs: &'a [PathBuf]) -> Site<'a> {
-        let data = Path::new("/no/data");
-        Site { cwd, data, own_dirs, caches: &[], home: Some(home), namespaces: Namespaces::With }
+        let session_dir = Path::new("/no/session");
+        Site { cwd, session_dir, own_dirs, caches: &[], home: Some(home), namespaces: Namespaces::With }
     }
 
     #[test]

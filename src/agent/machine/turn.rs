@@ -396,7 +396,7 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
-        let sandbox = permit::sandbox(self.rules.policy.hold, mode, &facts);
+        let sandbox = permit::sandbox(self.rules.policy, mode, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
