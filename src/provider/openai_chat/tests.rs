@@ -6,7 +6,8 @@ use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::provider::sse::{Event, Reader};
-use crate::provider::{Call, CallResult, Item, Reply, Stop};
+use crate::provider::reading::Broken;
+use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;
 
 const HOST: &str = "api.test";
