@@ -102,8 +102,7 @@ pub(super) fn try_all() -> Result<(), String> {
     let what = |what: &'static str| move |e: Errno| format!("{what}: {e}");
     set(libc::AT_FDCWD, c"/", libc::AT_RECURSIVE, &PRIVATE).map_err(what("private mounts are not possible"))?;
     let clone = clone_of(c"/tmp").map_err(what("mounts cannot be cloned"))?;
-    set(libc::AT_FDCWD, c"/", libc::AT_RECURSIVE, &READ_ONLY)
-        .map_err(what("mounts cannot be made read-only"))?;
+    set(libc::AT_FDCWD, c"/", libc::AT_RECURSIVE, &READ_ONLY).map_err(what("mounts cannot be made read-only"))?;
     attach(&clone, c"/tmp").map_err(what("mounts cannot be attached"))?;
     empty_folder().and_then(|folder| attach(&folder, c"/tmp")).map_err(what("folders cannot be emptied"))
 }
@@ -132,11 +131,9 @@ fn enter() -> Result<bool, String> {
 fn plan(bounds: &Bounds) -> Vec<(PathBuf, Kind)> {
     let real = |path: &PathBuf| path.canonicalize().ok();
     let mut all: Vec<(PathBuf, Kind)> = Vec::new();
-    for (list, kind) in [
-        (&bounds.writable, Kind::Writable),
-        (&bounds.pinned, Kind::Pinned),
-        (&bounds.protected, Kind::Protected),
-    ] {
+    for (list, kind) in
+        [(&bounds.writable, Kind::Writable), (&bounds.pinned, Kind::Pinned), (&bounds.protected, Kind::Protected)]
+    {
         all.extend(list.iter().filter_map(real).map(|path| (path, kind)));
     }
     // By path, so that what lies above comes first; of the same path the strictest word is the last one and counts.
