@@ -78,7 +78,10 @@ impl Bench {
 fn parent(command: &str, timeout: Duration, output_limit: u64) -> Child {
     let command = vec!["/bin/bash".into(), "--noprofile".into(), "--norc".into(), "-c".into(), command.into()];
     Command::new(LISLE)
-        .args(Invocation { timeout, output_limit, memory: None, profile: lisle::sandbox::Profile::Open, command }.arguments())
+        .args(
+            Invocation { timeout, output_limit, memory: None, profile: lisle::sandbox::Profile::Open, command }
+                .arguments(),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

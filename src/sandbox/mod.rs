@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
+pub mod able;
 #[cfg(target_os = "linux")]
 mod calls;
-pub mod able;
 pub mod environment;
 pub mod guard;
 #[cfg(target_os = "linux")]

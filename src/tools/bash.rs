@@ -2,8 +2,8 @@
 //!
 //! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
 
-use super::input::{self, Fields};
 use super::held::Held;
+use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
@@ -155,8 +155,8 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if !same_facts(&now, &with.facts) {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
-    let (where_, sandbox) = (place.clone(), with.sandbox);
-    let held = blocking(move || Held::new(where_, sandbox)).await?;
+    let (site, sandbox) = (place.clone(), with.sandbox);
+    let held = blocking(move || Held::new(site, sandbox)).await?;
     let mut child = spawn(place, command, timeout, held.profile.clone()).map_err(|e| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), place.cwd.display())
     })?;

@@ -221,9 +221,8 @@ fn the_sandbox_is_a_word_or_a_table() {
     assert_eq!(parse("").0.sandbox.profile, SandboxProfile::Workspace);
     let (settings, problems) = parse("sandbox = \"off\"\n");
     assert_eq!((settings.sandbox.profile, problems), (SandboxProfile::Off, vec![]));
-    let (settings, problems) = parse(
-        "[sandbox]\nprofile = \"read-only\"\ncaches = [\"default\", \"~/x\", \"/y\"]\nmemory = \"4G\"\n",
-    );
+    let (settings, problems) =
+        parse("[sandbox]\nprofile = \"read-only\"\ncaches = [\"default\", \"~/x\", \"/y\"]\nmemory = \"4G\"\n");
     assert_eq!(problems, vec![]);
     let caches = Some(["default", "~/x", "/y"].map(str::to_owned).to_vec());
     let expected = Sandbox { profile: SandboxProfile::ReadOnly, caches, memory: Some(4 << 30) };
