@@ -1,7 +1,10 @@
 //! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
 //! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
-//! [`run`] is the parent itself, [`hold`] closes the command in before it begins, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `calls` and
+//! `mounts` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
+//! came of it, and [`able`] what this system can do at all.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
@@ -32,6 +35,7 @@ mod profile;
 pub mod refusal;
 pub mod repository;
 pub mod run;
+pub mod seatbelt;
 
 pub use profile::{Bounds, Namespaces, Profile};
 
@@ -55,7 +59,9 @@ pub fn close_to_others() {
 pub fn is_enforced() -> bool {
     #[cfg(target_os = "linux")]
     return hold::is_possible();
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(target_os = "macos")]
+    return seatbelt::is_possible();
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     false
 }
 
