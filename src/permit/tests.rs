@@ -293,6 +293,7 @@ proptest! {
             for touch in &facts.touches {
                 let reads = match touch {
                     Touch::Inner => true,
+                    Touch::Outside => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
                         *place == Place::SessionFolder && !crate::domain::paths::climbs(path)

@@ -16,7 +16,7 @@ use crate::sandbox;
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use anyhow::Context;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,6 +83,7 @@ pub struct Ground {
     pub store: Store,
     connections: config::Connections,
     cwd: PathBuf,
+    workspace: PathBuf,
     runner: PathBuf,
 }
 
@@ -119,7 +120,7 @@ impl Ground {
             Some(dir) => paths.data.join("workspaces").join(dir),
             None => paths.data.join("workspaces").join("default"),
         };
-        let mut options = Options::new(workspace, &paths.state);
+        let mut options = Options::new(&workspace, &paths.state);
         options.fsync = match settings.fsync {
             settings::Fsync::Always => Fsync::Always,
             settings::Fsync::Normal => Fsync::Normal,
@@ -128,7 +129,7 @@ impl Ground {
         let store = Store::open(options)?;
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
-        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
+        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
     }
 
     /// Looks for model servers on the usual ports of this machine, where that may be done at all. Only for those who are about
@@ -206,6 +207,36 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// Where tools work.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The folder of the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The own program file, which starts commands.
+    #[must_use]
+    pub fn runner(&self) -> &Path {
+        &self.runner
+    }
+
+    /// The connections as the picker shows them. No keys are in it.
+    #[must_use]
+    pub fn connection_infos(&self) -> Vec<ConnectionInfo> {
+        self.connections.infos()
+    }
+
+    /// What the settings say commands run in that may change something.
+    #[must_use]
+    pub fn sandbox_setting(&self) -> Sandbox {
+        profile(&self.settings)
     }
 
     /// What the user's settings allow commands.
@@ -301,14 +332,18 @@ impl Ground {
     }
 }
 
+fn profile(settings: &Settings) -> Sandbox {
+    match settings.sandbox.profile {
+        settings::SandboxProfile::Workspace => Sandbox::Workspace,
+        settings::SandboxProfile::ReadOnly => Sandbox::ReadOnly,
+        settings::SandboxProfile::Off => Sandbox::None,
+    }
+}
+
 fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
         hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
-        sandbox: match settings.sandbox.profile {
-            settings::SandboxProfile::Workspace => Sandbox::Workspace,
-            settings::SandboxProfile::ReadOnly => Sandbox::ReadOnly,
-            settings::SandboxProfile::Off => Sandbox::None,
-        },
+        sandbox: profile(settings),
         explore_commands: match settings.explore_bash {
             settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
             settings::ExploreBash::Block => permit::ExploreCommands::Blocked,
