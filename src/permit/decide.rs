@@ -1,11 +1,11 @@
 //! The table of the permission modes: a row for everything that a call touches, the strictest of them decides.
 
-use super::shell::{self, Hold, Judged};
+use super::shell::{self, Judged};
 use super::{Allowed, AskEdits, ExploreCommands, Grant, Policy, Question, Verdict};
 use crate::domain::paths;
-use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::permission::Mode;
 use crate::domain::rule::{Offer, Rule};
-use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
+use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
 use std::path::{Path, PathBuf};
 
 /// What one touch comes to.
@@ -71,24 +71,6 @@ pub fn decide(policy: Policy, mode: Mode, grants: &[Grant], facts: &CallFacts, h
         question.grant = same.then(|| first.clone());
     }
     Verdict::Ask(question)
-}
-
-/// What holds back a call that was allowed, where commands can be held: all that runs in Explore, and everywhere what
-/// runs because it only reads. So it stays harmless when the judge is wrong.
-#[must_use]
-pub fn sandbox(hold: Hold, mode: Mode, facts: &CallFacts) -> Sandbox {
-    if hold == Hold::None {
-        return Sandbox::None;
-    }
-    let mut commands = facts.touches.iter().filter_map(|touch| match touch {
-        Touch::Command { command, programs, unseen, .. } => Some((command, programs, unseen)),
-        _ => None,
-    });
-    let Some(first) = commands.next() else { return Sandbox::None };
-    let reads = |(command, programs, unseen): (&String, &Vec<Program>, &Option<String>)| {
-        matches!(shell::judge_found(command, hold, programs, unseen.as_deref()).verdict, Judged::ReadOnly(_))
-    };
-    if mode == Mode::Explore || (reads(first) && commands.all(reads)) { Sandbox::ReadOnly } else { Sandbox::None }
 }
 
 impl Grant {

@@ -1,5 +1,6 @@
 //! What lies over the panes: help, pickers, the inbox, a question of lisle's own.
 
+use super::audit::Audit;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
@@ -32,6 +33,8 @@ pub enum Overlay {
     Trash(Bin),
     /// How a session's files are.
     Health(Card),
+    /// The ledger of a session.
+    Audit(Audit),
 }
 
 /// A question before something that is not easily undone: what would happen, and what stays.
