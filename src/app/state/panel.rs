@@ -30,6 +30,10 @@ pub enum Choice {
     Option(String),
     /// An answer in the user's own words.
     Words,
+    /// What was shown is trusted.
+    Trust,
+    /// It is not.
+    Distrust,
 }
 
 impl Choice {
@@ -47,6 +51,8 @@ impl Choice {
             Choice::PlanDecline => "decline",
             Choice::Option(text) => text,
             Choice::Words => "answer in your own words",
+            Choice::Trust => "yes, they may let things run",
+            Choice::Distrust => "no, they only make things stricter",
         }
     }
 
@@ -60,6 +66,8 @@ impl Choice {
             Choice::PlanToExecute => Some(Answer::PlanToExecute),
             Choice::PlanDecline => Some(Answer::PlanDecline),
             Choice::Option(text) => Some(Answer::Reply(text.clone())),
+            Choice::Trust => Some(Answer::Trust(true)),
+            Choice::Distrust => Some(Answer::Trust(false)),
             // What is kept stands in the request: `answer_to` knows it.
             Choice::Session | Choice::Reason | Choice::PlanChanges | Choice::Words => None,
         }
@@ -111,6 +119,7 @@ pub fn choices(request: &Request) -> Vec<Choice> {
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
+        Ask::Trust(_) => vec![Choice::Trust, Choice::Distrust],
     }
 }
 

@@ -8,12 +8,14 @@
 mod facts;
 mod grave;
 mod loose;
+mod pieces;
 mod programs;
 mod strict;
 #[cfg(test)]
 mod tests;
 
 pub use facts::{Looks, looks};
+pub use pieces::pieces;
 
 use crate::domain::tool::Program;
 
