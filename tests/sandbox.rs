@@ -331,7 +331,8 @@ fn programs_work_in_the_workspace() {
     git(&home.work, &["init", "-q"]);
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = tcp.local_addr().unwrap().port();
-    let cargo = format!("TMPDIR=$HOME/cache HOME={} {} run -q --offline", std::env::var("HOME").unwrap(), env!("CARGO"));
+    let cargo =
+        format!("TMPDIR=$HOME/cache HOME={} {} run -q --offline", std::env::var("HOME").unwrap(), env!("CARGO"));
     for kind in kinds() {
         let dial = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
         for (line, says) in [
@@ -339,10 +340,7 @@ fn programs_work_in_the_workspace() {
                 "git add src && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log -1 --format=%s",
                 "x",
             ),
-            (
-                "git checkout -q --detach && git checkout -q - && git stash list && echo done",
-                "done",
-            ),
+            ("git checkout -q --detach && git checkout -q - && git stash list && echo done", "done"),
             ("bash -c 'bash -c \"echo deep\"'", "deep"),
             ("sleep 5 & kill $! && echo ended", "ended"),
             (&dial, "connected"),

@@ -57,9 +57,11 @@ impl Fact {
 pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
     let env = |name: &str| std::env::var(name).ok();
     let mut facts = vec![Fact::ok("version", format!("lisle {}", env!("CARGO_PKG_VERSION")))];
-    facts.extend(ground.problems.iter().map(|problem| {
-        Fact::warn("configuration", problem.to_string(), "Correct it; until then the default counts")
-    }));
+    facts.extend(
+        ground.problems.iter().map(|problem| {
+            Fact::warn("configuration", problem.to_string(), "Correct it; until then the default counts")
+        }),
+    );
     facts.extend(folders(ground));
     facts.push(store(ground));
     facts.push(trash(ground));
@@ -293,9 +295,10 @@ fn programs() -> Vec<Fact> {
 fn find(name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| {
-        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    })
+    std::env::split_paths(&path)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(name))
+        .find(|file| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
 }
 
 fn connections(ground: &Ground) -> Vec<Fact> {

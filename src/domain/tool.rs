@@ -133,6 +133,12 @@ pub enum Touch {
     },
     /// The command is to run outside the sandbox that would hold it.
     Outside,
+    /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
+    /// what is protected. No rule about paths speaks of it.
+    Leaves {
+        /// The path by its letters.
+        path: PathBuf,
+    },
 }
 
 impl Touch {

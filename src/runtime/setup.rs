@@ -1,5 +1,6 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
+use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
@@ -120,7 +121,7 @@ impl Ground {
             Some(dir) => paths.data.join("workspaces").join(dir),
             None => paths.data.join("workspaces").join("default"),
         };
-        let mut options = Options::new(&workspace, &paths.state);
+        let mut options = Options::new(workspace.clone(), &paths.state);
         options.fsync = match settings.fsync {
             settings::Fsync::Always => Fsync::Always,
             settings::Fsync::Normal => Fsync::Normal,
@@ -187,6 +188,7 @@ impl Ground {
             store: self.store.clone(),
             connections: self.open_connections(),
             tools: Registry::standard(),
+            rules: Arc::new(self.rules()),
             settings: agent::Settings {
                 mode: self.wanted.mode.unwrap_or(self.settings.permissions.mode),
                 cycle: self.settings.permissions.cycle.clone(),
@@ -195,7 +197,7 @@ impl Ground {
                 policy: policy(&self.settings, enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
-                own_dirs: self.paths.own_dirs(),
+                own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
                 allowances: Arc::new(self.allowances()),
                 sandbox: self.describe_sandbox(enforced),
@@ -268,6 +270,24 @@ impl Ground {
             said if said.is_empty() && off => "sandbox off".to_owned(),
             said => said,
         }
+    }
+
+    /// lisle's own folders, and the rules of the workspace wherever they lie.
+    fn own_dirs(&self) -> Vec<PathBuf> {
+        let mut own = self.paths.own_dirs();
+        own.push(self.workspace.join("permissions.json"));
+        own
+    }
+
+    /// The files of rules.
+    #[must_use]
+    pub fn rules(&self) -> Files {
+        Files::new(Places {
+            config: self.paths.config.clone(),
+            workspace: self.workspace.clone(),
+            foreign: self.store.is_foreign(),
+            home: std::env::home_dir(),
+        })
     }
 
     fn inbox(&self) -> agent::Inbox {

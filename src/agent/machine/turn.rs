@@ -11,11 +11,10 @@ use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Pl
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, PlanReview, Question, Request};
-use crate::domain::rule::RuleScope;
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
-use crate::permit::{self, Allowed, Grant, Verdict};
+use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError, Stop, retry};
 use crate::tools::RunError;
 use std::path::PathBuf;
@@ -73,6 +72,7 @@ impl Machine {
             repeats: 0,
             steers: Vec::new(),
             planned: false,
+            typed: false,
             strikes: 0,
             work: Work::BackingOff,
         });
@@ -214,7 +214,7 @@ impl Machine {
 
     // ---- calls ----
 
-    fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
+    pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
         let mut batch = Batch::default();
         for call in calls {
             let spec = self.rules.tools.iter().find(|(spec, _)| spec.name == call.name);
@@ -255,7 +255,9 @@ impl Machine {
         if !done {
             return;
         }
-        if self.turn.as_ref().is_some_and(|turn| turn.planned) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.end_turn(now, TurnEnd::Done, out);
+        } else if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
         } else if self.deliver_steers(now, out) {
             // The user said something else: that is another matter.
@@ -297,21 +299,24 @@ impl Machine {
 
     /// Decides on a call.
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.run_call(now, call, facts, Authority::Typed, out);
+            return;
+        }
         let mode = self.mode_for(call);
-        let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
+        let verdict = permit::decide(self.rules.policy, mode, &self.law, &facts, self.rules.headless);
+        self.count_hits(&verdict);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
             self.strike();
         }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
-                Verdict::Deny(
-                    "The same call with the same input came three times in a row. Do something else.".to_owned(),
-                )
+                let reason = "The same call with the same input came three times in a row. Do something else.";
+                Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
             }
             Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
                 reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
-                risks: Vec::new(),
-                grant: None,
+                ..permit::Question::default()
             }),
             other => other,
         };
@@ -319,14 +324,20 @@ impl Machine {
             Verdict::Allow(allowed) => {
                 let authority = match allowed {
                     Allowed::ByMode => Authority::Mode,
-                    Allowed::ByGrant(grant) => Authority::Grant(grant),
+                    Allowed::BySetting(setting) => Authority::Rule(setting.to_owned()),
+                    Allowed::ByRules(ruled) if ruled.by_answer => Authority::Grant(ruled.words),
+                    Allowed::ByRules(ruled) => Authority::Rule(ruled.words),
                 };
                 self.run_call(now, call, facts, authority, out);
             }
-            Verdict::Deny(reason) => {
+            Verdict::Deny(Refusal { reason, rule }) => {
                 // Explore asks nobody, so nobody was missing.
                 let asks = self.rules.headless && mode != Mode::Explore;
-                let authority = if asks { Authority::Nobody } else { Authority::Mode };
+                let authority = match rule {
+                    Some(ruled) => Authority::Rule(ruled.words),
+                    None if asks => Authority::Nobody,
+                    None => Authority::Mode,
+                };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
             Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
@@ -344,7 +355,7 @@ impl Machine {
             return false;
         }
         let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && question.grant.is_some()
+        plain && !question.offers.is_empty()
     }
 
     /// Whether this is the third equal call in a row.
@@ -388,13 +399,13 @@ impl Machine {
                 proposal: facts.proposal.clone(),
                 reasons: question.reasons,
                 risks: question.risks,
-                scopes: question.grant.iter().map(|_| RuleScope::Session).collect(),
-                offers: question.grant.iter().map(Grant::offer).collect(),
+                offers: question.offers,
+                scopes: question.scopes,
                 would_run_now: false,
             })),
         };
         let Some(one) = self.open_call(&call.id) else { return };
-        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts, grant: question.grant }));
+        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts }));
         out.push(Step::Emit(Event::Asked(Box::new(request))));
     }
 
@@ -411,7 +422,9 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
-        let sandbox = permit::sandbox(self.rules.policy, mode, &facts);
+        // What a person types is not held to the session's mode.
+        let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
+        let sandbox = permit::sandbox(self.rules.policy, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
