@@ -192,10 +192,23 @@ fn env_files(cwd: &Path) -> Vec<PathBuf> {
     if let Some((index, top)) = index {
         found.retain(|path| {
             let name = path.strip_prefix(&top).map(|path| path.as_os_str().as_encoded_bytes()).unwrap_or_default();
-            name.is_empty() || memchr::memmem::find(&index, name).is_none()
+            name.is_empty() || !is_listed(&index, name)
         });
     }
     found
+}
+
+/// Whether git's list has this path: written in full, its length in the two bytes before it or before two bytes more, and
+/// a zero behind it (versions 2 and 3 of <https://git-scm.com/docs/index-format>; version 4 has no paths in full).
+fn is_listed(index: &[u8], path: &[u8]) -> bool {
+    let length = u16::try_from(path.len()).unwrap_or(u16::MAX).min(0xfff);
+    let says_length = |at: Option<usize>| {
+        let bytes = at.and_then(|at| index.get(at..at + 2)).and_then(|bytes| <[u8; 2]>::try_from(bytes).ok());
+        bytes.is_some_and(|bytes| u16::from_be_bytes(bytes) & 0xfff == length)
+    };
+    memchr::memmem::find_iter(index, path)
+        .filter(|at| index.get(at + path.len()) == Some(&0))
+        .any(|at| says_length(at.checked_sub(2)) || says_length(at.checked_sub(4)))
 }
 
 /// The list of the files that git has; `None` where it is too long to be looked into for this.
@@ -328,7 +341,8 @@ mod tests {
     #[test]
     fn an_env_file_that_git_has_stays() {
         let (_dir, root) = tree(&["p/.env", "p/.env.local", "p/.git/HEAD", "p/.git/objects/x", "p/.git/refs/x"]);
-        std::fs::write(root.join("p/.git/index"), b"DIRC....\0.env.local\0").unwrap();
+        // Of another folder's file of the same name nothing is said.
+        std::fs::write(root.join("p/.git/index"), b"DIRC....\0\x0a.env.local\0..\0\x06x/.env\0").unwrap();
         assert_eq!(env_files(&root.join("p")), [root.join("p/.env")]);
     }
 
