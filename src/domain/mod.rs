@@ -11,6 +11,7 @@ pub mod expression;
 pub mod fold;
 pub mod ids;
 pub mod inbox;
+pub mod lookalike;
 pub mod message;
 pub mod nearest;
 pub mod notice;
