@@ -273,6 +273,9 @@ impl Desk {
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));
                 }
+                Command::Audit { session } => {
+                    tokio::spawn(whole.audit(self.shared.meant(&session)));
+                }
                 Command::Shutdown => break,
             }
         }

@@ -6,6 +6,7 @@
 
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
+use super::ledger::Ledger;
 use super::message::Message;
 use super::notice::Notice;
 use super::permission::Mode;
@@ -127,6 +128,11 @@ pub enum Command {
         session: SessionId,
         /// Also repair what can be; a copy of what is changed is kept.
         repair: bool,
+    },
+    /// Send the ledger of a session's tool calls: [`Event::Audit`].
+    Audit {
+        /// Which session.
+        session: SessionId,
     },
     /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
     Define(Definition),
@@ -387,6 +393,8 @@ pub enum Event {
     },
     /// How a session's files are.
     Health(Box<HealthReport>),
+    /// The ledger of a session's tool calls.
+    Audit(Box<Ledger>),
     /// What the workspace defines: at the start, and when it changed.
     Properties(Box<Properties>),
     /// Models of a connection, or why they could not be had.
@@ -552,6 +560,7 @@ mod tests {
             Command::Restore { trash: vec![TrashId("t".into())] },
             Command::Search { search: 1, query: "q".into() },
             Command::Verify { session: session(), repair: true },
+            Command::Audit { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
             Command::Models { connection: ConnectionName::new("c") },
             Command::Remember { text: "t".into() },
@@ -642,6 +651,7 @@ mod tests {
             Event::Trash(vec![]),
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
+            Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
             Event::Properties(Box::default()),
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },

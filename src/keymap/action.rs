@@ -157,6 +157,7 @@ actions! {
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
+        Audit "audit" "every tool call, and who let it run" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
         TakeOver "take_over" "write here, though another process holds the session" [Global];
     }
@@ -286,6 +287,7 @@ actions! {
         PlanChanges "plan_changes" "request changes" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
         Words "words" "answer in words" [Question];
+        Equal "equal" "answer all that ask for the same, in the inbox" [Approval];
         Rules "rules" "change what a yes for longer remembers" [Approval];
         Full "full" "the whole screen for it, or no longer" [Approval Plan Question];
         ScrollUp "scroll_up" "scroll what is asked up" [Approval Plan Question];

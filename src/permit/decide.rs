@@ -1,9 +1,9 @@
 //! The table of the permission modes: a row for everything that a call touches, the strictest of them decides.
 
-use super::shell::{self, Hold, Judged};
+use super::shell::{self, Judged};
 use super::{Allowed, AskEdits, ExploreCommands, Grant, Policy, Question, Verdict};
 use crate::domain::paths;
-use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::permission::Mode;
 use crate::domain::rule::{Offer, Rule};
 use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
 use std::path::{Path, PathBuf};
@@ -73,22 +73,6 @@ pub fn decide(policy: Policy, mode: Mode, grants: &[Grant], facts: &CallFacts, h
     Verdict::Ask(question)
 }
 
-/// What holds back a call that was allowed, where commands can be held: all that runs in Explore, and everywhere what
-/// runs because it only reads. So it stays harmless when the judge is wrong.
-#[must_use]
-pub fn sandbox(hold: Hold, mode: Mode, facts: &CallFacts) -> Sandbox {
-    if hold == Hold::None {
-        return Sandbox::None;
-    }
-    let mut commands = facts.touches.iter().filter_map(|touch| match touch {
-        Touch::Command { command, .. } => Some(command),
-        _ => None,
-    });
-    let Some(first) = commands.next() else { return Sandbox::None };
-    let reads = |command: &String| matches!(shell::judge(command, hold).verdict, Judged::ReadOnly(_));
-    if mode == Mode::Explore || (reads(first) && commands.all(reads)) { Sandbox::ReadOnly } else { Sandbox::None }
-}
-
 impl Grant {
     /// What is remembered, as it is offered to the user.
     #[must_use]
@@ -148,7 +132,10 @@ fn row(policy: Policy, mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
                 shortened(command)
             ))
         }
-        Touch::Command { command, cwd } => command_row(policy, mode, command, cwd),
+        Touch::Command { command, cwd, programs, unseen } => {
+            let judged = shell::judge_found(command, policy.hold, programs, unseen.as_deref()).verdict;
+            command_row(judged, mode, command, cwd)
+        }
     }
 }
 
@@ -212,9 +199,9 @@ fn working_directory(facts: &CallFacts, path: &Path) -> PathBuf {
     above.unwrap_or(path).to_owned()
 }
 
-fn command_row(policy: Policy, mode: Mode, command: &str, cwd: &Path) -> Row {
+fn command_row(judged: Judged, mode: Mode, command: &str, cwd: &Path) -> Row {
     let name = shortened(command);
-    let why = match shell::judge(command, policy.hold).verdict {
+    let why = match judged {
         Judged::ReadOnly(words) => {
             let paths: Vec<PathBuf> = words.iter().map(|word| paths::lexical(cwd, Path::new(word))).collect();
             let mut pairs = words.iter().zip(&paths);

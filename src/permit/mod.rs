@@ -4,11 +4,13 @@
 //! stored with the call. `shell` judges command lines; what it does not know is not read-only.
 
 mod decide;
+mod sandbox;
 pub mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use decide::{decide, sandbox};
+pub use decide::decide;
+pub use sandbox::sandbox;
 
 /// An answer that holds for the rest of a session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -84,7 +84,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         ));
     }
     let (command, cwd) = (command.to_owned(), place.cwd.clone());
-    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }];
+    let mut touches = vec![Touch::command(&command, &cwd)];
     touches.extend(words::hidden(&command, place));
     Ok(CallFacts {
         tool: "bash".to_owned(),
@@ -330,7 +330,7 @@ mod tests {
         let bench = Bench::new();
         let facts = bench.inspect("bash", &json!({"command": "ls\n-l"})).unwrap();
         let (command, cwd) = ("ls\n-l".to_owned(), bench.place.cwd.clone());
-        assert_eq!(facts.touches, [Touch::Command { command: command.clone(), cwd: cwd.clone() }]);
+        assert_eq!(facts.touches, [Touch::command(&command, &cwd)]);
         assert_eq!(facts.proposal, Proposal::Command { command, cwd });
         assert_eq!(facts.subject, "ls -l");
     }

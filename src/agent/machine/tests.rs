@@ -127,7 +127,7 @@ fn command(line: &str) -> CallFacts {
     CallFacts {
         tool: "bash".into(),
         subject: line.into(),
-        touches: vec![Touch::Command { command: line.into(), cwd: "/w".into() }],
+        touches: vec![Touch::command(line, "/w")],
         proposal: Proposal::Command { command: line.into(), cwd: "/w".into() },
     }
 }

@@ -324,7 +324,9 @@ impl Machine {
                 self.run_call(now, call, facts, authority, out);
             }
             Verdict::Deny(reason) => {
-                let authority = if self.rules.headless { Authority::Nobody } else { Authority::Mode };
+                // Explore asks nobody, so nobody was missing.
+                let asks = self.rules.headless && mode != Mode::Explore;
+                let authority = if asks { Authority::Nobody } else { Authority::Mode };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
             Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {

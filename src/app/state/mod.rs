@@ -1,5 +1,6 @@
 //! All that the screen knows, one file a concern.
 
+pub mod audit;
 pub mod chat;
 pub mod composer;
 pub mod edit;
@@ -377,7 +378,7 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self

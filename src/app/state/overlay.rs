@@ -1,10 +1,11 @@
 //! What lies over the panes: help, pickers, the inbox, a question of lisle's own.
 
+use super::audit::Audit;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
 use crate::domain::contract::Command;
-use crate::domain::ids::{MessageId, RequestId, SessionId};
+use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::property::ValueType;
 use crate::keymap::action::Context;
@@ -32,6 +33,8 @@ pub enum Overlay {
     Trash(Bin),
     /// How a session's files are.
     Health(Card),
+    /// The ledger of a session.
+    Audit(Audit),
 }
 
 /// A question before something that is not easily undone: what would happen, and what stays.
@@ -145,6 +148,8 @@ pub struct Waiting {
     pub title: String,
     /// What is asked, in a few words.
     pub what: String,
+    /// Since when, as far as is known here.
+    pub since: At,
 }
 
 /// All that waits.
@@ -156,4 +161,18 @@ pub struct Inbox {
     pub selected: usize,
     /// The request that is being answered here, with its panel.
     pub answering: Option<(SessionId, Panel)>,
+    /// The others that ask for the very same.
+    pub equal: Vec<(SessionId, RequestId)>,
+    /// To which of them the answer goes.
+    pub reach: Reach,
+}
+
+/// To which requests an answer goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To the one that is shown.
+    #[default]
+    This,
+    /// Also to all that are equal to it.
+    Equal,
 }

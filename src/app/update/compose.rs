@@ -73,7 +73,12 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             return;
         }
         Some(
-            Overlay::Help(_) | Overlay::ConfirmQuit | Overlay::Confirm(_) | Overlay::Trash(_) | Overlay::Health(_),
+            Overlay::Help(_)
+            | Overlay::ConfirmQuit
+            | Overlay::Confirm(_)
+            | Overlay::Trash(_)
+            | Overlay::Audit(_)
+            | Overlay::Health(_),
         ) => return,
         None => {}
     }

@@ -106,7 +106,12 @@ fn insert(state: &mut State, text: &str) {
             }
         }
         Some(
-            Overlay::Help(_) | Overlay::ConfirmQuit | Overlay::Confirm(_) | Overlay::Trash(_) | Overlay::Health(_),
+            Overlay::Help(_)
+            | Overlay::ConfirmQuit
+            | Overlay::Confirm(_)
+            | Overlay::Trash(_)
+            | Overlay::Audit(_)
+            | Overlay::Health(_),
         ) => {}
         None => match state.focus {
             Focus::Panel => {

@@ -4,7 +4,7 @@
 use super::{inbox, input, to};
 use crate::app::effect::Effect;
 use crate::app::state::edit::Editor;
-use crate::app::state::overlay::Overlay;
+use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::app::state::{Focus, State};
 use crate::domain::contract::Act;
@@ -165,6 +165,12 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
         AnswerAction::PlanDecline => place(panel, &Choice::PlanDecline),
         AnswerAction::Words => place(panel, &Choice::Words),
         AnswerAction::Confirm => return confirm(state, fx),
+        AnswerAction::Equal => {
+            if !inbox::toggle_reach(state) {
+                input::type_into(state, key);
+            }
+            return;
+        }
         AnswerAction::Rules if panel.remembers() => return change_rules(state),
         AnswerAction::Rules => None,
         // Letters that mean something only where the text has the whole screen.
@@ -270,16 +276,22 @@ pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Answer, fx: &mut Vec<Effect>) {
-    fx.push(to(session, Act::Answer { request: request.clone(), answer }));
-    if let Some(open) = state.open.get_mut(session) {
-        open.requests.retain(|other| other.id != *request);
-    }
+    let mut answered = vec![(session.clone(), request.clone())];
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
         inbox.answering = None;
+        if std::mem::take(&mut inbox.reach) == Reach::Equal {
+            answered.append(&mut inbox.equal);
+        }
     } else {
         state.focus = Focus::Composer;
     }
-    sync(state, session, Some(request));
+    for (session, request) in answered {
+        fx.push(to(&session, Act::Answer { request: request.clone(), answer: answer.clone() }));
+        if let Some(open) = state.open.get_mut(&session) {
+            open.requests.retain(|other| other.id != request);
+        }
+        sync(state, &session, Some(&request));
+    }
     // Enter pressed twice must not go on to what has the keys now.
     hush(state);
 }

@@ -15,6 +15,8 @@ mod tests;
 
 pub use facts::{Looks, looks};
 
+use crate::domain::tool::Program;
+
 /// Longer lines are not read-only.
 pub const LONGEST: usize = 10_000;
 
@@ -47,6 +49,12 @@ pub struct Judgement {
     pub verdict: Judged,
     /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood.
     pub parts: Vec<Part>,
+    /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
+    /// alone keep the line from being read-only, and it may be judged as a write of them.
+    pub writes: Vec<String>,
+    /// Words that the shell replaces by names of files (patterns, `~`). The line is read-only if all of them were looked
+    /// up.
+    pub expands: Vec<String>,
 }
 
 /// A simple command of a line.
@@ -62,7 +70,33 @@ pub struct Part {
     pub why: String,
 }
 
-/// Judges a command line.
+/// Judges a command line with what the executor found out about it: no program of it may be a file of the working
+/// directory, and what the shell expands must have been looked up.
+#[must_use]
+pub fn judge_found(command: &str, hold: Hold, programs: &[Program], unseen: Option<&str>) -> Judgement {
+    let mut judgement = judge(command, hold);
+    let Judged::ReadOnly(_) = judgement.verdict else { return judgement };
+    let own = |part: &Part| {
+        let name = part.argv.as_ref()?.first()?;
+        programs.iter().find(|program| program.inside && program.name == *name)
+    };
+    let mut why = None;
+    for part in &mut judgement.parts {
+        if let Some(program) = own(part) {
+            part.reads = false;
+            let path = program.path.display();
+            part.why = format!("`{}` is {path}, a program of the working directory", program.name);
+            why.get_or_insert_with(|| part.why.clone());
+        }
+    }
+    let unseen = unseen.filter(|_| !judgement.expands.is_empty());
+    if let Some(why) = why.or_else(|| unseen.map(str::to_owned)) {
+        judgement.verdict = Judged::Other(why);
+    }
+    judgement
+}
+
+/// Judges a command line by its text alone.
 #[must_use]
 pub fn judge(command: &str, _hold: Hold) -> Judgement {
     let mut paths = Vec::new();
@@ -99,5 +133,5 @@ pub fn judge(command: &str, _hold: Hold) -> Judgement {
             None => Judged::Other(why),
         },
     };
-    Judgement { verdict, parts }
+    Judgement { verdict, parts, writes: Vec::new(), expands: Vec::new() }
 }

@@ -1,6 +1,7 @@
 //! What lies over the panes: one raised sheet at a time, without a frame around it where its ground shows.
 
 mod ask;
+mod audit;
 mod cards;
 mod find;
 mod help;
@@ -33,6 +34,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Confirm(asked) => ask::confirm(paint, asked, body),
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
+        Overlay::Audit(audit) => audit::draw(paint, audit, body),
         Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Rename(rename) => {
             let title = [paint.piece("Rename the session", Role::PanelTitle)];

@@ -2,13 +2,16 @@
 
 use super::super::cells;
 use super::super::chat;
+use super::super::figures::count;
 use super::super::paint::Paint;
-use super::{in_title, place, styled};
+use super::{View, in_title, place, styled};
+use crate::app::state::overlay::Reach;
 use crate::domain::diff::DiffKind;
 use crate::domain::lookalike::{Odd, expose, odd};
-use crate::domain::request::{Approval, Ask, PartShown, PartState, Request};
+use crate::domain::request::{Approval, Ask, PartShown, PartState};
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::Proposal;
+use crate::keymap::action::{Action, AnswerAction, Context};
 use crate::theme::Role;
 use ratatui::text::{Line, Span};
 use std::collections::BTreeSet;
@@ -104,8 +107,8 @@ fn code(c: char) -> String {
 }
 
 /// Risks, then reasons, one sentence each.
-pub(super) fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
-    let Ask::Approval(approval) = &request.ask else { return Vec::new() };
+pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
+    let Ask::Approval(approval) = &view.request.ask else { return Vec::new() };
     let Approval { risks, reasons, would_run_now, proposal, parts, .. } = &**approval;
     let mut lines = Vec::new();
     let mut say = |sign: &'static str, role: Role, text: &str| {
@@ -133,6 +136,20 @@ pub(super) fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Lin
     }
     if *would_run_now {
         say(paint.signs.dot, Role::Good, "the mode was changed since: it would run now without being asked");
+    }
+    let (equal, reach) = view.equal;
+    if equal > 0 {
+        let ones = count(equal, "equal one", "equal ones");
+        let key = paint.key(Action::Answer(AnswerAction::Equal), Context::Approval).unwrap_or_default();
+        match reach {
+            Reach::This => {
+                say(paint.signs.dot, Role::Dim, &format!("{ones} too; {key} answers them along with this one"))
+            }
+            Reach::Equal => {
+                let text = format!("the answer goes to this and {ones}; {key}: to this one only");
+                say(paint.signs.warning, Role::NeedsYou, &text);
+            }
+        }
     }
     lines
 }

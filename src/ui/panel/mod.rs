@@ -13,6 +13,7 @@ use super::composer;
 use super::figures::count;
 use super::paint::Paint;
 use crate::app::msg::Target;
+use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
@@ -42,6 +43,8 @@ pub(in crate::ui) struct View<'p> {
     pub focused: bool,
     /// How many requests wait in this session, this one included.
     pub waiting: usize,
+    /// How many others ask for the same, and whether they get the answer too.
+    pub equal: (usize, Reach),
 }
 
 /// What is asked, laid out for a width.
@@ -57,7 +60,7 @@ pub(in crate::ui) struct Body {
 pub(in crate::ui) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
     let body = body(paint, view.request, inner).len();
-    let facts = approval::facts(paint, view.request, inner).len();
+    let facts = approval::facts(paint, view, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
     // Title, body, gap, facts, gap, answers.
@@ -101,7 +104,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
-    let facts = approval::facts(paint, view.request, inner.width);
+    let facts = approval::facts(paint, view, inner.width);
     let free = usize::from(rest.height);
     // Where it does not all fit, the blank rows go first, then the facts get a third and what is asked scrolls in the
     // rest, with a row that says so.
