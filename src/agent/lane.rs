@@ -412,6 +412,7 @@ impl Lane {
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta.id),
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
+                allowances: Arc::clone(&settings.allowances),
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),

@@ -84,6 +84,7 @@ impl Engine {
             steer_by_default: false,
             own_dirs: vec![],
             runner: "lisle".into(),
+            allowances: Arc::default(),
             sandbox: String::new(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
         };

@@ -131,6 +131,8 @@ pub enum Touch {
         #[serde(default)]
         unseen: Option<String>,
     },
+    /// The command is to run outside the sandbox that would hold it.
+    Outside,
     /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
     /// what is protected. No rule about paths speaks of it.
     Leaves {

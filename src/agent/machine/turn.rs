@@ -426,7 +426,7 @@ impl Machine {
         let run = self.run;
         // What a person types is not held to the session's mode.
         let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
-        let sandbox = permit::sandbox(self.rules.policy.hold, held_as, &facts);
+        let sandbox = permit::sandbox(self.rules.policy, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
