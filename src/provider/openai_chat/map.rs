@@ -7,19 +7,9 @@ use super::WIRE;
 use super::calls::Calls;
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
+use crate::provider::reading::{Broken, Mapping};
 use crate::provider::{Chunk, Stop};
 use serde_json::{Map, Value, json};
-
-/// Why a stream cannot be read on.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Broken {
-    /// The server reports an error in it.
-    Error(Value),
-    /// An event that is neither JSON nor known.
-    Garbled(String),
-    /// It ended before the response did.
-    Short,
-}
 
 /// Reads one response.
 #[derive(Debug, Default)]
@@ -40,22 +30,6 @@ pub(super) struct Mapper {
 impl Mapper {
     pub(super) fn new(host: &str) -> Self {
         Self { host: host.to_owned(), ..Self::default() }
-    }
-
-    /// The server has said why it stopped: what follows is at most usage.
-    pub(super) fn finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Takes the data of one event.
-    pub(super) fn data(&mut self, data: &str) -> Result<Vec<Chunk>, Broken> {
-        let data = data.trim();
-        // Some servers send a bare word as a sign of life.
-        if !data.starts_with(['{', '[']) {
-            return Ok(Vec::new());
-        }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
-        self.value(&value)
     }
 
     /// Takes one chunk, or a whole response that was sent in one piece.
@@ -86,44 +60,6 @@ impl Mapper {
             }
         }
         self.count(value, &mut out);
-        Ok(out)
-    }
-
-    /// The end of the stream. `marked` says that the server marked it with `[DONE]`.
-    pub(super) fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
-        if self.finish.is_none() && !marked {
-            return Err(Broken::Short);
-        }
-        let finish = self.finish.take().unwrap_or_default();
-        if matches!(finish.as_str(), "error" | "insufficient_system_resource" | "network_error") {
-            return Err(Broken::Error(
-                json!({"error": {"message": format!("the server stopped with \"{finish}\""), "type": finish, "code": "server_error"}}),
-            ));
-        }
-        let mut out = Vec::new();
-        if !self.started {
-            out.push(Chunk::Started(None));
-        }
-        self.think.finish(&mut out);
-        let calls = self.calls.take();
-        if !calls.is_empty() && !self.thinking.is_empty() {
-            let mut kept = std::mem::take(&mut self.thinking);
-            kept.insert("host".into(), json!(self.host));
-            out.push(Chunk::Native(Native { wire: WIRE.to_owned(), json: Value::Object(kept).to_string() }));
-        }
-        let called = !calls.is_empty();
-        out.extend(calls.into_iter().map(Chunk::Call));
-        if self.usage.is_none() {
-            out.extend(self.timings.map(Chunk::Usage));
-        }
-        out.push(Chunk::Stopped(match finish.as_str() {
-            "length" | "max_tokens" | "model_length" => Stop::Length,
-            "content_filter" | "sensitive" | "safety" => Stop::Filtered,
-            _ if called => Stop::Calls,
-            _ if self.refused => Stop::Filtered,
-            "" | "stop" | "eos" | "end_turn" | "stop_sequence" | "tool_calls" | "function_call" => Stop::Done,
-            other => Stop::Other(other.to_owned()),
-        }));
         Ok(out)
     }
 
@@ -224,6 +160,59 @@ impl Mapper {
             let cached = number("cache_n").unwrap_or(0);
             self.timings = Some(RequestUsage { input: prompt + cached, output, cache_read: cached, cache_creation: 0 });
         }
+    }
+}
+
+impl Mapping for Mapper {
+    fn finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn data(&mut self, data: &str) -> Result<Vec<Chunk>, Broken> {
+        let data = data.trim();
+        // Some servers send a bare word as a sign of life.
+        if !data.starts_with(['{', '[']) {
+            return Ok(Vec::new());
+        }
+        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
+        self.value(&value)
+    }
+
+    fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
+        if self.finish.is_none() && !marked {
+            return Err(Broken::Short);
+        }
+        let finish = self.finish.take().unwrap_or_default();
+        if matches!(finish.as_str(), "error" | "insufficient_system_resource" | "network_error") {
+            return Err(Broken::Error(
+                json!({"error": {"message": format!("the server stopped with \"{finish}\""), "type": finish, "code": "server_error"}}),
+            ));
+        }
+        let mut out = Vec::new();
+        if !self.started {
+            out.push(Chunk::Started(None));
+        }
+        self.think.finish(&mut out);
+        let calls = self.calls.take();
+        if !calls.is_empty() && !self.thinking.is_empty() {
+            let mut kept = std::mem::take(&mut self.thinking);
+            kept.insert("host".into(), json!(self.host));
+            out.push(Chunk::Native(Native { wire: WIRE.to_owned(), json: Value::Object(kept).to_string() }));
+        }
+        let called = !calls.is_empty();
+        out.extend(calls.into_iter().map(Chunk::Call));
+        if self.usage.is_none() {
+            out.extend(self.timings.map(Chunk::Usage));
+        }
+        out.push(Chunk::Stopped(match finish.as_str() {
+            "length" | "max_tokens" | "model_length" => Stop::Length,
+            "content_filter" | "sensitive" | "safety" => Stop::Filtered,
+            _ if called => Stop::Calls,
+            _ if self.refused => Stop::Filtered,
+            "" | "stop" | "eos" | "end_turn" | "stop_sequence" | "tool_calls" | "function_call" => Stop::Done,
+            other => Stop::Other(other.to_owned()),
+        }));
+        Ok(out)
     }
 }
 
