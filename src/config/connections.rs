@@ -400,7 +400,10 @@ mod tests {
         assert!(one(&all, "openai").offered && one(&all, "openai").missing.is_none());
         assert_eq!(key(one(&all, "openrouter")), Some("k2"));
         assert!(one(&all, "anthropic").offered && one(&all, "anthropic").missing.is_none());
-        assert_eq!((key(one(&all, "anthropic")), one(&all, "anthropic").info().default_model.as_str()), (Some("k3"), "claude-sonnet-5-5"));
+        assert_eq!(
+            (key(one(&all, "anthropic")), one(&all, "anthropic").info().default_model.as_str()),
+            (Some("k3"), "claude-sonnet-5-5")
+        );
         assert_eq!(one(&all, "anthropic").connection.small_model.as_deref(), Some("claude-haiku-5-5"));
         assert!(all.find(&ConnectionName::new("gemini")).is_none());
         let names: Vec<String> = all.infos().iter().map(|info| info.name.to_string()).collect();
@@ -413,8 +416,7 @@ mod tests {
 
     #[test]
     fn a_vendors_variable_goes_to_its_own_host_alone() {
-        let env =
-            [("OPENAI_API_KEY", "k1"), ("OPENROUTER_API_KEY", "k2"), ("MINE", "k3"), ("ANTHROPIC_API_KEY", "k4")];
+        let env = [("OPENAI_API_KEY", "k1"), ("OPENROUTER_API_KEY", "k2"), ("MINE", "k3"), ("ANTHROPIC_API_KEY", "k4")];
         let of = |rest: &str| {
             let (all, _) = gather(&format!("[connections.x]\n{rest}"), &env, None);
             let x = one(&all, "x");

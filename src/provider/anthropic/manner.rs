@@ -86,7 +86,8 @@ impl Manner {
         if says(&["anthropic-beta", "interleaved"]) && self.interleaved {
             return Some((Self { interleaved: false, ..self }, Lasts::FromNowOn));
         }
-        if says(&["effort", "output_config"]) && self.effort < efforts(level).len() {
+        let by_effort = matches!(self.thinks, Some(Thinks::Adaptive | Thinks::Always));
+        if says(&["effort", "output_config"]) && by_effort && self.effort < efforts(level).len() {
             return Some((Self { effort: self.effort + 1, ..self }, Lasts::FromNowOn));
         }
         if says(&["display"]) && self.shown {

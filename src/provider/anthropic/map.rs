@@ -156,7 +156,8 @@ impl Mapper {
         let last = calls.len().saturating_sub(1);
         let calls = calls.into_iter().enumerate().map(|(at, block)| {
             let text = |key: &str| block.fields.get(key).and_then(Value::as_str).unwrap_or("");
-            let whole = block.fields.get("input").filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
+            let whole =
+                block.fields.get("input").filter(|input| input.as_object().is_some_and(|input| !input.is_empty()));
             let given = match whole {
                 Some(whole) if block.json.is_empty() => whole.clone(),
                 // The output limit came before its first letter: not the same as a call without an input.
@@ -174,14 +175,16 @@ impl Mapper {
         for block in &mut self.blocks {
             if kind(&block.fields) == "tool_use" {
                 let id = block.fields.get("id").and_then(Value::as_str).unwrap_or("");
-                let id = if id.is_empty() || seen.iter().any(|other| other == id) { made_up_id() } else { id.to_owned() };
+                let id =
+                    if id.is_empty() || seen.iter().any(|other| other == id) { made_up_id() } else { id.to_owned() };
                 block.fields.insert("id".into(), json!(id));
                 seen.push(id);
             } else if !block.json.is_empty() {
                 block.fields.insert("input".into(), input(&block.json));
             }
         }
-        self.blocks.retain(|block| kind(&block.fields) != "tool_use" || block.fields.get("name").is_some_and(|n| n != ""));
+        self.blocks
+            .retain(|block| kind(&block.fields) != "tool_use" || block.fields.get("name").is_some_and(|n| n != ""));
     }
 }
 
@@ -250,7 +253,8 @@ impl Mapping for Mapper {
         let calls = self.calls(cut_off);
         // Thinking that the limit cut off has no signature, and is not taken back without one.
         let unsigned = |block: &Block| {
-            kind(&block.fields) == "thinking" && block.fields.get("signature").and_then(Value::as_str).unwrap_or("").is_empty()
+            kind(&block.fields) == "thinking"
+                && block.fields.get("signature").and_then(Value::as_str).unwrap_or("").is_empty()
         };
         let blocks = std::mem::take(&mut self.blocks).into_iter().filter(|block| !(cut_off && unsigned(block)));
         let blocks: Vec<Map<String, Value>> = blocks.map(|block| block.fields).collect();
@@ -270,7 +274,8 @@ impl Mapping for Mapper {
 }
 
 fn is_error(value: &Value) -> bool {
-    value.get("type").and_then(Value::as_str) == Some("error") || value.get("error").is_some_and(|error| !error.is_null())
+    value.get("type").and_then(Value::as_str) == Some("error")
+        || value.get("error").is_some_and(|error| !error.is_null())
 }
 
 fn grow(fields: &mut Map<String, Value>, key: &str, text: &str, chunk: fn(String) -> Chunk, out: &mut Vec<Chunk>) {

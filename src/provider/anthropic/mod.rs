@@ -138,7 +138,9 @@ impl Anthropic {
                 list.iter().filter_map(|model| text(model, "id")).filter(|name| !names.contains(name)).collect();
             let more = page.get("has_more").and_then(Value::as_bool).unwrap_or(false) && !new.is_empty();
             names.extend(new);
-            match text(&page, "last_id").filter(|id| more && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))) {
+            match text(&page, "last_id")
+                .filter(|id| more && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)))
+            {
                 Some(last) => path = format!("/v1/models?limit=1000&after_id={last}"),
                 None => break,
             }

@@ -71,7 +71,9 @@ pub(super) fn blocks(
         for block in kept.get("blocks")?.as_array()? {
             match block.as_object().map_or("", kind) {
                 "tool_use" => {
-                    let next = calls.next().filter(|next| block.get("id").and_then(Value::as_str) == Some(next.id.as_str()))?;
+                    let next = calls
+                        .next()
+                        .filter(|next| block.get("id").and_then(Value::as_str) == Some(next.id.as_str()))?;
                     out.push(call(next));
                 }
                 "text" => {

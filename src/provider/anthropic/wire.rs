@@ -204,7 +204,8 @@ fn result(result: &CallResult) -> Value {
 /// Within a budget, the answer to the user's last message must begin with thinking as soon as it has calls. One that began at another
 /// model, or without thinking, goes on without.
 fn may_think(messages: &[Message]) -> bool {
-    let is = |block: &Value, kinds: &[&str]| block.as_object().is_some_and(|block| kinds.contains(&replay::kind(block)));
+    let is =
+        |block: &Value, kinds: &[&str]| block.as_object().is_some_and(|block| kinds.contains(&replay::kind(block)));
     let asked = messages.iter().rposition(|message| {
         message.role == Role::User && !message.content.iter().any(|block| is(block, &["tool_result"]))
     });

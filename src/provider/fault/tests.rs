@@ -186,7 +186,12 @@ fn statuses_and_words_become_codes() {
             "rate_limited",
             true,
         ),
-        (500, r#"{"type":"error","error":{"type":"api_error","message":"Internal server error"}}"#, "service_error", true),
+        (
+            500,
+            r#"{"type":"error","error":{"type":"api_error","message":"Internal server error"}}"#,
+            "service_error",
+            true,
+        ),
         (
             400,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}"#,
@@ -323,7 +328,8 @@ fn the_time_to_wait() {
 
 #[test]
 fn a_context_that_the_account_may_not_use_has_its_own_words() {
-    let error = status(400, r#"{"error":{"message":"The long context beta is not yet available for this subscription."}}"#);
+    let error =
+        status(400, r#"{"error":{"message":"The long context beta is not yet available for this subscription."}}"#);
     assert!(error.title.contains("million") && error.text.contains("`[1m]`"), "{error}");
 }
 
