@@ -132,7 +132,10 @@ fn row(policy: Policy, mode: Mode, facts: &CallFacts, touch: &Touch) -> Row {
                 shortened(command)
             ))
         }
-        Touch::Command { command, cwd } => command_row(policy, mode, command, cwd),
+        Touch::Command { command, cwd, programs, unseen } => {
+            let judged = shell::judge_found(command, policy.hold, programs, unseen.as_deref()).verdict;
+            command_row(judged, mode, command, cwd)
+        }
     }
 }
 
@@ -196,9 +199,9 @@ fn working_directory(facts: &CallFacts, path: &Path) -> PathBuf {
     above.unwrap_or(path).to_owned()
 }
 
-fn command_row(policy: Policy, mode: Mode, command: &str, cwd: &Path) -> Row {
+fn command_row(judged: Judged, mode: Mode, command: &str, cwd: &Path) -> Row {
     let name = shortened(command);
-    let why = match shell::judge(command, policy.hold).verdict {
+    let why = match judged {
         Judged::ReadOnly(words) => {
             let paths: Vec<PathBuf> = words.iter().map(|word| paths::lexical(cwd, Path::new(word))).collect();
             let mut pairs = words.iter().zip(&paths);

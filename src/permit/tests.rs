@@ -18,7 +18,7 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
 
 fn command(line: &str) -> CallFacts {
     let (command, cwd) = (line.to_owned(), PathBuf::from("/w/p"));
-    facts(vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }], Proposal::Command { command, cwd })
+    facts(vec![Touch::command(&command, &cwd)], Proposal::Command { command, cwd })
 }
 
 /// A command that only reads by its letters, and reaches `path` through a link.
@@ -116,7 +116,7 @@ fn the_table() {
 
 #[test]
 fn a_secret_seen_from_its_own_directory_is_a_secret() {
-    let line = Touch::Command { command: "cat config".to_owned(), cwd: "/home/u/.ssh".into() };
+    let line = Touch::command("cat config", "/home/u/.ssh");
     assert_eq!(column(&facts(vec![line], Proposal::Plain)), "dQQ");
 }
 
@@ -178,7 +178,7 @@ fn a_grant_answers_exactly_what_it_names() {
     ] {
         assert_eq!(with(&facts), expected, "{facts:?}");
     }
-    let elsewhere = Touch::Command { command: "cargo test".to_owned(), cwd: "/w/q".into() };
+    let elsewhere = Touch::command("cargo test", "/w/q");
     assert_eq!(with(&facts(vec![elsewhere], Proposal::Plain)), 'q');
     let Verdict::Allow(Allowed::ByGrant(words)) = decide(Mode::Ask, &grants, &command("cargo test"), false) else {
         panic!()
@@ -248,8 +248,8 @@ fn any_touch() -> impl Strategy<Value = Touch> {
         Just(Touch::Inner),
         (path.clone(), any::<bool>()).prop_map(|(path, secret)| Touch::Read { path: path.into(), secret }),
         (path, place).prop_map(|(path, place)| Touch::Write { path: path.into(), place }),
-        line.prop_map(|line| Touch::Command { command: line.to_owned(), cwd: "/w/p".into() }),
-        "\\PC{0,12}".prop_map(|line| Touch::Command { command: line, cwd: "/w/p".into() }),
+        line.prop_map(|line| Touch::command(line, "/w/p")),
+        "\\PC{0,12}".prop_map(|line| Touch::command(line, "/w/p")),
     ]
 }
 

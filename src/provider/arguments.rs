@@ -1,6 +1,11 @@
-//! The input of a call from the text that a model wrote, as all wires have it.
+//! The input of a call, from the text that a model wrote, and an id for a call that has none. For every wire.
 
 use serde_json::{Map, Value, json};
+
+/// An id for a call that came without one: nine letters and digits, which every server takes.
+pub(super) fn made_up_id() -> String {
+    std::iter::repeat_with(fastrand::alphanumeric).take(9).collect()
+}
 
 /// The input object. Forgives what servers and models get wrong; what is no object in any way becomes `{"_raw": text}`.
 pub(super) fn input(arguments: &str) -> Value {
@@ -22,9 +27,4 @@ pub(super) fn input(arguments: &str) -> Value {
         Ok(Value::String(inner)) => object(&inner).unwrap_or_else(|| json!({"_raw": arguments})),
         _ => json!({"_raw": arguments}),
     }
-}
-
-/// An id for a call that came without one: nine letters and digits, which every server takes.
-pub(super) fn made_up_id() -> String {
-    std::iter::repeat_with(fastrand::alphanumeric).take(9).collect()
 }

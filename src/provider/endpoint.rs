@@ -137,7 +137,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Lays the connection's own fields over a request's body; `null` takes a field out.
+/// Lays `extra` over a request's body; `null` takes a field out.
 pub(super) fn lay_over(body: &mut Map<String, Value>, extra: Option<&Value>) {
     let Some(Value::Object(extra)) = extra else { return };
     for (key, value) in extra {

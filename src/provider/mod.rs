@@ -1,8 +1,8 @@
 //! Connections to models: a request value goes in, a stream of chunks comes out.
 //!
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
-//! keys and no vendors, `reading` knows streams and no vendors, `fault` puts failures into words, `figures` knows windows and prices. A folder a vendor;
-//! `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
+//! keys and no vendors, `reading` knows streams and no vendors, `fault` puts failures into words, `figures` knows windows and
+//! prices. A folder a vendor; `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
 pub mod anthropic;
 mod arguments;

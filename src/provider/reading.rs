@@ -1,5 +1,4 @@
-//! Reads a response that streams: the events go to the mapping of their wire, and what it makes of them comes out in order. Knows no
-//! vendor.
+//! Reads a response that streams in: the events of `http` go through the mapping of a wire and become our chunks. Knows no vendor.
 
 use super::fault::Peer;
 use super::http::{Events, Http};
@@ -11,7 +10,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// How long usage and the end mark may take after the model has stopped. A server that sends neither costs no more.
-const AFTERMATH: Duration = Duration::from_secs(3);
+pub(super) const AFTERMATH: Duration = Duration::from_secs(3);
 
 /// Why a stream cannot be read on.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,31 +24,34 @@ pub(super) enum Broken {
 }
 
 impl Broken {
-    /// The same in words.
-    pub(super) fn say(self, peer: &Peer) -> ProviderError {
-        match self {
-            Self::Error(value) => peer.in_stream(&value),
-            Self::Garbled(data) => peer.garbled("a part of its answer that is no JSON", &data),
-            Self::Short => peer.broke_off(""),
-        }
+    /// The error that an event named `error` reports.
+    pub(super) fn of(event: &Event) -> Self {
+        Self::Error(serde_json::from_str(&event.data).unwrap_or_else(|_| Value::String(event.data.clone())))
     }
 }
 
-/// What a wire makes of the events of one response. Pure.
+/// What a wire makes of the events of one response.
 pub(super) trait Mapping: Send + 'static {
-    /// Takes the data of one event.
-    fn data(&mut self, data: &str) -> Result<Vec<Chunk>, Broken>;
+    /// Takes one event.
+    fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken>;
 
-    /// The server has said why it stopped: what follows is formalities.
-    fn finished(&self) -> bool;
+    /// The connection has ended; what was missing for a whole response is [`Broken::Short`].
+    fn end(&mut self) -> Result<Vec<Chunk>, Broken>;
 
-    /// The server has said that this was all.
-    fn over(&self) -> bool {
-        false
+    /// The response is complete: nothing more is read.
+    fn over(&self) -> bool;
+
+    /// The model has stopped, and what may follow is waited for no longer than this. `None` as long as it has not.
+    fn formalities(&self) -> Option<Duration>;
+}
+
+/// The error for a stream that cannot be read on.
+pub(super) fn say(peer: &Peer, broken: Broken) -> ProviderError {
+    match broken {
+        Broken::Error(value) => peer.in_stream(&value),
+        Broken::Garbled(data) => peer.garbled("a part of its answer that is no JSON", &data),
+        Broken::Short => peer.broke_off(""),
     }
-
-    /// The end of the stream. `marked` says that the server marked it.
-    fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken>;
 }
 
 /// A response that is being read.
@@ -62,12 +64,10 @@ pub(super) struct Reading<M> {
 }
 
 impl<M: Mapping> Reading<M> {
-    pub(super) fn new(http: Http, events: Events, mapping: M) -> Self {
-        Self { http, events, mapping, ready: VecDeque::new(), ended: false }
-    }
-
-    pub(super) fn chunks(self) -> Chunks {
-        stream::unfold(self, |mut me| async move {
+    /// The chunks of a response.
+    pub(super) fn chunks(http: &Http, events: Events, mapping: M) -> Chunks {
+        let me = Self { http: http.clone(), events, mapping, ready: VecDeque::new(), ended: false };
+        stream::unfold(me, |mut me| async move {
             let chunk = me.next().await.transpose()?;
             Some((chunk, me))
         })
@@ -84,7 +84,7 @@ impl<M: Mapping> Reading<M> {
             }
             let result = self.step().await;
             // Nothing follows an error.
-            self.ended |= result.is_err();
+            self.ended |= result.is_err() || self.mapping.over();
             self.ready.extend(result?);
         }
     }
@@ -92,42 +92,26 @@ impl<M: Mapping> Reading<M> {
     /// Reads one event.
     async fn step(&mut self) -> Result<Vec<Chunk>, ProviderError> {
         let stall = self.events.patience();
-        let patience = if self.mapping.finished() { stall.min(AFTERMATH) } else { stall };
-        let event = match self.events.next(patience).await {
+        let formalities = self.mapping.formalities();
+        let event = match self.events.next(formalities.unwrap_or(stall).min(stall)).await {
             Ok(event) => event,
             // The model had stopped: only the formalities are missing.
-            Err(_) if self.mapping.finished() => None,
+            Err(_) if formalities.is_some() => None,
             Err(error) => return Err(error),
         };
         let chunks = match event {
-            Some(event) => self.take(event),
-            None => self.end(false),
+            Some(event) => match self.mapping.event(&event) {
+                // The connection ended inside of this event.
+                Err(Broken::Garbled(_)) if self.events.ended() => self.end(),
+                chunks => chunks,
+            },
+            None => self.end(),
         };
-        chunks.map_err(|broken| broken.say(self.http.peer()))
+        chunks.map_err(|broken| say(self.http.peer(), broken))
     }
 
-    fn take(&mut self, event: Event) -> Result<Vec<Chunk>, Broken> {
-        if event.data.trim() == "[DONE]" {
-            return self.end(true);
-        }
-        if event.name == "error" {
-            let words = Value::String(event.data);
-            let value = words.as_str().and_then(|data| serde_json::from_str(data).ok()).unwrap_or(words);
-            return Err(Broken::Error(value));
-        }
-        match self.mapping.data(&event.data) {
-            // The connection ended inside of this event.
-            Err(Broken::Garbled(_)) if self.events.ended() => self.end(false),
-            Ok(mut chunks) if self.mapping.over() => {
-                chunks.extend(self.end(true)?);
-                Ok(chunks)
-            }
-            chunks => chunks,
-        }
-    }
-
-    fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
+    fn end(&mut self) -> Result<Vec<Chunk>, Broken> {
         self.ended = true;
-        self.mapping.end(marked)
+        self.mapping.end()
     }
 }

@@ -6,7 +6,7 @@ use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
+use crate::sandbox::{Bounds, Ended, GRACE, Invocation, Profile, Report, environment, process};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         ));
     }
     let (command, cwd) = (command.to_owned(), place.cwd.clone());
-    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }];
+    let mut touches = vec![Touch::command(&command, &cwd)];
     touches.extend(words::hidden(&command, place));
     Ok(CallFacts {
         tool: "bash".to_owned(),
@@ -146,7 +146,9 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     }
     let profile = match with.sandbox {
         Sandbox::None => Profile::Open,
-        Sandbox::ReadOnly => Profile::ReadOnly { writable: vec![place.session_dir.join("data")] },
+        Sandbox::ReadOnly => {
+            Profile::ReadOnly(Bounds { writable: vec![place.session_dir.join("data")], ..Bounds::default() })
+        }
     };
     let mut child = spawn(&place.runner, &place.cwd, command, timeout, profile).map_err(|e| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), place.cwd.display())
@@ -330,7 +332,7 @@ mod tests {
         let bench = Bench::new();
         let facts = bench.inspect("bash", &json!({"command": "ls\n-l"})).unwrap();
         let (command, cwd) = ("ls\n-l".to_owned(), bench.place.cwd.clone());
-        assert_eq!(facts.touches, [Touch::Command { command: command.clone(), cwd: cwd.clone() }]);
+        assert_eq!(facts.touches, [Touch::command(&command, &cwd)]);
         assert_eq!(facts.proposal, Proposal::Command { command, cwd });
         assert_eq!(facts.subject, "ls -l");
     }

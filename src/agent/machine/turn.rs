@@ -12,6 +12,7 @@ use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, PlanReview, Question, Request};
 use crate::domain::rule::RuleScope;
+use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
 use crate::permit::{self, Allowed, Grant, Verdict};
@@ -72,6 +73,7 @@ impl Machine {
             repeats: 0,
             steers: Vec::new(),
             planned: false,
+            typed: false,
             strikes: 0,
             work: Work::BackingOff,
         });
@@ -223,7 +225,7 @@ impl Machine {
 
     // ---- calls ----
 
-    fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
+    pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
         let mut batch = Batch::default();
         for call in calls {
             let spec = self.rules.tools.iter().find(|(spec, _)| spec.name == call.name);
@@ -264,7 +266,9 @@ impl Machine {
         if !done {
             return;
         }
-        if self.turn.as_ref().is_some_and(|turn| turn.planned) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.end_turn(now, TurnEnd::Done, out);
+        } else if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
         } else if self.deliver_steers(now, out) {
             // The user said something else: that is another matter.
@@ -306,6 +310,10 @@ impl Machine {
 
     /// Decides on a call.
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.run_call(now, call, facts, Authority::Typed, out);
+            return;
+        }
         let mode = self.mode_for(call);
         let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
@@ -338,8 +346,22 @@ impl Machine {
                 let authority = if asks { Authority::Nobody } else { Authority::Mode };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
+            Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
+                self.run_call(now, call, facts, Authority::Person, out);
+            }
             Verdict::Ask(question) => self.ask(now, call, facts, question, out),
         }
+    }
+
+    /// Whether writing the command was the answer to what would be asked about it. What is asked every time is asked all
+    /// the same, and so is a command with characters that could not be seen while it was edited.
+    fn answered_by_editing(&mut self, id: &CallId, facts: &CallFacts, question: &permit::Question) -> bool {
+        let Some(edited) = self.open_call(id).and_then(|one| one.edited.as_mut()) else { return false };
+        if !std::mem::take(&mut edited.fresh) {
+            return false;
+        }
+        let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
+        plain && question.grant.is_some()
     }
 
     /// Whether this is the third equal call in a row.
@@ -406,11 +428,21 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
-        let sandbox = permit::sandbox(self.rules.policy.hold, mode, &facts);
+        // What a person types is not held to the session's mode.
+        let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
+        let sandbox = permit::sandbox(self.rules.policy.hold, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
-        let decision = Decision { allowed: true, mode, authority, reason: String::new(), sandbox };
+        // Whatever lets it run: that it is not what the model proposed is the user's doing.
+        let (authority, reason) = match &mut one.edited {
+            None => (authority, String::new()),
+            Some(edited) => {
+                edited.fresh = false;
+                (Authority::Person, format!("the user changed the command; proposed was: {}", edited.proposed))
+            }
+        };
+        let decision = Decision { allowed: true, mode, authority, reason, sandbox };
         one.decide(decision);
         if let Some(tool) = one.tool() {
             tool.status = ToolStatus::Executing;

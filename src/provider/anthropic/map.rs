@@ -7,10 +7,12 @@ use super::replay::{self, Origin, kind};
 use crate::domain::ids::CallId;
 use crate::domain::usage::RequestUsage;
 use crate::provider::arguments::{input, made_up_id};
-use crate::provider::reading::{Broken, Mapping};
+use crate::provider::reading::{AFTERMATH, Broken, Mapping};
+use crate::provider::sse::Event;
 use crate::provider::{Call, Chunk, Stop};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Reads one response.
 #[derive(Debug, Default)]
@@ -44,6 +46,31 @@ struct Counts {
     output: Option<u64>,
 }
 
+impl Mapping for Mapper {
+    fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken> {
+        if event.name == "error" {
+            return Err(Broken::of(event));
+        }
+        let mut out = self.data(&event.data)?;
+        if self.over {
+            out.extend(self.end(true)?);
+        }
+        Ok(out)
+    }
+
+    fn end(&mut self) -> Result<Vec<Chunk>, Broken> {
+        self.end(false)
+    }
+
+    fn over(&self) -> bool {
+        self.over
+    }
+
+    fn formalities(&self) -> Option<Duration> {
+        self.stop.is_some().then_some(AFTERMATH)
+    }
+}
+
 impl Mapper {
     pub(super) fn new(origin: Origin, renamed: BTreeMap<String, String>) -> Self {
         Self { origin, renamed, ..Self::default() }
@@ -63,6 +90,83 @@ impl Mapper {
         self.stopped(value);
         self.count(value.get("usage"), &mut out);
         Ok(Some(out))
+    }
+
+    /// Takes the data of one event.
+    pub(super) fn data(&mut self, data: &str) -> Result<Vec<Chunk>, Broken> {
+        let data = data.trim();
+        // Some servers send a bare word as a sign of life.
+        if !data.starts_with(['{', '[']) {
+            return Ok(Vec::new());
+        }
+        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
+        if is_error(&value) {
+            return Err(Broken::Error(value));
+        }
+        let mut out = Vec::new();
+        let index = value.get("index").and_then(Value::as_u64);
+        match value.get("type").and_then(Value::as_str).unwrap_or("") {
+            "message_start" => {
+                let message = value.get("message").unwrap_or(&Value::Null);
+                self.start(message, &mut out);
+                self.stopped(message);
+                self.count(message.get("usage"), &mut out);
+            }
+            "content_block_start" => {
+                if let Some(block) = value.get("content_block") {
+                    self.open(index, block, &mut out);
+                }
+            }
+            "content_block_delta" => {
+                if let Some(delta) = value.get("delta") {
+                    self.delta(index, delta, &mut out);
+                }
+            }
+            "message_delta" => {
+                self.stopped(value.get("delta").unwrap_or(&Value::Null));
+                self.count(value.get("usage"), &mut out);
+            }
+            "message_stop" => self.over = true,
+            // Pings, the ends of blocks, and what there will be one day.
+            _ => {}
+        }
+        Ok(out)
+    }
+
+    /// The end of the stream. `marked` says that the server marked it.
+    pub(super) fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
+        if self.stop.is_none() && !marked {
+            return Err(Broken::Short);
+        }
+        let stop = self.stop.take().unwrap_or_default();
+        if stop == "model_context_window_exceeded" {
+            let message = "the answer reached the end of the model's context window";
+            return Err(Broken::Error(json!({"error": {"type": "context_window_exceeded", "message": message}})));
+        }
+        let mut out = Vec::new();
+        self.start(&Value::Null, &mut out);
+        self.settle();
+        let cut_off = stop == "max_tokens";
+        let calls = self.calls(cut_off);
+        // Thinking that the limit cut off has no signature, and is not taken back without one.
+        let unsigned = |block: &Block| {
+            kind(&block.fields) == "thinking"
+                && block.fields.get("signature").and_then(Value::as_str).unwrap_or("").is_empty()
+        };
+        let blocks = std::mem::take(&mut self.blocks).into_iter().filter(|block| !(cut_off && unsigned(block)));
+        let blocks: Vec<Map<String, Value>> = blocks.map(|block| block.fields).collect();
+        out.extend(replay::keep(&self.origin, &blocks).map(Chunk::Native));
+        let called = !calls.is_empty();
+        out.extend(calls.into_iter().map(Chunk::Call));
+        out.push(Chunk::Stopped(match stop.as_str() {
+            "max_tokens" => Stop::Length,
+            "refusal" => Stop::Filtered,
+            "pause_turn" => Stop::Paused,
+            _ if called => Stop::Calls,
+            "" | "end_turn" | "stop_sequence" | "tool_use" => Stop::Done,
+            other => Stop::Other(other.to_owned()),
+        }));
+        Ok(out)
     }
 
     fn start(&mut self, message: &Value, out: &mut Vec<Chunk>) {
@@ -185,91 +289,6 @@ impl Mapper {
         }
         self.blocks
             .retain(|block| kind(&block.fields) != "tool_use" || block.fields.get("name").is_some_and(|n| n != ""));
-    }
-}
-
-impl Mapping for Mapper {
-    fn data(&mut self, data: &str) -> Result<Vec<Chunk>, Broken> {
-        let data = data.trim();
-        // Some servers send a bare word as a sign of life.
-        if !data.starts_with(['{', '[']) {
-            return Ok(Vec::new());
-        }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
-        if is_error(&value) {
-            return Err(Broken::Error(value));
-        }
-        let mut out = Vec::new();
-        let index = value.get("index").and_then(Value::as_u64);
-        match value.get("type").and_then(Value::as_str).unwrap_or("") {
-            "message_start" => {
-                let message = value.get("message").unwrap_or(&Value::Null);
-                self.start(message, &mut out);
-                self.stopped(message);
-                self.count(message.get("usage"), &mut out);
-            }
-            "content_block_start" => {
-                if let Some(block) = value.get("content_block") {
-                    self.open(index, block, &mut out);
-                }
-            }
-            "content_block_delta" => {
-                if let Some(delta) = value.get("delta") {
-                    self.delta(index, delta, &mut out);
-                }
-            }
-            "message_delta" => {
-                self.stopped(value.get("delta").unwrap_or(&Value::Null));
-                self.count(value.get("usage"), &mut out);
-            }
-            "message_stop" => self.over = true,
-            // Pings, the ends of blocks, and what there will be one day.
-            _ => {}
-        }
-        Ok(out)
-    }
-
-    fn finished(&self) -> bool {
-        self.stop.is_some()
-    }
-
-    fn over(&self) -> bool {
-        self.over
-    }
-
-    fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
-        if self.stop.is_none() && !marked {
-            return Err(Broken::Short);
-        }
-        let stop = self.stop.take().unwrap_or_default();
-        if stop == "model_context_window_exceeded" {
-            let message = "the answer reached the end of the model's context window";
-            return Err(Broken::Error(json!({"error": {"type": "context_window_exceeded", "message": message}})));
-        }
-        let mut out = Vec::new();
-        self.start(&Value::Null, &mut out);
-        self.settle();
-        let cut_off = stop == "max_tokens";
-        let calls = self.calls(cut_off);
-        // Thinking that the limit cut off has no signature, and is not taken back without one.
-        let unsigned = |block: &Block| {
-            kind(&block.fields) == "thinking"
-                && block.fields.get("signature").and_then(Value::as_str).unwrap_or("").is_empty()
-        };
-        let blocks = std::mem::take(&mut self.blocks).into_iter().filter(|block| !(cut_off && unsigned(block)));
-        let blocks: Vec<Map<String, Value>> = blocks.map(|block| block.fields).collect();
-        out.extend(replay::keep(&self.origin, &blocks).map(Chunk::Native));
-        let called = !calls.is_empty();
-        out.extend(calls.into_iter().map(Chunk::Call));
-        out.push(Chunk::Stopped(match stop.as_str() {
-            "max_tokens" => Stop::Length,
-            "refusal" => Stop::Filtered,
-            "pause_turn" => Stop::Paused,
-            _ if called => Stop::Calls,
-            "" | "end_turn" | "stop_sequence" | "tool_use" => Stop::Done,
-            other => Stop::Other(other.to_owned()),
-        }));
-        Ok(out)
     }
 }
 

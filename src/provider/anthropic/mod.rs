@@ -13,7 +13,7 @@ mod tests;
 mod wire;
 
 use super::http::{Answer, Endpoint, Http, KeyIn};
-use super::reading::{Mapping, Reading};
+use super::reading::{Reading, say};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -99,7 +99,7 @@ impl Anthropic {
             let headers = self.headers(&wire::betas(&request, manner));
             let mapper = Mapper::new(origin.clone(), wire::renamed(&request));
             match self.http.post_with("/v1/messages", &headers, &body).await {
-                Ok(Answer::Events(events)) => return Ok(Reading::new(self.http.clone(), *events, mapper).chunks()),
+                Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, mapper)),
                 Ok(Answer::Json(value)) => return self.whole(&value, mapper),
                 Err(error) => match manner.after(request.thinking, &error).filter(|_| round < CHANGES) {
                     Some((next, lasts)) => {
@@ -118,9 +118,9 @@ impl Anthropic {
     /// A response in one piece, from a server that does not stream.
     fn whole(&self, value: &Value, mut mapper: Mapper) -> Result<Chunks, ProviderError> {
         let peer = self.http.peer();
-        let chunks = mapper.whole(value).map_err(|broken| broken.say(peer))?;
+        let chunks = mapper.whole(value).map_err(|broken| say(peer, broken))?;
         let mut chunks = chunks.ok_or_else(|| peer.no_api("application/json", &value.to_string()))?;
-        chunks.extend(mapper.end(true).map_err(|broken| broken.say(peer))?);
+        chunks.extend(mapper.end(true).map_err(|broken| say(peer, broken))?);
         Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
     }
 

@@ -10,7 +10,7 @@ use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::provider::fault::Peer;
 use crate::provider::figures::{Figures, Thinks, built_in};
-use crate::provider::reading::Broken;
+use crate::provider::reading::{Broken, Mapping};
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;
@@ -82,9 +82,8 @@ fn hear<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Chunk>, Br
     let mut mapper = mapper();
     let mut out = Vec::new();
     for event in read(pieces) {
-        out.extend(mapper.data(&event.data)?);
+        out.extend(mapper.event(&event)?);
         if mapper.over() {
-            out.extend(mapper.end(true)?);
             return Ok(out);
         }
     }
@@ -254,7 +253,7 @@ fn reasons_to_stop() {
     let mut mapper = mapper();
     mapper.data(&stopped("model_context_window_exceeded").to_string()).unwrap();
     let broken = mapper.end(true).unwrap_err();
-    assert_eq!(broken.say(&Peer::default()).code, "context_overflow");
+    assert_eq!(say(&Peer::default(), broken).code, "context_overflow");
 }
 
 #[test]

@@ -7,9 +7,11 @@ use super::WIRE;
 use super::calls::Calls;
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
-use crate::provider::reading::{Broken, Mapping};
+use crate::provider::reading::{AFTERMATH, Broken, Mapping};
+use crate::provider::sse::Event;
 use crate::provider::{Chunk, Stop};
 use serde_json::{Map, Value, json};
+use std::time::Duration;
 
 /// Reads one response.
 #[derive(Debug, Default)]
@@ -25,11 +27,46 @@ pub(super) struct Mapper {
     timings: Option<RequestUsage>,
     refused: bool,
     finish: Option<String>,
+    /// The end mark has come.
+    over: bool,
+}
+
+impl Mapping for Mapper {
+    fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken> {
+        if event.data.trim() == "[DONE]" {
+            self.over = true;
+            return self.end(true);
+        }
+        if event.name == "error" { Err(Broken::of(event)) } else { self.data(&event.data) }
+    }
+
+    fn end(&mut self) -> Result<Vec<Chunk>, Broken> {
+        self.end(false)
+    }
+
+    fn over(&self) -> bool {
+        self.over
+    }
+
+    fn formalities(&self) -> Option<Duration> {
+        self.finish.is_some().then_some(AFTERMATH)
+    }
 }
 
 impl Mapper {
     pub(super) fn new(host: &str) -> Self {
         Self { host: host.to_owned(), ..Self::default() }
+    }
+
+    /// Takes the data of one event.
+    pub(super) fn data(&mut self, data: &str) -> Result<Vec<Chunk>, Broken> {
+        let data = data.trim();
+        // Some servers send a bare word as a sign of life.
+        if !data.starts_with(['{', '[']) {
+            return Ok(Vec::new());
+        }
+        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
+        self.value(&value)
     }
 
     /// Takes one chunk, or a whole response that was sent in one piece.
@@ -60,6 +97,44 @@ impl Mapper {
             }
         }
         self.count(value, &mut out);
+        Ok(out)
+    }
+
+    /// The end of the stream. `marked` says that the server marked it with `[DONE]`.
+    pub(super) fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
+        if self.finish.is_none() && !marked {
+            return Err(Broken::Short);
+        }
+        let finish = self.finish.take().unwrap_or_default();
+        if matches!(finish.as_str(), "error" | "insufficient_system_resource" | "network_error") {
+            return Err(Broken::Error(
+                json!({"error": {"message": format!("the server stopped with \"{finish}\""), "type": finish, "code": "server_error"}}),
+            ));
+        }
+        let mut out = Vec::new();
+        if !self.started {
+            out.push(Chunk::Started(None));
+        }
+        self.think.finish(&mut out);
+        let calls = self.calls.take();
+        if !calls.is_empty() && !self.thinking.is_empty() {
+            let mut kept = std::mem::take(&mut self.thinking);
+            kept.insert("host".into(), json!(self.host));
+            out.push(Chunk::Native(Native { wire: WIRE.to_owned(), json: Value::Object(kept).to_string() }));
+        }
+        let called = !calls.is_empty();
+        out.extend(calls.into_iter().map(Chunk::Call));
+        if self.usage.is_none() {
+            out.extend(self.timings.map(Chunk::Usage));
+        }
+        out.push(Chunk::Stopped(match finish.as_str() {
+            "length" | "max_tokens" | "model_length" => Stop::Length,
+            "content_filter" | "sensitive" | "safety" => Stop::Filtered,
+            _ if called => Stop::Calls,
+            _ if self.refused => Stop::Filtered,
+            "" | "stop" | "eos" | "end_turn" | "stop_sequence" | "tool_calls" | "function_call" => Stop::Done,
+            other => Stop::Other(other.to_owned()),
+        }));
         Ok(out)
     }
 
@@ -160,59 +235,6 @@ impl Mapper {
             let cached = number("cache_n").unwrap_or(0);
             self.timings = Some(RequestUsage { input: prompt + cached, output, cache_read: cached, cache_creation: 0 });
         }
-    }
-}
-
-impl Mapping for Mapper {
-    fn finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    fn data(&mut self, data: &str) -> Result<Vec<Chunk>, Broken> {
-        let data = data.trim();
-        // Some servers send a bare word as a sign of life.
-        if !data.starts_with(['{', '[']) {
-            return Ok(Vec::new());
-        }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
-        self.value(&value)
-    }
-
-    fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
-        if self.finish.is_none() && !marked {
-            return Err(Broken::Short);
-        }
-        let finish = self.finish.take().unwrap_or_default();
-        if matches!(finish.as_str(), "error" | "insufficient_system_resource" | "network_error") {
-            return Err(Broken::Error(
-                json!({"error": {"message": format!("the server stopped with \"{finish}\""), "type": finish, "code": "server_error"}}),
-            ));
-        }
-        let mut out = Vec::new();
-        if !self.started {
-            out.push(Chunk::Started(None));
-        }
-        self.think.finish(&mut out);
-        let calls = self.calls.take();
-        if !calls.is_empty() && !self.thinking.is_empty() {
-            let mut kept = std::mem::take(&mut self.thinking);
-            kept.insert("host".into(), json!(self.host));
-            out.push(Chunk::Native(Native { wire: WIRE.to_owned(), json: Value::Object(kept).to_string() }));
-        }
-        let called = !calls.is_empty();
-        out.extend(calls.into_iter().map(Chunk::Call));
-        if self.usage.is_none() {
-            out.extend(self.timings.map(Chunk::Usage));
-        }
-        out.push(Chunk::Stopped(match finish.as_str() {
-            "length" | "max_tokens" | "model_length" => Stop::Length,
-            "content_filter" | "sensitive" | "safety" => Stop::Filtered,
-            _ if called => Stop::Calls,
-            _ if self.refused => Stop::Filtered,
-            "" | "stop" | "eos" | "end_turn" | "stop_sequence" | "tool_calls" | "function_call" => Stop::Done,
-            other => Stop::Other(other.to_owned()),
-        }));
-        Ok(out)
     }
 }
 

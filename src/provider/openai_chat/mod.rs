@@ -11,7 +11,7 @@ mod tests;
 mod wire;
 
 use super::http::{Answer, Endpoint, Http};
-use super::reading::{Mapping, Reading};
+use super::reading::{Reading, say};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -94,9 +94,7 @@ impl OpenAiChat {
             let manner = self.manner(&request);
             let body = wire::body(&request, manner, &host, self.endpoint().extra_body.as_ref());
             match self.http.post("/chat/completions", &body).await {
-                Ok(Answer::Events(events)) => {
-                    return Ok(Reading::new(self.http.clone(), *events, Mapper::new(&host)).chunks());
-                }
+                Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host))),
                 Ok(Answer::Json(value)) => return self.whole(&value, &host),
                 // Each round takes one field out, so this ends.
                 Err(error) if self.learn(&request, manner, &error) => {}
@@ -109,11 +107,11 @@ impl OpenAiChat {
     fn whole(&self, value: &Value, host: &str) -> Result<Chunks, ProviderError> {
         let peer = self.http.peer();
         let mut mapper = Mapper::new(host);
-        let mut chunks = mapper.value(value).map_err(|broken| broken.say(peer))?;
+        let mut chunks = mapper.value(value).map_err(|broken| say(peer, broken))?;
         if value.get("choices").and_then(Value::as_array).is_none_or(Vec::is_empty) {
             return Err(peer.no_api("application/json", &value.to_string()));
         }
-        chunks.extend(mapper.end(true).map_err(|broken| broken.say(peer))?);
+        chunks.extend(mapper.end(true).map_err(|broken| say(peer, broken))?);
         Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
     }
 }
