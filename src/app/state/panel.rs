@@ -35,6 +35,10 @@ pub enum Choice {
     Option(String),
     /// An answer in the user's own words.
     Words,
+    /// What was shown is trusted.
+    Trust,
+    /// It is not.
+    Distrust,
 }
 
 impl Choice {
@@ -54,6 +58,8 @@ impl Choice {
             Choice::PlanDecline => "decline",
             Choice::Option(text) => text,
             Choice::Words => "answer in your own words",
+            Choice::Trust => "yes, they may let things run",
+            Choice::Distrust => "no, they only make things stricter",
         }
     }
 
@@ -109,6 +115,7 @@ pub fn choices(request: &Request) -> Vec<Choice> {
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
+        Ask::Trust(_) => vec![Choice::Trust, Choice::Distrust],
     }
 }
 
@@ -211,6 +218,8 @@ impl Panel {
             Choice::PlanToExecute => Some(Answer::PlanToExecute),
             Choice::PlanDecline => Some(Answer::PlanDecline),
             Choice::Option(text) => Some(Answer::Reply(text.clone())),
+            Choice::Trust => Some(Answer::Trust(true)),
+            Choice::Distrust => Some(Answer::Trust(false)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
         }
     }
