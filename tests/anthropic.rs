@@ -64,7 +64,9 @@ fn event(value: &Value) -> String {
 }
 
 fn begin() -> String {
-    event(&json!({"type": "message_start", "message": {"id": "msg_1", "usage": {"input_tokens": 100, "output_tokens": 1}}}))
+    event(
+        &json!({"type": "message_start", "message": {"id": "msg_1", "usage": {"input_tokens": 100, "output_tokens": 1}}}),
+    )
 }
 
 /// A block that comes at once.
@@ -144,7 +146,9 @@ async fn refusals() {
     assert_eq!((error.code, error.retry, error.after), ("rate_limited", true, Some(Duration::from_secs(7))));
     let error = failure(slow()).await;
     assert_eq!((error.code, error.retry, error.after), ("rate_limited", true, None));
-    let reset = slow().header("anthropic-ratelimit-tokens-remaining", "0").header("anthropic-ratelimit-tokens-reset", "2020-01-01T00:00:00Z");
+    let reset = slow()
+        .header("anthropic-ratelimit-tokens-remaining", "0")
+        .header("anthropic-ratelimit-tokens-reset", "2020-01-01T00:00:00Z");
     assert_eq!(failure(reset).await.after, Some(Duration::ZERO));
 
     let error = failure(refuses(529, "overloaded_error", "Overloaded")).await;
@@ -155,14 +159,17 @@ async fn refusals() {
     let error = failure(refuses(413, "request_too_large", "Request exceeds the maximum size")).await;
     assert_eq!((error.code, error.retry), ("invalid_request", false));
     assert!(error.text.contains("Compact"), "{}", error.text);
-    let error = failure(refuses(400, "invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum")).await;
+    let error =
+        failure(refuses(400, "invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum")).await;
     assert_eq!((error.code, error.retry), ("context_overflow", false));
     let error = failure(refuses(404, "not_found_error", "model: claude-9")).await;
     assert_eq!(error.code, "invalid_model");
     let error = failure(Script::new(502, "text/html", "<h1>Bad gateway</h1>")).await;
     assert_eq!((error.code, error.retry), ("service_unavailable", true));
     assert!(!error.text.contains("<h1>"), "{}", error.text);
-    for script in [Script::html(), Script::json(200, &json!({"hello": "world"})), Script::new(200, "text/plain", "hello")] {
+    for script in
+        [Script::html(), Script::json(200, &json!({"hello": "world"})), Script::new(200, "text/plain", "hello")]
+    {
         let error = failure(script).await;
         assert_eq!((error.code, error.retry), ("provider_error", false));
         assert!(error.text.contains("base_url"), "{}", error.text);
@@ -171,8 +178,13 @@ async fn refusals() {
 
 #[tokio::test]
 async fn a_stream_that_breaks_off_in_the_middle_of_a_call_makes_no_call() {
-    let tool = event(&json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "t", "name": "read", "input": {}}}));
-    let half = tool + &event(&json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"path\":\"a"}}));
+    let tool = event(
+        &json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "t", "name": "read", "input": {}}}),
+    );
+    let half = tool
+        + &event(
+            &json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"path\":\"a"}}),
+        );
     let begun = begin() + &words(0, "half") + &half;
     for script in [
         Script::sse(&begun).then_drop(),
@@ -227,10 +239,14 @@ async fn silence_has_limits_and_pings_are_sound() {
 async fn what_is_refused_is_changed_and_remembered() {
     let refuse = |text: &str| refuses(400, "invalid_request_error", text);
     let server = ModelServer::start([
-        refuse("max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-5-5"),
+        refuse(
+            "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-5-5",
+        ),
         refuse("This model does not support effort level 'xhigh'."),
         says("a"),
-        refuse("input length and `max_tokens` exceed context limit: 180000 + 64000 > 200000, decrease input length or `max_tokens` and try again"),
+        refuse(
+            "input length and `max_tokens` exceed context limit: 180000 + 64000 > 200000, decrease input length or `max_tokens` and try again",
+        ),
         says("b"),
         says("c"),
         refuse("something else"),
@@ -253,12 +269,8 @@ async fn what_is_refused_is_changed_and_remembered() {
     );
     // A server that refuses for ever is not asked for ever.
     let server = ModelServer::start((0..20).map(|_| refuse("adaptive thinking is not supported; use adaptive")));
-    assert!(ask(&provider_at(&server), self::request()).await.1.is_some());
+    assert!(ask(&self::provider(&server), self::request()).await.1.is_some());
     assert!(server.asked().len() <= 8, "{}", server.asked().len());
-}
-
-fn provider_at(server: &ModelServer) -> Anthropic {
-    provider(server)
 }
 
 #[tokio::test]
@@ -283,7 +295,10 @@ async fn headers_fields_and_the_large_context() {
         asked[0].header("anthropic-beta"),
         Some("mine-2026-01-01,context-1m-2025-08-07,interleaved-thinking-2025-05-14")
     );
-    assert_eq!((&asked[0].json()["model"], &asked[0].json()["temperature"]), (&json!("claude-sonnet-4-5"), &json!(0.5)));
+    assert_eq!(
+        (&asked[0].json()["model"], &asked[0].json()["temperature"]),
+        (&json!("claude-sonnet-4-5"), &json!(0.5))
+    );
     assert!(asked[0].json().get("thinking").is_none());
     assert_eq!(asked[1].header("anthropic-beta"), Some("mine-2026-01-01"));
     assert_eq!(provider.figures("claude-sonnet-4-5[1m]", RequestUsage::default()).0, Some(1_000_000));
@@ -292,7 +307,8 @@ async fn headers_fields_and_the_large_context() {
 #[tokio::test]
 async fn models_are_listed_page_by_page() {
     let page = |names: &[&str], more: bool| {
-        let data: Vec<Value> = names.iter().map(|name| json!({"type": "model", "id": name, "display_name": name})).collect();
+        let data: Vec<Value> =
+            names.iter().map(|name| json!({"type": "model", "id": name, "display_name": name})).collect();
         Script::json(200, &json!({"data": data, "has_more": more, "last_id": names.last()}))
     };
     let server = ModelServer::start([
@@ -348,8 +364,16 @@ fn thinking_goes_back_byte_for_byte_after_a_tool_and_the_key_is_written_nowhere(
     let thinking = json!({"type": "thinking", "thinking": "Wörter \"x\" \\ \u{1F30A}\n\tmore", "signature": "EqQBCgIYAhIM1gbc+/Da9G=="});
     let hidden = json!({"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3pzix/LafPsn4a=="});
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"path": "README.md"}});
-    let first = begin() + &block(0, &thinking) + &block(1, &hidden) + &words(2, "I read it.") + &block(3, &call) + &end("tool_use");
-    let second = begin() + &block(0, &json!({"type": "thinking", "thinking": "", "signature": "ErUB"})) + &words(1, "A project.") + &end("end_turn");
+    let first = begin()
+        + &block(0, &thinking)
+        + &block(1, &hidden)
+        + &words(2, "I read it.")
+        + &block(3, &call)
+        + &end("tool_use");
+    let second = begin()
+        + &block(0, &json!({"type": "thinking", "thinking": "", "signature": "ErUB"}))
+        + &words(1, "A project.")
+        + &end("end_turn");
     let server = ModelServer::start([
         Script::sse(first),
         refuses(529, "overloaded_error", "Overloaded").header("retry-after", "0"),
@@ -360,7 +384,10 @@ fn thinking_goes_back_byte_for_byte_after_a_tool_and_the_key_is_written_nowhere(
     let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::write(project.path().join("README.md"), "# A project\n").unwrap();
     std::fs::create_dir_all(home.path().join("config")).unwrap();
-    let config = format!("[connections.work]\nprovider = \"anthropic\"\nbase_url = \"{}\"\nkey_env = \"LISLE_TEST_ANTHROPIC\"\ndefault_model = \"{MODEL}\"\n", server.base_url());
+    let config = format!(
+        "[connections.work]\nprovider = \"anthropic\"\nbase_url = \"{}\"\nkey_env = \"LISLE_TEST_ANTHROPIC\"\ndefault_model = \"{MODEL}\"\n",
+        server.base_url()
+    );
     std::fs::write(home.path().join("config/config.toml"), config).unwrap();
 
     let mut heard = Vec::new();
@@ -410,14 +437,18 @@ fn thinking_goes_back_byte_for_byte_after_a_tool_and_the_key_is_written_nowhere(
 
 #[test]
 fn a_turn_that_pauses_goes_on() {
-    let server_tool = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}});
+    let server_tool =
+        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}});
     let server = ModelServer::start([
         Script::sse(begin() + &words(0, "I search.") + &block(1, &server_tool) + &end("pause_turn")),
         says("At nine."),
     ]);
     let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::create_dir_all(home.path().join("config")).unwrap();
-    let config = format!("[connections.work]\nprovider = \"anthropic\"\nbase_url = \"{}\"\ndefault_model = \"{MODEL}\"\n", server.base_url());
+    let config = format!(
+        "[connections.work]\nprovider = \"anthropic\"\nbase_url = \"{}\"\ndefault_model = \"{MODEL}\"\n",
+        server.base_url()
+    );
     std::fs::write(home.path().join("config/config.toml"), config).unwrap();
     let done = lisle(home.path(), project.path(), &["run", "high tide?"]);
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
