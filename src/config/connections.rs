@@ -71,6 +71,8 @@ struct Vendor {
     base_url: &'static str,
     /// Used when none is chosen; empty when the server has to be asked.
     default_model: &'static str,
+    /// For titles and summaries; empty for none of its own.
+    small_model: &'static str,
 }
 
 const VENDORS: &[Vendor] = &[
@@ -80,7 +82,8 @@ const VENDORS: &[Vendor] = &[
         variable: "ANTHROPIC_API_KEY",
         host: "api.anthropic.com",
         base_url: "https://api.anthropic.com",
-        default_model: "",
+        default_model: "claude-sonnet-5-5",
+        small_model: "claude-haiku-5-5",
     },
     Vendor {
         name: "openai",
@@ -89,6 +92,7 @@ const VENDORS: &[Vendor] = &[
         host: "api.openai.com",
         base_url: "https://api.openai.com/v1",
         default_model: "gpt-5-mini",
+        small_model: "",
     },
     Vendor {
         name: "gemini",
@@ -97,6 +101,7 @@ const VENDORS: &[Vendor] = &[
         host: "generativelanguage.googleapis.com",
         base_url: "https://generativelanguage.googleapis.com",
         default_model: "",
+        small_model: "",
     },
     Vendor {
         name: "openrouter",
@@ -105,6 +110,7 @@ const VENDORS: &[Vendor] = &[
         host: "openrouter.ai",
         base_url: "https://openrouter.ai/api/v1",
         default_model: "openrouter/auto",
+        small_model: "",
     },
 ];
 
@@ -242,6 +248,7 @@ fn from_environment(
         provider: vendor.provider,
         base_url: Some(vendor.base_url.to_owned()),
         default_model: model.map(str::to_owned),
+        small_model: Some(vendor.small_model).filter(|model| !model.is_empty()).map(str::to_owned),
         models: model.into_iter().map(str::to_owned).collect(),
         ..Connection::default()
     };
@@ -261,6 +268,12 @@ fn configured(
     let vendor = VENDORS.iter().find(|vendor| vendor.provider == connection.provider);
     if connection.base_url.is_none() {
         connection.base_url = vendor.map(|vendor| vendor.base_url.to_owned());
+        // The vendor's own host has the vendor's own models; who names one of them names the one to begin with.
+        if let Some(vendor) = vendor.filter(|vendor| vendor.provider == ProviderKind::Anthropic) {
+            let first = connection.models.first().cloned().unwrap_or_else(|| vendor.default_model.to_owned());
+            connection.default_model.get_or_insert(first);
+            connection.small_model.get_or_insert_with(|| vendor.small_model.to_owned());
+        }
     }
     let (key, no_key) = match keys.key(name) {
         Some(key) => (Some(key.clone()), None),
@@ -317,7 +330,8 @@ fn is_own_host(vendor: &Vendor, base_url: &str) -> bool {
 /// Why this version cannot speak to it.
 fn no_wire(connection: &Connection) -> Option<String> {
     match (connection.provider, connection.api) {
-        (ProviderKind::Rehearsal, _) | (ProviderKind::Openai | ProviderKind::OpenaiCompatible, Api::Chat) => None,
+        (ProviderKind::Rehearsal | ProviderKind::Anthropic, _) => None,
+        (ProviderKind::Openai | ProviderKind::OpenaiCompatible, Api::Chat) => None,
         (ProviderKind::Openai | ProviderKind::OpenaiCompatible, Api::Responses) => {
             Some("this version of lisle speaks chat completions only: set api = \"chat\"".to_owned())
         }
@@ -385,10 +399,15 @@ mod tests {
         assert_eq!(all.default, None);
         assert!(one(&all, "openai").offered && one(&all, "openai").missing.is_none());
         assert_eq!(key(one(&all, "openrouter")), Some("k2"));
-        assert!(one(&all, "anthropic").missing.as_ref().unwrap().contains("does not speak anthropic's"));
+        assert!(one(&all, "anthropic").offered && one(&all, "anthropic").missing.is_none());
+        assert_eq!(
+            (key(one(&all, "anthropic")), one(&all, "anthropic").info().default_model.as_str()),
+            (Some("k3"), "claude-sonnet-5-5")
+        );
+        assert_eq!(one(&all, "anthropic").connection.small_model.as_deref(), Some("claude-haiku-5-5"));
         assert!(all.find(&ConnectionName::new("gemini")).is_none());
         let names: Vec<String> = all.infos().iter().map(|info| info.name.to_string()).collect();
-        assert_eq!(names, ["openai", "openrouter", "anthropic", "rehearsal"]);
+        assert_eq!(names, ["anthropic", "openai", "openrouter", "rehearsal"]);
         let (all, _) = gather("", &keys, Some("openrouter"));
         assert_eq!(all.default, Some(ConnectionName::new("openrouter")));
         assert!(!one(&all, "openrouter").offered && one(&all, "openai").offered);
@@ -397,7 +416,7 @@ mod tests {
 
     #[test]
     fn a_vendors_variable_goes_to_its_own_host_alone() {
-        let env = [("OPENAI_API_KEY", "k1"), ("OPENROUTER_API_KEY", "k2"), ("MINE", "k3")];
+        let env = [("OPENAI_API_KEY", "k1"), ("OPENROUTER_API_KEY", "k2"), ("MINE", "k3"), ("ANTHROPIC_API_KEY", "k4")];
         let of = |rest: &str| {
             let (all, _) = gather(&format!("[connections.x]\n{rest}"), &env, None);
             let x = one(&all, "x");
@@ -409,6 +428,14 @@ mod tests {
         assert_eq!(of("provider = 'openai-compatible'\nbase_url = 'https://openrouter.ai/api/v1'"), yes("k2"));
         assert_eq!(of("provider = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1'"), (None, false));
         assert_eq!(of("provider = 'openai'\nbase_url = 'https://evil.example/v1'\nkey_env = 'MINE'"), yes("k3"));
+        assert_eq!(of("provider = 'anthropic'"), yes("k4"));
+        assert_eq!(of("provider = 'anthropic'\nbase_url = 'https://api.anthropic.com/v1'"), yes("k4"));
+        assert_eq!(of("provider = 'anthropic'\nbase_url = 'http://127.0.0.1:1'"), (None, false));
+        for url in ["https://api.anthropic.com.evil.example", "http://api.anthropic.com", "https://evil.example"] {
+            assert_eq!(of(&format!("provider = 'anthropic'\nbase_url = '{url}'")).0, None, "{url}");
+            let named = of(&format!("provider = 'anthropic'\nbase_url = '{url}'\nkey_env = 'ANTHROPIC_API_KEY'"));
+            assert_eq!(named, (None, true), "{url}");
+        }
         for url in [
             "https://evil.example/v1",
             "http://api.openai.com/v1",

@@ -9,6 +9,7 @@ use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::Provider;
+use crate::provider::anthropic::Anthropic;
 use crate::provider::figures::{Figures, Prices};
 use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
@@ -329,8 +330,15 @@ impl Ground {
                     None
                 }
             },
+            Kind::Anthropic => match Anthropic::new(self.endpoint(one)) {
+                Ok(provider) => Some(Arc::new(provider)),
+                Err(error) => {
+                    info.missing = Some(error.text.trim_end_matches('.').to_owned());
+                    None
+                }
+            },
             // Their wires are not spoken yet; `missing` says so, and they were left out above.
-            Kind::Anthropic | Kind::Gemini | Kind::AzureOpenai => None,
+            Kind::Gemini | Kind::AzureOpenai => None,
         }
     }
 
@@ -380,6 +388,7 @@ fn figures(said: &settings::Figures) -> Figures {
         input,
         output,
         cached: said.cache_read.unwrap_or(input),
+        written: said.cache_write,
     });
-    Figures { window: said.window, prices }
+    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
 }
