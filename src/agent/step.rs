@@ -37,6 +37,8 @@ pub enum Input {
     Reaped(RunNo),
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// Files were restored; this is what the transcript and the model are told.
+    Restored(String),
     /// Somebody looks at the session.
     Look,
     /// The time has come at which what a death left in the queue is sent.

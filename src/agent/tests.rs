@@ -61,6 +61,7 @@ impl Engine {
             runner: "lisle".into(),
             sandbox: String::new(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
         let store = store(home);

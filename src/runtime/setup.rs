@@ -197,6 +197,7 @@ impl Ground {
                 runner: self.runner.clone(),
                 sandbox: sandbox::describe(enforced),
                 inbox: self.inbox(),
+                undo: self.undo(),
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
@@ -204,6 +205,16 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    fn undo(&self) -> agent::UndoSettings {
+        let said = &self.settings.undo;
+        let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
+        undo.bounds.most = said.max_bytes;
+        if let Some(skip) = &said.skip {
+            undo.skip.clone_from(skip);
+        }
+        undo
     }
 
     fn inbox(&self) -> agent::Inbox {

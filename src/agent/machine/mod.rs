@@ -258,6 +258,11 @@ impl Machine {
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
             Input::Change(change) => self.change(now, &change, &mut out),
+            Input::Restored(text) => {
+                let row = self.info(now, Level::Info, InfoKind::Restored, text);
+                self.keep(vec![row], Safety::Synced, &mut out);
+                self.changed(&mut out);
+            }
             Input::Look => self.looked_at(now, &mut out),
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
             Input::Hold(text) => {

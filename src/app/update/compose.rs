@@ -73,7 +73,13 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             return;
         }
         Some(
-            Overlay::Help(_) | Overlay::ConfirmQuit | Overlay::Confirm(_) | Overlay::Trash(_) | Overlay::Health(_),
+            Overlay::Help(_)
+            | Overlay::ConfirmQuit
+            | Overlay::Confirm(_)
+            | Overlay::Trash(_)
+            | Overlay::Health(_)
+            | Overlay::Undo(_)
+            | Overlay::Changes(_),
         ) => return,
         None => {}
     }

@@ -24,6 +24,8 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Health(_)) => "health",
+        Some(Overlay::Undo(_)) => "undo",
+        Some(Overlay::Changes(_)) => "changes",
         Some(Overlay::ConfirmQuit) => "quit?",
     }
 }
