@@ -7,7 +7,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use support::model_server::{ModelServer, Script};
@@ -69,17 +69,35 @@ impl Room {
             .unwrap()
     }
 
-    /// Every file of the repository with its content.
-    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+    /// Every file of the repository with its content, rights, times and links.
+    fn files(&self) -> BTreeMap<PathBuf, (Vec<u8>, [i64; 6])> {
         let mut out = BTreeMap::new();
         for folder in ["repo", "repo/sub", "repo/bin", "other/.ssh"] {
             for entry in std::fs::read_dir(self.root.join(folder)).unwrap().flatten() {
-                let content =
-                    if entry.file_type().unwrap().is_file() { std::fs::read(entry.path()).unwrap() } else { vec![] };
-                out.insert(entry.path(), content);
+                let meta = entry.path().symlink_metadata().unwrap();
+                let content = if meta.is_file() { std::fs::read(entry.path()).unwrap() } else { vec![] };
+                // A change of attributes shows in the time of change.
+                let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
+                let [a, b, c, d] = times;
+                out.insert(entry.path(), (content, [a, b, c, d, i64::from(meta.mode()), meta.nlink() as i64]));
             }
         }
         out
+    }
+
+    /// The ledger of the only session, as `lisle audit` prints it.
+    fn ledger(&self) -> Vec<Value> {
+        let lisle = |args: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
+            command.args(args).env("LISLE_HOME", self.root.join("home")).stdin(Stdio::null());
+            let out = command.output().unwrap();
+            assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+            String::from_utf8(out.stdout).unwrap()
+        };
+        let sessions: Value = serde_json::from_str(&lisle(&["sessions", "list", "--json"])).unwrap();
+        let id = sessions[0]["id"].as_str().unwrap();
+        let lines = lisle(&["audit", id, "--json"]);
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
@@ -126,6 +144,18 @@ fn nothing_is_written_no_secret_read_and_no_program_of_the_repository_run() {
     }
     for (command, result) in allowed.iter().zip(&results[refused.len()..]) {
         assert!(result.contains("exit "), "{command}: {result}");
+    }
+    let ledger = room.ledger();
+    assert_eq!(ledger.len(), calls.len(), "every call stands in the ledger");
+    for (entry, result) in ledger.iter().zip(&results) {
+        let refused = result.starts_with("Explore is read-only");
+        assert_eq!(entry["fate"] == "refused", refused, "{entry}");
+        if refused {
+            assert_eq!(entry["decision"]["reason"], result.as_str(), "{entry}");
+        }
+        if let Some(decision) = entry.get("decision") {
+            assert_eq!((&decision["mode"], &decision["by"]), (&json!("safe"), &json!("mode")), "{entry}");
+        }
     }
     for ((tool, input), result) in files.iter().zip(&results[refused.len() + allowed.len()..]) {
         let missing = result.contains("does not exist");

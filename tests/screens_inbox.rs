@@ -7,7 +7,8 @@
 
 mod screen;
 
-use lisle::app::state::chat::{Entry, View};
+use lisle::app::state::audit::Audit;
+use lisle::app::state::chat::{Entry as Row, View};
 use lisle::app::state::edit::Line;
 use lisle::app::state::find::{Find, Phase, Trail};
 use lisle::app::state::open::Open;
@@ -16,11 +17,14 @@ use lisle::app::state::picker::{Item, Kind, Picker, Value};
 use lisle::app::state::{Current, Focus, Size, State};
 use lisle::domain::contract::{Command, Queued};
 use lisle::domain::inbox::{HealthReport, Hit, HitIn, Searched, SessionHits, TrashId, Trashed};
+use lisle::domain::ledger::{Entry, Ledger};
 use lisle::domain::message::{AssistantText, Body, UserText};
+use lisle::domain::permission::{Authority, Decision, Sandbox};
 use lisle::domain::property::{Properties, ValueType};
 use lisle::domain::query::Query;
 use lisle::domain::session::BranchedFrom;
-use lisle::domain::{At, Message, MessageId, Mode, SessionId, SessionMeta};
+use lisle::domain::tool::ToolStatus;
+use lisle::domain::{At, CallId, Message, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::{Colors, Theme};
 use lisle::ui::{self, Cache, Drawn, Look};
@@ -89,7 +93,7 @@ fn talk(state: &mut State) {
     .enumerate()
     {
         let message = Message::new(MessageId::new(format!("m{n}")), ago(2 * MINUTE), body);
-        chat.entries.push_back(Entry { key: n as i64, revision: 0, message, live: false });
+        chat.entries.push_back(Row { key: n as i64, revision: 0, message, live: false });
     }
 }
 
@@ -293,6 +297,69 @@ fn trash() {
     shots("trash", &state);
     state.overlays = vec![Overlay::Trash(Bin { rows: Some(Vec::new()), selected: 0 })];
     insta::assert_snapshot!("trash-empty-40x10", shot("trash-empty", &state, 40, 10));
+}
+
+#[test]
+fn audit() {
+    let mut state = used();
+    let session = id("260902-swift-river");
+    state.overlays = vec![Overlay::Audit(Audit::new(session.clone()))];
+    insta::assert_snapshot!("audit-reading-80x24", shot("audit-reading", &state, 80, 24));
+    let entry = |call: &str, minutes: i64, tool: &str, subject: &str, decision: Option<Decision>| Entry {
+        at: ago(minutes * MINUTE),
+        call: CallId::new(call),
+        tool: tool.to_owned(),
+        subject: subject.to_owned(),
+        status: if decision.is_some() { ToolStatus::Completed } else { ToolStatus::Pending },
+        exit: (tool == "bash").then_some(0),
+        decision,
+    };
+    let decided = |allowed, mode, authority, sandbox, reason: &str| {
+        Some(Decision { allowed, mode, authority, sandbox, reason: reason.to_owned() })
+    };
+    let entries = vec![
+        entry(
+            "a",
+            30,
+            "read",
+            "src/auth/redirect.rs",
+            decided(true, Mode::Explore, Authority::Mode, Sandbox::None, ""),
+        ),
+        entry("b", 29, "bash", "rg -n next= src", decided(true, Mode::Explore, Authority::Mode, Sandbox::ReadOnly, "")),
+        entry(
+            "c",
+            28,
+            "bash",
+            "rm -rf target && cargo build --release --locked --target x86_64-unknown-linux-gnu",
+            decided(
+                false,
+                Mode::Explore,
+                Authority::Mode,
+                Sandbox::None,
+                "Explore is read-only: `rm` is not on the list of commands that only read. Shift+Tab to Ask to Edit lets it ask.",
+            ),
+        ),
+        entry("d", 4, "edit", "src/auth/redirect.rs", decided(true, Mode::Ask, Authority::Person, Sandbox::None, "")),
+        entry(
+            "e",
+            3,
+            "bash",
+            "cargo test redirect",
+            decided(true, Mode::Ask, Authority::Grant("cargo test *".into()), Sandbox::None, ""),
+        ),
+        entry("f", 2, "bash", "git push origin 修正 \u{202e}", None),
+    ];
+    let mut audit = Audit::new(session.clone());
+    audit.fill(Ledger { session: session.clone(), entries, left_out: 0 });
+    audit.step(-3);
+    state.overlays = vec![Overlay::Audit(audit.clone())];
+    shots("audit", &state);
+    audit.turn();
+    state.overlays = vec![Overlay::Audit(audit.clone())];
+    insta::assert_snapshot!("audit-refused-100x30", shot("audit-refused", &state, 100, 30));
+    audit.fill(Ledger { session, entries: Vec::new(), left_out: 0 });
+    state.overlays = vec![Overlay::Audit(audit)];
+    insta::assert_snapshot!("audit-empty-40x10", shot("audit-empty", &state, 40, 10));
 }
 
 #[test]

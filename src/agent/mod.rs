@@ -18,6 +18,7 @@ pub mod machine;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+pub mod rules;
 mod search;
 pub mod step;
 #[cfg(test)]
@@ -31,3 +32,4 @@ pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use undo::UndoSettings;
+pub use rules::{Book, RuleBook};

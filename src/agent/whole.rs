@@ -10,6 +10,7 @@ use super::lane::{Running, SHOWN, ToLane, Yielded, now};
 use super::outbox::Outbox;
 use super::worktree;
 use crate::domain::inbox::{Change, TrashId};
+use crate::domain::ledger::Ledger;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
 use crate::domain::session::{Activity, Worktree};
@@ -21,6 +22,8 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 /// So many headers are written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
+/// Calls that a ledger tells of, the last ones.
+const LEDGER: usize = 20_000;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -390,6 +393,33 @@ impl Whole {
         if let Some(lane) = lane.filter(|_| repair) {
             // One that nobody looks at stays as it is.
             let _ = lane.send(ToLane::Reload { rows: SHOWN }).await;
+        }
+    }
+
+    // ---- the ledger ----
+
+    /// Reads the ledger of a session from its rows.
+    pub(super) async fn audit(self, id: SessionId) {
+        if let Some(lane) = self.shared.lane(&id) {
+            flushed(&lane).await;
+        }
+        let (store, session) = (self.store(), id.clone());
+        let read = blocking(move || {
+            let rows = match store.read(&session, usize::MAX) {
+                Ok(seen) => seen.rows,
+                // Nothing is on disk before the first message.
+                Err(StoreError::NoSession { .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            Ok(Ledger::of(session, &rows, LEDGER))
+        });
+        match read.await {
+            Some(Ok(ledger)) => self.out.send(Event::Audit(Box::new(ledger))).await,
+            Some(Err(error)) => {
+                let text = format!("The ledger of {id} could not be read: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
         }
     }
 }

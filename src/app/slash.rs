@@ -65,6 +65,7 @@ commands! {
     Trash "trash" "" "what was deleted, and take it back" SessionAction::Trash;
     Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
     Health "health" "[repair]" "look at this session's files" SessionAction::Health;
+    Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;

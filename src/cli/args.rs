@@ -77,6 +77,9 @@ pub enum Command {
     /// is not changed. Exit status: 0 done, 1 failed, at least for one of several, 2 wrong arguments.
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
+    /// sandbox that held it.
+    Audit(Audit),
     /// The labels that sessions of this workspace can have.
     #[command(subcommand)]
     Labels(LabelsCommand),
@@ -247,6 +250,20 @@ pub struct Set {
     #[arg(long)]
     pub unhide: bool,
     /// Print the changed sessions as a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle audit`.
+#[derive(Debug, ClapArgs)]
+pub struct Audit {
+    /// Which session.
+    #[arg(value_name = "ID", value_parser = session_id)]
+    pub id: SessionId,
+    /// Only the calls that were refused.
+    #[arg(long)]
+    pub refused: bool,
+    /// One JSON object a line.
     #[arg(long)]
     pub json: bool,
 }

@@ -2,6 +2,7 @@
 //! looks at them, `change` changes them, `definitions` has what the workspace defines. The app itself is `runtime`'s.
 
 pub mod args;
+mod audit;
 mod change;
 mod definitions;
 mod headless;
@@ -79,6 +80,10 @@ async fn start(args: Args) -> Exit {
         Some(Command::Sessions(command)) => {
             complain_of(&ground);
             sessions::run(&ground, command)
+        }
+        Some(Command::Audit(args)) => {
+            complain_of(&ground);
+            audit::run(&ground, &args)
         }
         Some(Command::Labels(command)) => {
             complain_of(&ground);

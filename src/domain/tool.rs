@@ -127,7 +127,41 @@ pub enum Touch {
         command: String,
         /// Where it runs.
         cwd: PathBuf,
+        /// The files that its names of programs stand for, by the search path that it gets.
+        #[serde(default)]
+        programs: Vec<Program>,
+        /// Why not all that it names could be looked up (too many files behind a pattern …); `None` when all was.
+        #[serde(default)]
+        unseen: Option<String>,
     },
+    /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
+    /// what is protected. No rule about paths speaks of it.
+    Leaves {
+        /// The path by its letters.
+        path: PathBuf,
+    },
+}
+
+impl Touch {
+    /// A command of which nothing was looked up.
+    #[must_use]
+    pub fn command(command: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
+        Touch::Command { command: command.into(), cwd: cwd.into(), programs: Vec::new(), unseen: None }
+    }
+}
+
+/// A file that a command would start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The name in the command.
+    pub name: String,
+    /// The file, every link in it followed.
+    pub path: PathBuf,
+    /// The number of the file on its file system: a file that was put in its place has another one.
+    pub inode: u64,
+    /// It, or what led to it, lies below the working directory: whoever writes there decides what it does.
+    #[serde(default)]
+    pub inside: bool,
 }
 
 /// Where a path lies, for the decision on writing it.

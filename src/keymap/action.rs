@@ -165,6 +165,7 @@ actions! {
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
+        Audit "audit" "every tool call, and who let it run" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
         TakeOver "take_over" "write here, though another process holds the session" [Global];
     }
@@ -285,8 +286,10 @@ actions! {
         Confirm "confirm" "give the selected answer" [Approval Plan Question];
         Once "once" "yes, this once" [Approval];
         Session "session" "yes, for this session" [Approval];
+        Workspace "workspace" "yes, for this workspace" [Approval];
         No "no" "no" [Approval];
         Reason "reason" "no, and say why" [Approval];
+        Instead "instead" "edit the command first" [Approval];
         PlanToAsk "plan_to_ask" "approve, go to Ask to Edit" [Plan];
         PlanToExecute "plan_to_execute" "approve, go to Execute" [Plan];
         PlanChanges "plan_changes" "request changes" [Plan];

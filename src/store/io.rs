@@ -133,9 +133,14 @@ pub trait Io: Send + Sync + fmt::Debug {
     /// Gives two files each other's name, at once. Not every file system can.
     fn swap(&self, one: &Path, other: &Path) -> io::Result<()>;
     /// Bytes of the file system that are free for us, and all of its bytes.
-    fn free(&self, path: &Path) -> io::Result<(u64, u64)>;
+    fn free(&self, path: &Path) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::statvfs(path)?;
+        Ok((stat.f_bavail.saturating_mul(stat.f_frsize), stat.f_blocks.saturating_mul(stat.f_frsize)))
+    }
     /// Sets the time of the last change of an open file to now.
-    fn touch(&self, file: &File) -> io::Result<()>;
+    fn touch(&self, file: &File) -> io::Result<()> {
+        file.set_modified(std::time::SystemTime::now())
+    }
     /// The file system is on another machine, or may be: no news of changes come from it.
     fn is_remote(&self, path: &Path) -> io::Result<bool>;
 }
@@ -265,15 +270,6 @@ impl Io for Disk {
     fn swap(&self, one: &Path, other: &Path) -> io::Result<()> {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-    }
-
-    fn free(&self, path: &Path) -> io::Result<(u64, u64)> {
-        let stat = rustix::fs::statvfs(path)?;
-        Ok((stat.f_bavail.saturating_mul(stat.f_frsize), stat.f_blocks.saturating_mul(stat.f_frsize)))
-    }
-
-    fn touch(&self, file: &File) -> io::Result<()> {
-        file.set_modified(std::time::SystemTime::now())
     }
 
     fn is_remote(&self, path: &Path) -> io::Result<bool> {

@@ -6,7 +6,7 @@ use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
+use crate::sandbox::{Bounds, Ended, GRACE, Invocation, Profile, Report, environment, process};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -84,8 +84,10 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         ));
     }
     let (command, cwd) = (command.to_owned(), place.cwd.clone());
-    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone() }];
-    touches.extend(words::hidden(&command, place));
+    let looked = words::look(&command, place);
+    let (programs, unseen) = (looked.programs, looked.unseen);
+    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
+    touches.extend(looked.touches);
     Ok(CallFacts {
         tool: "bash".to_owned(),
         subject: input::subject(input, "command"),
@@ -146,7 +148,9 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     }
     let profile = match with.sandbox {
         Sandbox::None => Profile::Open,
-        Sandbox::ReadOnly => Profile::ReadOnly { writable: vec![place.session_dir.join("data")] },
+        Sandbox::ReadOnly => {
+            Profile::ReadOnly(Bounds { writable: vec![place.session_dir.join("data")], ..Bounds::default() })
+        }
     };
     let mut child = spawn(&place.runner, &place.cwd, command, timeout, profile).map_err(|e| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), place.cwd.display())
@@ -330,7 +334,11 @@ mod tests {
         let bench = Bench::new();
         let facts = bench.inspect("bash", &json!({"command": "ls\n-l"})).unwrap();
         let (command, cwd) = ("ls\n-l".to_owned(), bench.place.cwd.clone());
-        assert_eq!(facts.touches, [Touch::Command { command: command.clone(), cwd: cwd.clone() }]);
+        let [Touch::Command { command: touched, cwd: touched_cwd, programs, unseen: None }] = &facts.touches[..] else {
+            panic!("{facts:?}")
+        };
+        assert_eq!((touched, touched_cwd), (&command, &cwd));
+        assert!(programs.iter().any(|program| program.name == "ls" && program.inode > 0 && !program.inside));
         assert_eq!(facts.proposal, Proposal::Command { command, cwd });
         assert_eq!(facts.subject, "ls -l");
     }

@@ -1,15 +1,18 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! through requests and calls, `person` handles what the user does, `automatic` what happens by itself. The driver does the steps and reports back.
+//! through requests and calls, `person` handles what the user does, `law` the rules and
+//! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
+mod law;
 mod person;
 mod response;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod typed;
 
 use super::prompt::{self, Surroundings};
 use super::queue::Queue;
@@ -19,13 +22,15 @@ use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
-use crate::domain::request::{Ask, PlanReview, Request};
+use crate::domain::request::{Ask, PlanReview, Request, TrustRequest};
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Activity;
 use crate::domain::tool::{TodoItem, ToolSpec};
 use crate::domain::{Event, SessionMeta};
-use crate::permit::Grant;
+use crate::permit;
 pub use automatic::{Automatic, REDELIVERED_AFTER_MS};
 use batch::Batch;
+pub use law::Answers;
 use response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,6 +65,12 @@ pub struct Own {
     pub plan: Option<PendingPlan>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
+    /// Answers that hold for this session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// The files, by their SHA-256, that the user does not want to trust from this session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_trusted: Vec<String>,
     /// What a newer version keeps here, unchanged.
     #[serde(flatten)]
     pub other: serde_json::Map<String, Value>,
@@ -72,7 +83,15 @@ impl Own {
         let Value::Object(mut other) = stored else { return Self::default() };
         let plan = other.remove("plan").and_then(|plan| serde_json::from_value(plan).ok()).flatten();
         let todo = other.remove("todo").and_then(|todo| serde_json::from_value(todo).ok()).unwrap_or_default();
-        Self { plan, todo, other }
+        let mut list = |key: &str| match other.remove(key) {
+            Some(Value::Array(all)) => all,
+            _ => Vec::new(),
+        };
+        // What was kept is as narrow as it was answered: an allow that can no longer be read whole is not kept.
+        let rules = list("rules").into_iter().filter_map(|rule| serde_json::from_value::<Rule>(rule).ok());
+        let rules = rules.filter(|rule| rule.fault().is_none()).collect();
+        let not_trusted = list("notTrusted").into_iter().filter_map(|hash| hash.as_str().map(str::to_owned)).collect();
+        Self { plan, todo, rules, not_trusted, other }
     }
 }
 
@@ -109,7 +128,14 @@ pub struct Machine {
     run: RunNo,
     /// A stopped run whose processes may not be gone yet.
     ending: Option<RunNo>,
-    grants: Vec<Grant>,
+    /// The rules in force: the session's answers, then those of the files.
+    law: permit::Rules,
+    /// How often the rules decided.
+    hits: Vec<(Rule, Option<String>, RuleScope, u64)>,
+    /// What is not trusted and could be.
+    untrusted: Vec<TrustRequest>,
+    /// The question about it.
+    trust: Option<Request>,
     mode_since: At,
     mode_told: Mode,
     shutting_down: bool,
@@ -133,6 +159,8 @@ struct Turn {
     steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.
     planned: bool,
+    /// The user typed a command; no model is asked.
+    typed: bool,
     /// How often the same call came three times in a row and nobody could be asked.
     strikes: u32,
     work: Work,
@@ -154,6 +182,8 @@ impl Machine {
     pub fn new(meta: SessionMeta, own: Own, queue: Queue, rules: Rules) -> Self {
         let mode_told = meta.mode;
         let rng = fastrand::Rng::with_seed(rules.seed);
+        let mut law = permit::Rules::new(permit::Ground { here: vec![meta.cwd.clone()], home: None });
+        own.rules.iter().for_each(|rule| law.add_answer(rule.clone()));
         let mut machine = Self {
             meta,
             own,
@@ -168,7 +198,10 @@ impl Machine {
             turn: None,
             run: RunNo(1),
             ending: None,
-            grants: Vec::new(),
+            law,
+            hits: Vec::new(),
+            untrusted: Vec::new(),
+            trust: None,
             mode_since: At(0),
             mode_told,
             shutting_down: false,
@@ -191,13 +224,6 @@ impl Machine {
             self.last_row = Some(last.id.clone());
         }
         self.rows = rows;
-    }
-
-    /// Takes over what was granted for this session while its machine was another one.
-    #[must_use]
-    pub fn with_grants_of(mut self, earlier: &Machine) -> Self {
-        self.grants.clone_from(&earlier.grants);
-        self
     }
 
     /// The session's directory is another one: its id was taken when it was first written.
@@ -229,6 +255,7 @@ impl Machine {
             _ => Vec::new(),
         };
         all.extend(self.own.plan.as_ref().map(plan_request));
+        all.extend(self.trust.clone());
         all
     }
 
@@ -263,6 +290,8 @@ impl Machine {
                 self.keep(vec![row], Safety::Synced, &mut out);
                 self.changed(&mut out);
             }
+            Input::Law(law) => self.set_law(now, *law, &mut out),
+            Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
             Input::Hold(text) => {
@@ -313,7 +342,10 @@ impl Machine {
         }
         match &self.own.plan {
             Some(plan) => Activity::NeedsYou(format!("plan: {}", plan.review.title)),
-            None => Activity::Idle,
+            None => match &self.trust {
+                Some(request) => Activity::NeedsYou(waiting_for(request)),
+                None => Activity::Idle,
+            },
         }
     }
 
@@ -421,6 +453,7 @@ impl Machine {
 
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
         // What was to steer and was not delivered waits in the queue.
+        let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
         let steers = self.turn.take().map(|turn| turn.steers).unwrap_or_default();
         let steered = !steers.is_empty();
         self.queue.items.splice(0..0, steers);
@@ -428,9 +461,11 @@ impl Machine {
         if end != TurnEnd::Done || steered {
             self.queue.hold();
         }
-        self.status_at_end(end);
+        if !typed {
+            self.status_at_end(end);
+        }
         // A face that shows the end says so at once; headless the answer was printed.
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.rules.headless {
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless {
             self.meta.unread = true;
         }
         self.meta.activity = self.activity();
@@ -462,5 +497,6 @@ fn waiting_for(request: &Request) -> String {
         Ask::Approval(approval) => format!("approve: {} {}", approval.tool, approval.subject),
         Ask::Plan(review) => format!("plan: {}", review.title),
         Ask::Question(question) => format!("asks: {}", question.text),
+        Ask::Trust(request) => format!("trust: {}", request.path.display()),
     }
 }

@@ -1,6 +1,6 @@
 //! What the user does to a session: messages, answers, modes, names.
 
-use super::batch::Stage;
+use super::batch::{Asking, Edited, Stage};
 use super::{Machine, Work, notice};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
@@ -11,7 +11,7 @@ use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
 use crate::domain::session::TitleFrom;
-use crate::domain::tool::ToolFigures;
+use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
 
 /// How an approved plan is told to the model. Rehearsal and tests look for the first two words.
@@ -28,6 +28,8 @@ impl Machine {
             Act::Send { text } if self.turn.is_some() && self.rules.steer_by_default => self.steer(now, text, out),
             Act::Steer { text } if self.turn.is_some() && !text.trim().is_empty() => self.steer(now, text, out),
             Act::Send { text } | Act::Steer { text } => self.send(now, text, out),
+            Act::Type { command } if command.trim().is_empty() => {}
+            Act::Type { command } => self.typed(now, command.trim(), out),
             Act::Queue(edit) => self.edit_queue(now, edit, out),
             Act::Stop => {
                 if self.turn.is_some() {
@@ -56,7 +58,10 @@ impl Machine {
             }
             Act::Read => self.read(out),
             Act::Cwd(cwd) => {
-                self.meta.cwd = cwd;
+                if self.meta.cwd != cwd {
+                    self.meta.cwd = cwd;
+                    self.moved(out);
+                }
                 self.changed_by_user(out);
             }
             // Drafts are files of their own, and who writes is the lane's business.
@@ -96,6 +101,10 @@ impl Machine {
             self.answer_plan(now, answer, out);
             return;
         }
+        if self.trust.as_ref().is_some_and(|trust| trust.id == *request) {
+            self.answer_trust(&answer, out);
+            return;
+        }
         let asked = match self.turn.as_mut().map(|turn| &mut turn.work) {
             Some(Work::Calling(batch)) => batch.asked(request).map(|one| (one.call.clone(), one.stage.clone())),
             _ => None,
@@ -106,18 +115,16 @@ impl Machine {
                     out.push(Step::Emit(Event::Settled { request: request.clone() }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
-                Answer::Remember { scope: _, rules: _ } => {
-                    let Some(grant) = asking.grant else {
-                        out.push(notice(Level::Warning, "This cannot be remembered: it is asked every time.", ""));
-                        return;
-                    };
-                    out.push(Step::Emit(Event::Settled { request: request.clone() }));
-                    let words = grant.in_words();
-                    if !self.grants.contains(&grant) {
-                        self.grants.push(grant);
+                Answer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
+                    Some(authority) => {
+                        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                        self.run_call(now, &call, asking.facts, authority, out);
+                        self.reconsider(now, out);
                     }
-                    self.run_call(now, &call, asking.facts, Authority::Grant(words), out);
-                }
+                    // It goes on waiting: what it would keep is not what was asked.
+                    None => {}
+                },
+                Answer::Instead(command) => self.instead(now, request, &call.id, &asking, command, out),
                 Answer::No(reason) => self.refused(now, &call.id, reason, out),
                 _ => out.push(stale_answer()),
             },
@@ -140,6 +147,52 @@ impl Machine {
             }
             _ => out.push(stale_answer()),
         }
+    }
+
+    /// Runs another command in the place of the one that was asked about: its facts are gathered and judged from the start.
+    fn instead(
+        &mut self,
+        now: At,
+        request: &RequestId,
+        id: &CallId,
+        asking: &Asking,
+        command: String,
+        out: &mut Vec<Step>,
+    ) {
+        let Proposal::Command { command: proposed, .. } = &asking.facts.proposal else {
+            out.push(notice(Level::Warning, "Only a command can be changed before it runs.", "Say no, and why."));
+            return;
+        };
+        if command.trim().is_empty() {
+            out.push(notice(Level::Warning, "There is no command to run.", "Write one, or say no."));
+            return;
+        }
+        let run = self.run;
+        let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
+        let Some(one) = batch.open(id) else { return };
+        if command == *proposed {
+            let call = one.call.clone();
+            out.push(Step::Emit(Event::Settled { request: request.clone() }));
+            self.run_call(now, &call, asking.facts.clone(), Authority::Person, out);
+            return;
+        }
+        // What the model proposed first stays known, however often it is changed.
+        let first = one.edited.take().map_or_else(|| proposed.clone(), |edited| edited.proposed);
+        one.edited = Some(Edited { proposed: first, fresh: true });
+        let Some(input) = one.call.input.as_object_mut() else { return };
+        input.insert("command".to_owned(), command.clone().into());
+        one.stage = Stage::Inspecting;
+        let (call, input) = (one.call.clone(), one.call.input.clone());
+        if let Some(tool) = one.tool() {
+            tool.input = input;
+            tool.subject = command;
+        }
+        let row = one.row.clone();
+        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+        // What runs later is never another command than the one on disk.
+        out.push(Step::Live(row.clone(), Safety::Synced));
+        out.push(Step::Emit(Event::Row(Box::new(row))));
+        out.push(Step::Inspect(run, call));
     }
 
     fn refused(&mut self, now: At, call: &CallId, reason: Option<String>, out: &mut Vec<Step>) {
@@ -203,7 +256,7 @@ impl Machine {
                 "This workspace was made by another program: its sessions go no further than {}.",
                 mode.shown()
             );
-            out.push(notice(Level::Warning, text, "Work in a workspace of your own to go further."));
+            out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
         }
         mode
     }
@@ -229,19 +282,19 @@ impl Machine {
         self.reconsider(now, out);
     }
 
-    /// A stricter mode decides on waiting approvals at once; a looser one only offers to run them.
-    fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
+    /// A stricter mode, or rule, decides on waiting approvals at once; a looser one only offers to run them.
+    pub(super) fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.meta.mode;
         let (policy, headless) = (self.rules.policy, self.rules.headless);
-        let grants = self.grants.clone();
+        let law = &self.law;
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
         for one in batch.all_open() {
             let id = one.call.id.clone();
             let Stage::Asking(asking) = &mut one.stage else { continue };
-            let verdict = permit::decide(policy, mode, &grants, &asking.facts, headless);
-            if let Verdict::Deny(reason) = verdict {
-                refusals.push((id, reason));
+            let verdict = permit::decide(policy, mode, law, &asking.facts, headless);
+            if let Verdict::Deny(refusal) = verdict {
+                refusals.push((id, refusal));
                 continue;
             }
             if let Ask::Approval(approval) = &mut asking.request.ask {
@@ -252,8 +305,9 @@ impl Machine {
                 }
             }
         }
-        for (id, reason) in refusals {
-            self.refuse(now, &id, Decision::refused(mode, Authority::Mode, reason), out);
+        for (id, permit::Refusal { reason, rule }) in refusals {
+            let authority = rule.map_or(Authority::Mode, |ruled| Authority::Rule(ruled.words));
+            self.refuse(now, &id, Decision::refused(mode, authority, reason), out);
         }
     }
 

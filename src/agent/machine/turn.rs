@@ -11,10 +11,10 @@ use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Pl
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, PlanReview, Question, Request};
-use crate::domain::rule::RuleScope;
+use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
-use crate::permit::{self, Allowed, Grant, Verdict};
+use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError, Stop, retry};
 use crate::tools::RunError;
 use std::path::PathBuf;
@@ -72,6 +72,7 @@ impl Machine {
             repeats: 0,
             steers: Vec::new(),
             planned: false,
+            typed: false,
             strikes: 0,
             work: Work::BackingOff,
         });
@@ -213,7 +214,7 @@ impl Machine {
 
     // ---- calls ----
 
-    fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
+    pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
         let mut batch = Batch::default();
         for call in calls {
             let spec = self.rules.tools.iter().find(|(spec, _)| spec.name == call.name);
@@ -254,7 +255,9 @@ impl Machine {
         if !done {
             return;
         }
-        if self.turn.as_ref().is_some_and(|turn| turn.planned) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.end_turn(now, TurnEnd::Done, out);
+        } else if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
         } else if self.deliver_steers(now, out) {
             // The user said something else: that is another matter.
@@ -296,21 +299,24 @@ impl Machine {
 
     /// Decides on a call.
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.run_call(now, call, facts, Authority::Typed, out);
+            return;
+        }
         let mode = self.mode_for(call);
-        let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
+        let verdict = permit::decide(self.rules.policy, mode, &self.law, &facts, self.rules.headless);
+        self.count_hits(&verdict);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
             self.strike();
         }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
-                Verdict::Deny(
-                    "The same call with the same input came three times in a row. Do something else.".to_owned(),
-                )
+                let reason = "The same call with the same input came three times in a row. Do something else.";
+                Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
             }
             Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
                 reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
-                risks: Vec::new(),
-                grant: None,
+                ..permit::Question::default()
             }),
             other => other,
         };
@@ -318,16 +324,38 @@ impl Machine {
             Verdict::Allow(allowed) => {
                 let authority = match allowed {
                     Allowed::ByMode => Authority::Mode,
-                    Allowed::ByGrant(grant) => Authority::Grant(grant),
+                    Allowed::BySetting(setting) => Authority::Rule(setting.to_owned()),
+                    Allowed::ByRules(ruled) if ruled.by_answer => Authority::Grant(ruled.words),
+                    Allowed::ByRules(ruled) => Authority::Rule(ruled.words),
                 };
                 self.run_call(now, call, facts, authority, out);
             }
-            Verdict::Deny(reason) => {
-                let authority = if self.rules.headless { Authority::Nobody } else { Authority::Mode };
+            Verdict::Deny(Refusal { reason, rule }) => {
+                // Explore asks nobody, so nobody was missing.
+                let asks = self.rules.headless && mode != Mode::Explore;
+                let authority = match rule {
+                    Some(ruled) => Authority::Rule(ruled.words),
+                    None if asks => Authority::Nobody,
+                    None => Authority::Mode,
+                };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
+            }
+            Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
+                self.run_call(now, call, facts, Authority::Person, out);
             }
             Verdict::Ask(question) => self.ask(now, call, facts, question, out),
         }
+    }
+
+    /// Whether writing the command was the answer to what would be asked about it. What is asked every time is asked all
+    /// the same, and so is a command with characters that could not be seen while it was edited.
+    fn answered_by_editing(&mut self, id: &CallId, facts: &CallFacts, question: &permit::Question) -> bool {
+        let Some(edited) = self.open_call(id).and_then(|one| one.edited.as_mut()) else { return false };
+        if !std::mem::take(&mut edited.fresh) {
+            return false;
+        }
+        let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
+        plain && !question.offers.is_empty()
     }
 
     /// Whether this is the third equal call in a row.
@@ -371,13 +399,13 @@ impl Machine {
                 proposal: facts.proposal.clone(),
                 reasons: question.reasons,
                 risks: question.risks,
-                scopes: question.grant.iter().map(|_| RuleScope::Session).collect(),
-                offers: question.grant.iter().map(Grant::offer).collect(),
+                offers: question.offers,
+                scopes: question.scopes,
                 would_run_now: false,
             })),
         };
         let Some(one) = self.open_call(&call.id) else { return };
-        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts, grant: question.grant }));
+        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts }));
         out.push(Step::Emit(Event::Asked(Box::new(request))));
     }
 
@@ -394,11 +422,21 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
-        let sandbox = permit::sandbox(self.rules.policy.hold, mode, &facts);
+        // What a person types is not held to the session's mode.
+        let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
+        let sandbox = permit::sandbox(self.rules.policy.hold, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
-        let decision = Decision { allowed: true, mode, authority, reason: String::new(), sandbox };
+        // Whatever lets it run: that it is not what the model proposed is the user's doing.
+        let (authority, reason) = match &mut one.edited {
+            None => (authority, String::new()),
+            Some(edited) => {
+                edited.fresh = false;
+                (Authority::Person, format!("the user changed the command; proposed was: {}", edited.proposed))
+            }
+        };
+        let decision = Decision { allowed: true, mode, authority, reason, sandbox };
         one.decide(decision);
         if let Some(tool) = one.tool() {
             tool.status = ToolStatus::Executing;

@@ -1,5 +1,6 @@
 //! All that the screen knows, one file a concern.
 
+pub mod audit;
 pub mod chat;
 pub mod composer;
 pub mod edit;
@@ -379,7 +380,7 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,
@@ -398,6 +399,6 @@ fn panel_context(panel: &Panel, request: &Request) -> Context {
         (Stage::Writing { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
-        (Stage::Choosing, Ask::Question(_)) => Context::Question,
+        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,
     }
 }

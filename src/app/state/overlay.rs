@@ -1,5 +1,6 @@
 //! What lies over the panes: help, pickers, the inbox, a question of lisle's own.
 
+use super::audit::Audit;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
@@ -39,6 +40,8 @@ pub enum Overlay {
     Undo(Box<UndoCard>),
     /// What a session changed.
     Changes(Box<ChangesCard>),
+    /// The ledger of a session.
+    Audit(Audit),
 }
 
 /// What an undo of files would do, before it does it.

@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to, undo};
+use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to, undo};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -63,6 +63,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Configured(configured) => configure(state, *configured),
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
+        Event::Audit(ledger) => lifecycle::audit(state, *ledger),
         Event::Trash(rows) => lifecycle::trash(state, rows),
         Event::Health(report) => lifecycle::health(state, *report),
         Event::Branched { from, to, rewound } => lifecycle::branched(state, &from, &to, rewound, fx),
@@ -97,6 +98,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         | Event::Configured(_)
         | Event::Properties(_)
         | Event::Found { .. }
+        | Event::Audit(_)
         | Event::Trash(_)
         | Event::Health(_)
         | Event::Branched { .. }
@@ -274,7 +276,11 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
         state.creating = false;
         open.composer = std::mem::take(&mut state.lobby);
         for text in std::mem::take(&mut state.lobby_sent) {
-            fx.push(to(id, Act::Send { text }));
+            let act = match compose::command(&text) {
+                Some(command) => Act::Type { command: command.to_owned() },
+                None => Act::Send { text },
+            };
+            fx.push(to(id, act));
         }
         if state.current == Current::New {
             state.current = Current::Session(id.clone());

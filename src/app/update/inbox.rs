@@ -16,6 +16,7 @@ fn in_words(request: &Request) -> String {
         Ask::Approval(approval) => format!("{}: {}", approval.tool, overlay::one_line(&approval.subject)),
         Ask::Plan(plan) => format!("plan: {}", overlay::one_line(&plan.title)),
         Ask::Question(question) => overlay::one_line(&question.text),
+        Ask::Trust(_) => "trust the rules of this repository?".to_owned(),
     }
 }
 

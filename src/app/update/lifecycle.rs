@@ -4,6 +4,7 @@
 use super::overlay::{item, one_line, open_picker};
 use super::{overlay, panel, properties, session, to};
 use crate::app::effect::Effect;
+use crate::app::state::audit::Audit;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
 use crate::app::state::picker::{Item, Kind, Value};
@@ -11,6 +12,7 @@ use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::inbox::{Change, HealthReport, Trashed};
+use crate::domain::ledger::Ledger;
 use crate::domain::message::Body;
 use crate::domain::undo::UndoAim;
 use crate::domain::session::{Activity, SessionMeta};
@@ -32,6 +34,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Delete => ask_delete(state, &targets(state), false),
         SessionAction::Trash => open_trash(state, fx),
         SessionAction::Health => open_health(state, fx),
+        SessionAction::Audit => open_audit(state, fx),
         SessionAction::Cwd => ask_cwd(state),
         SessionAction::TakeOver => ask_take_over(state),
         SessionAction::New
@@ -317,6 +320,23 @@ fn open_health(state: &mut State, fx: &mut Vec<Effect>) {
         Overlay::Health(Card { session: id.clone(), report: None, busy: true, then_repair: false, scroll: 0 }),
     );
     fx.push(Effect::Send(Command::Verify { session: id, repair: false }));
+}
+
+fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
+    overlay::open(state, Overlay::Audit(Audit::new(id.clone())));
+    fx.push(Effect::Send(Command::Audit { session: id }));
+}
+
+/// The ledger of a session.
+pub(super) fn audit(state: &mut State, ledger: Ledger) {
+    for overlay in &mut state.overlays {
+        if let Overlay::Audit(audit) = overlay
+            && audit.session == ledger.session
+        {
+            audit.fill(ledger.clone());
+        }
+    }
 }
 
 /// How a session's files are.

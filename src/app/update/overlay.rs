@@ -167,6 +167,7 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             let last = bin.rows.as_ref().map_or(0, Vec::len).saturating_sub(1);
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
+        Some(Overlay::Audit(audit)) => audit.step(by),
         Some(Overlay::Health(card)) => {
             let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
             card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
@@ -298,6 +299,10 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
             (card.selected, card.scroll) = (at, 0);
             return;
         }
+        Some(Overlay::Audit(audit)) => {
+            audit.selected = at.min(audit.entries().len().saturating_sub(1));
+            return;
+        }
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
                 return;
@@ -322,6 +327,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
+        Some(Overlay::Audit(audit)) => audit.turn(),
         Some(Overlay::Confirm(asked)) => {
             let deed = asked.deed.clone();
             close(state);

@@ -51,7 +51,8 @@ fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
 fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
-    let verb = verb(&call.name);
+    let typed = call.decision.as_ref().is_some_and(|by| by.authority == Authority::Typed);
+    let verb = if typed { "!".into() } else { verb(&call.name) };
     let pad = VERB.saturating_sub(text::width(&verb));
     let verb = text::cut_with(&verb, row.width.saturating_sub(2), look.ellipsis()).into_owned();
     let mut spans = vec![
@@ -160,6 +161,10 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     if call.figures.undo_incomplete.is_some() {
         add("undo incomplete".to_owned(), look.style(Role::Warning));
     }
+    if call.decision.as_ref().is_some_and(|by| by.allowed && by.authority == Authority::Person && !by.reason.is_empty())
+    {
+        add("changed by you".to_owned(), dim);
+    }
     if let Some(lines) = call.figures.lines {
         add(format!("{} {}", thousands(lines), if lines == 1 { "line" } else { "lines" }), dim);
     }
@@ -250,9 +255,12 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
             Authority::Rule(rule) => format!("the rule {}", clean_line(rule)),
             Authority::Grant(what) => format!("an answer for this session: {}", clean_line(what)),
             Authority::Person => "you".to_owned(),
+            Authority::Typed => "you, who typed it".to_owned(),
             Authority::Nobody => "nobody".to_owned(),
         };
-        put(vec![inner.hint(&format!("allowed in {} by {by}", decision.mode.shown()))], out);
+        let why = clean_line(decision.reason.trim());
+        let why = if why.is_empty() { String::new() } else { format!("; {why}") };
+        put(vec![inner.hint(&format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
     }
 }
 

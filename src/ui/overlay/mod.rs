@@ -1,6 +1,7 @@
 //! What lies over the panes: one raised sheet at a time, without a frame around it where its ground shows.
 
 mod ask;
+mod audit;
 mod cards;
 mod changes;
 mod find;
@@ -35,6 +36,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Confirm(asked) => ask::confirm(paint, asked, body),
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
+        Overlay::Audit(audit) => audit::draw(paint, audit, body),
         Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Undo(card) => undo::draw(paint, card, body),
         Overlay::Changes(card) => changes::draw(paint, card, body),

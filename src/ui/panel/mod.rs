@@ -5,6 +5,7 @@
 
 mod approval;
 mod plan;
+pub(in crate::ui) mod trust;
 
 use super::cells::{self, Piece, piece};
 use super::chat;
@@ -237,6 +238,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
         Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", clean_line(&plan.title)))],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
+        Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
     }
 }
 
@@ -273,6 +275,7 @@ fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'stati
         Ask::Approval(approval) => approval::body(paint, approval, width, &look),
         Ask::Plan(review) => plan::body(paint, review, width, &look),
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
+        Ask::Trust(request) => trust::body(paint, request, width),
     };
     let kept = Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
     paint.cache.asked = Some(kept);
@@ -349,14 +352,16 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
     Some(match choice {
         Choice::Once => AnswerAction::Once,
         Choice::Session => AnswerAction::Session,
+        Choice::Workspace => AnswerAction::Workspace,
         Choice::No => AnswerAction::No,
         Choice::Reason => AnswerAction::Reason,
+        Choice::Instead => AnswerAction::Instead,
         Choice::PlanToAsk => AnswerAction::PlanToAsk,
         Choice::PlanToExecute => AnswerAction::PlanToExecute,
         Choice::PlanChanges => AnswerAction::PlanChanges,
         Choice::PlanDecline => AnswerAction::PlanDecline,
         Choice::Words => AnswerAction::Words,
-        Choice::Option(_) => return None,
+        Choice::Option(_) | Choice::Trust | Choice::Distrust => return None,
     })
 }
 
@@ -365,6 +370,6 @@ pub(in crate::ui) fn context(request: &Request) -> Context {
     match request.ask {
         Ask::Approval(_) => Context::Approval,
         Ask::Plan(_) => Context::Plan,
-        Ask::Question(_) => Context::Question,
+        Ask::Question(_) | Ask::Trust(_) => Context::Question,
     }
 }

@@ -1,0 +1,96 @@
+//! The ledger of a session on the screen: which of its calls are shown, and which one is selected.
+
+use crate::domain::SessionId;
+use crate::domain::ledger::{Entry, Fate, Ledger};
+use crate::domain::permission::Authority;
+
+/// The ledger on the screen.
+#[derive(Clone, Debug)]
+pub struct Audit {
+    /// Of which session.
+    pub session: SessionId,
+    /// What the engine sent; `None` while it has not.
+    pub ledger: Option<Ledger>,
+    /// Which calls are shown.
+    pub shown: Shown,
+    /// The selected one among the shown, the latest being the last.
+    pub selected: usize,
+}
+
+/// Which calls are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that were refused.
+    Refused,
+    /// Those that were not the mode's to decide: a person, a rule or an earlier answer did.
+    Answered,
+}
+
+impl Shown {
+    /// The one after it, around.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self {
+            Shown::All => Shown::Refused,
+            Shown::Refused => Shown::Answered,
+            Shown::Answered => Shown::All,
+        }
+    }
+
+    /// In a few words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Shown::All => "all calls",
+            Shown::Refused => "refused",
+            Shown::Answered => "by you or a rule",
+        }
+    }
+
+    fn has(self, entry: &Entry) -> bool {
+        match self {
+            Shown::All => true,
+            Shown::Refused => entry.fate() == Fate::Refused,
+            Shown::Answered => entry.decision.as_ref().is_some_and(|one| one.authority != Authority::Mode),
+        }
+    }
+}
+
+impl Audit {
+    /// A ledger that is not there yet.
+    #[must_use]
+    pub fn new(session: SessionId) -> Self {
+        Self { session, ledger: None, shown: Shown::default(), selected: 0 }
+    }
+
+    /// The calls that are shown, oldest first.
+    #[must_use]
+    pub fn entries(&self) -> Vec<&Entry> {
+        let all = self.ledger.iter().flat_map(|ledger| &ledger.entries);
+        all.filter(|entry| self.shown.has(entry)).collect()
+    }
+
+    /// The engine sent it: the latest call is selected, or the one that was.
+    pub fn fill(&mut self, ledger: Ledger) {
+        let was = self.entries().get(self.selected).map(|entry| entry.call.clone());
+        self.ledger = Some(ledger);
+        let entries = self.entries();
+        let place = entries.iter().position(|entry| Some(&entry.call) == was.as_ref());
+        self.selected = place.unwrap_or(entries.len().saturating_sub(1));
+    }
+
+    /// Moves the selection.
+    pub fn step(&mut self, by: isize) {
+        let last = self.entries().len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+    }
+
+    /// Shows the next kind of calls, the latest of them selected.
+    pub fn turn(&mut self) {
+        self.shown = self.shown.next();
+        self.selected = self.entries().len().saturating_sub(1);
+    }
+}

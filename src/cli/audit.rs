@@ -1,0 +1,72 @@
+//! `lisle audit`: the ledger of a session, for people and for programs.
+
+use super::Exit;
+use super::args::Audit;
+use super::output::{complain, say};
+use crate::domain::ledger::{Entry, Fate, Ledger};
+use crate::domain::permission::Sandbox;
+use crate::domain::{At, sanitise};
+use crate::runtime::setup::Ground;
+use std::fmt::Write;
+
+pub(super) fn run(ground: &Ground, args: &Audit) -> Exit {
+    let seen = match ground.store.read(&args.id, usize::MAX) {
+        Ok(seen) => seen,
+        Err(error) => {
+            complain(&format!("lisle: {error}."));
+            return Exit::Failed;
+        }
+    };
+    let ledger = Ledger::of(args.id.clone(), &seen.rows, usize::MAX);
+    let shown = ledger.entries.iter().filter(|entry| !args.refused || entry.fate() == Fate::Refused);
+    let mut out = String::new();
+    for entry in shown {
+        if args.json {
+            out.push_str(&json(entry));
+            out.push('\n');
+        } else {
+            line(&mut out, entry);
+        }
+    }
+    say(&out);
+    Exit::Done
+}
+
+/// The entry with what became of it, as one line.
+fn json(entry: &Entry) -> String {
+    let mut value = serde_json::to_value(entry).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("fate".to_owned(), entry.fate().word().into());
+    }
+    value.to_string()
+}
+
+fn line(out: &mut String, entry: &Entry) {
+    let subject = sanitise::reveal(&entry.subject.split_whitespace().collect::<Vec<_>>().join(" "));
+    let tool = sanitise::clean_line(&entry.tool);
+    let fate = entry.fate().word();
+    let _ = write!(out, "{}  {fate:<9}", second(entry.at));
+    match &entry.decision {
+        Some(decision) => {
+            let held = match decision.sandbox {
+                Sandbox::None => "-",
+                Sandbox::ReadOnly => "read-only",
+            };
+            let who = sanitise::clean_line(&decision.authority.in_words()).into_owned();
+            let _ = writeln!(out, "  {:<7}  {held:<9}  {tool} {subject}  (by {who})", decision.mode.word());
+            if !decision.allowed && !decision.reason.is_empty() {
+                let _ = writeln!(out, "{:19}  {}", "", sanitise::reveal(&decision.reason.replace('\n', " ")));
+            }
+        }
+        None => {
+            let _ = writeln!(out, "  {:<7}  {:<9}  {tool} {subject}", "-", "-");
+        }
+    }
+}
+
+/// The second of an instant, in this machine's time zone.
+fn second(at: At) -> String {
+    jiff::Timestamp::from_millisecond(at.0)
+        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+        .unwrap_or_else(|_| " ".repeat(19))
+}

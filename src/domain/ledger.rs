@@ -1,0 +1,188 @@
+//! The ledger of a session: every tool call with the mode, what let it run or stopped it, and what held it back.
+//!
+//! It is no file of its own: it is read from the rows of the session, in which each decision is kept with its call.
+
+use super::ids::{At, CallId, SessionId};
+use super::message::{Body, Message};
+use super::permission::{Authority, Decision};
+use super::tool::ToolStatus;
+use serde::{Deserialize, Serialize};
+
+/// The ledger of one session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ledger {
+    /// Which session.
+    pub session: SessionId,
+    /// Its tool calls, oldest first.
+    pub entries: Vec<Entry>,
+    /// Earlier calls that were left out because there are too many.
+    #[serde(default)]
+    pub left_out: usize,
+}
+
+/// One tool call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// When it was proposed.
+    pub at: At,
+    /// The provider's id of the call.
+    pub call: CallId,
+    /// The tool's name.
+    pub tool: String,
+    /// The path, the command or the pattern. Not sanitised.
+    pub subject: String,
+    /// Where the call stands.
+    pub status: ToolStatus,
+    /// The exit status of a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// What decided; `None` for calls that were never decided on, and for those of other programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+}
+
+/// What became of a call, as far as permission goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It was allowed to run.
+    Ran,
+    /// It was refused.
+    Refused,
+    /// It waits to be decided on.
+    Waits,
+    /// It ended before anything was decided: stopped, skipped, or wrong.
+    Dropped,
+    /// Another program ran it; how it decided is not known here.
+    Elsewhere,
+}
+
+impl Fate {
+    /// In a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Fate::Ran => "ran",
+            Fate::Refused => "refused",
+            Fate::Waits => "waits",
+            Fate::Dropped => "dropped",
+            Fate::Elsewhere => "elsewhere",
+        }
+    }
+}
+
+impl Entry {
+    /// What became of it.
+    #[must_use]
+    pub fn fate(&self) -> Fate {
+        match (&self.decision, self.status) {
+            (Some(decision), _) if decision.allowed => Fate::Ran,
+            (Some(_), _) => Fate::Refused,
+            (None, ToolStatus::Pending) => Fate::Waits,
+            (None, ToolStatus::Error) => Fate::Dropped,
+            (None, ToolStatus::Executing | ToolStatus::Completed | ToolStatus::Backgrounded) => Fate::Elsewhere,
+        }
+    }
+}
+
+impl Ledger {
+    /// Reads it from the rows of a session, keeping the last `most` calls.
+    #[must_use]
+    pub fn of(session: SessionId, rows: &[Message], most: usize) -> Self {
+        let calls = rows.iter().filter_map(|row| match &row.body {
+            Body::Tool(call) => Some((row.at, call)),
+            _ => None,
+        });
+        let mut entries: Vec<Entry> = calls
+            .map(|(at, call)| Entry {
+                at,
+                call: call.id.clone(),
+                tool: call.name.clone(),
+                subject: call.subject.clone(),
+                status: call.status,
+                exit: call.figures.exit,
+                decision: call.decision.clone(),
+            })
+            .collect();
+        let left_out = entries.len().saturating_sub(most);
+        entries.drain(..left_out);
+        Self { session, entries, left_out }
+    }
+
+    /// How many calls came to this end.
+    #[must_use]
+    pub fn count(&self, fate: Fate) -> usize {
+        self.entries.iter().filter(|entry| entry.fate() == fate).count()
+    }
+}
+
+impl Authority {
+    /// Who or what decided, in a few words.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Authority::Mode => "the mode".to_owned(),
+            Authority::Rule(rule) => format!("rule: {rule}"),
+            Authority::Grant(answer) => format!("your earlier answer: {answer}"),
+            Authority::Person => "you".to_owned(),
+            Authority::Typed => "you, who typed it".to_owned(),
+            Authority::Nobody => "nobody could be asked".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use crate::domain::ids::MessageId;
+    use crate::domain::permission::{Mode, Sandbox};
+    use crate::domain::tool::{ToolCall, ToolFigures};
+
+    fn call(id: &str, status: ToolStatus, decision: Option<bool>) -> Message {
+        let decision = decision.map(|allowed| Decision {
+            allowed,
+            mode: Mode::Explore,
+            authority: Authority::Mode,
+            reason: String::new(),
+            sandbox: Sandbox::ReadOnly,
+        });
+        let call = ToolCall {
+            id: CallId::new(id),
+            name: "bash".into(),
+            input: serde_json::json!({"command": "ls"}),
+            subject: "ls".into(),
+            status,
+            result: None,
+            millis: None,
+            figures: ToolFigures { exit: Some(1), ..ToolFigures::default() },
+            decision,
+        };
+        Message::new(MessageId::new(id), At(7), Body::Tool(Box::new(call)))
+    }
+
+    #[test]
+    fn every_call_has_a_fate() {
+        use ToolStatus::{Completed, Error, Executing, Pending};
+        let rows = [
+            call("a", Completed, Some(true)),
+            call("b", Error, Some(true)),
+            call("c", Error, Some(false)),
+            call("d", Pending, None),
+            call("e", Error, None),
+            call("f", Completed, None),
+            call("g", Executing, Some(true)),
+        ];
+        let session = SessionId::parse("s").unwrap();
+        let ledger = Ledger::of(session.clone(), &rows, 100);
+        let fates: Vec<Fate> = ledger.entries.iter().map(Entry::fate).collect();
+        use Fate::{Dropped, Elsewhere, Ran, Refused, Waits};
+        assert_eq!(fates, [Ran, Ran, Refused, Waits, Dropped, Elsewhere, Ran]);
+        assert_eq!((ledger.count(Ran), ledger.left_out), (3, 0));
+        let last = Ledger::of(session, &rows, 2);
+        assert_eq!((last.entries.len(), last.left_out), (2, 5));
+        assert_eq!(last.entries[0].call.as_str(), "f");
+    }
+}
