@@ -23,8 +23,12 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &ChangesCard, body: Rect) {
         let added = all(|file| file.diff.as_ref().map_or(0, |diff| diff.added));
         let removed = all(|file| file.diff.as_ref().map_or(0, |diff| diff.removed));
         title.push(paint.piece(format!("  {}", count(files.len(), "file", "files")), Role::Dim));
-        title.push(paint.piece(format!("  +{added}"), Role::DiffAdded));
+        title.push(paint.piece("  ", Role::Dim));
+        title.push(paint.piece(format!("+{added}"), Role::DiffAdded));
         title.push(paint.piece(format!(" {}{removed}", paint.signs.minus), Role::DiffRemoved));
+        for piece in &mut title {
+            piece.1.bg = None;
+        }
     }
     let next = paint.key(Action::Undo(UndoAction::NextFile), Context::Changes).filter(|_| files.len() > 1);
     let undo = paint.key(Action::Undo(UndoAction::Files), Context::Changes).filter(|_| !files.is_empty());

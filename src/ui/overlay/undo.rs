@@ -44,8 +44,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &UndoCard, body: Rect) {
     let foot = foot(paint, card, plan, width, body.height);
     let rows = u16::try_from(plan.files.len().max(1)).unwrap_or(u16::MAX).min(ROWS);
     let below = u16::try_from(foot.len()).unwrap_or(0);
-    let wanted = rows + below + u16::from(below > 0);
-    let inner = super::sheet(paint, body, WIDTH, wanted, &title, &[(accept, verb.as_str()), (tick, word)]);
+    let about = about(paint, card, plan).filter(|_| body.height >= 14);
+    let above = if about.is_some() { 2 } else { 0 };
+    let wanted = above + rows + below + u16::from(below > 0);
+    let mut inner = super::sheet(paint, body, WIDTH, wanted, &title, &[(accept, verb.as_str()), (tick, word)]);
+    if let Some(about) = about {
+        paint.over(cells::row(inner, 0), &about, Role::Dim);
+        inner = Rect { y: inner.y + above, height: inner.height.saturating_sub(above), ..inner };
+    }
     let room = inner.height.saturating_sub(below + u16::from(below > 0)).max(1);
     let list = Rect { height: rows.min(room), ..inner };
     paint.found.overlay_rows = list.height;
@@ -66,20 +72,24 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &UndoCard, body: Rect) {
 
 fn heading(paint: &Paint<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> String {
     let at = plan.filter(|plan| plan.at > At(0)).map(|plan| clock(paint, plan.at));
-    let about = plan.map(|plan| clean_line(plan.about.trim()).into_owned()).filter(|about| !about.is_empty());
-    let mut text = match (&card.aim, at) {
+    match (&card.aim, at) {
         (UndoAim::Since(_), _) => "Go back, and restore files".to_owned(),
         (UndoAim::Redo, Some(at)) => format!("Take back the undo of {at}?"),
         (UndoAim::Redo, None) => "Redo".to_owned(),
         (UndoAim::Last, Some(at)) => format!("Undo the turn of {at}?"),
         (UndoAim::Last, None) => "Undo".to_owned(),
-    };
-    if let (Some(about), UndoAim::Last) = (about, &card.aim) {
-        let short: String = about.chars().take(40).collect();
-        let cut = if short.len() < about.len() { paint.signs.cut } else { "" };
-        text.push_str(&format!("  \u{201c}{short}{cut}\u{201d}"));
     }
-    text
+}
+
+/// What the user had asked for in the turn that is undone.
+fn about(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<String> {
+    let about = clean_line(plan.about.trim()).into_owned();
+    if about.is_empty() || card.aim != UndoAim::Last {
+        return None;
+    }
+    let short: String = about.chars().take(60).collect();
+    let cut = if short.len() < about.len() { paint.signs.cut } else { "" };
+    Some(format!("\u{201c}{short}{cut}\u{201d}"))
 }
 
 /// `12:03` on the user's clock, with the day where it is not today.
@@ -135,8 +145,8 @@ fn files(paint: &mut Paint<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {
 fn deed(deed: UndoDeed) -> &'static str {
     match deed {
         UndoDeed::Remove => "remove",
-        UndoDeed::Bring => "bring",
-        UndoDeed::Change => "change",
+        UndoDeed::Bring => "restore",
+        UndoDeed::Change => "revert",
         UndoDeed::Mode => "rights",
     }
 }
