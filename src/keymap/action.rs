@@ -37,6 +37,10 @@ pub enum Context {
     Find,
     /// The health of a session's files; the keys of a page to read hold there too.
     Health,
+    /// What an undo of files would do; the keys of the list of all that waits hold there too.
+    Undo,
+    /// What a session changed; the keys of a page to read hold there too.
+    Changes,
 }
 
 impl Context {
@@ -58,6 +62,8 @@ impl Context {
         Context::Confirm,
         Context::Find,
         Context::Health,
+        Context::Undo,
+        Context::Changes,
     ];
 
     /// Its name in keymap files.
@@ -80,6 +86,8 @@ impl Context {
             Context::Confirm => "confirm",
             Context::Find => "find",
             Context::Health => "health",
+            Context::Undo => "undo",
+            Context::Changes => "changes",
         }
     }
 
@@ -312,6 +320,16 @@ actions! {
     Health HealthAction "health" {
         Repair "repair" "repair what can be; a copy is kept" [Health];
         Again "again" "look again" [Health];
+    }
+    /// Undo of files.
+    Undo UndoAction "undo" {
+        Files "files" "undo what the last turn changed in files" [Global];
+        Redo "redo" "redo what was undone in files" [Global];
+        Changes "changes" "what this session changed in files" [Global];
+        Tick "tick" "restore a file that was changed since, or leave it" [Undo];
+        WithFiles "with_files" "restore files as well" [Confirm];
+        NextFile "next_file" "the next file" [Changes];
+        PreviousFile "previous_file" "the file before" [Changes];
     }
     /// A page to read.
     Help HelpAction "help" {

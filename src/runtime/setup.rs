@@ -203,6 +203,7 @@ impl Ground {
                 allowances: Arc::new(self.allowances()),
                 sandbox: self.describe_sandbox(enforced),
                 inbox: self.inbox(),
+                undo: self.undo(),
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
@@ -271,6 +272,16 @@ impl Ground {
             said if said.is_empty() && off => "sandbox off".to_owned(),
             said => said,
         }
+    }
+
+    fn undo(&self) -> agent::UndoSettings {
+        let said = &self.settings.undo;
+        let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
+        undo.bounds.most = said.max_bytes;
+        if let Some(skip) = &said.skip {
+            undo.skip.clone_from(skip);
+        }
+        undo
     }
 
     /// lisle's own folders, and the rules of the workspace wherever they lie.

@@ -36,6 +36,8 @@ pub struct Settings {
     pub fsync: Fsync,
     /// What becomes of sessions by itself: `auto_status`, `[auto_archive]`, `[trash]`
     pub inbox: Inbox,
+    /// `[undo]`
+    pub undo: Undo,
     /// `default_connection`
     pub default_connection: Option<ConnectionName>,
     /// The line of `default_connection`, for messages about it.
@@ -104,6 +106,24 @@ pub struct Inbox {
 impl Default for Inbox {
     fn default() -> Self {
         Self { auto_status: true, archive_idle_days: None, trash_days: 30 }
+    }
+}
+
+/// What is kept so that changes of files can be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// Files are kept at all.
+    pub enabled: bool,
+    /// Names (`target`, `*.iso`) and paths below the working directory that commands may change without being kept, in
+    /// place of the usual ones.
+    pub skip: Option<Vec<String>>,
+    /// Bytes that are kept over the workspace; the oldest go first.
+    pub max_bytes: u64,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self { enabled: true, skip: None, max_bytes: 1_000_000_000 }
     }
 }
 
@@ -380,6 +400,14 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     if let Some(section) = section.table("trash") {
         if let Some(n) = section.whole("days", 0..=36_500) {
             out.inbox.trash_days = days(n);
+        }
+        section.finish();
+    }
+    if let Some(section) = section.table("undo") {
+        section.flag("enabled", &mut out.undo.enabled);
+        out.undo.skip = section.list("skip", "a name or a path", |text| Some(text.to_owned()).filter(|t| !t.is_empty()));
+        if let Some(bytes) = section.whole("max_bytes", 0..=1_000_000_000_000_000) {
+            out.undo.max_bytes = bytes;
         }
         section.finish();
     }
