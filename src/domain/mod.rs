@@ -17,6 +17,7 @@ pub mod nearest;
 pub mod notice;
 pub mod paths;
 pub mod permission;
+pub mod plan;
 pub mod problem;
 pub mod property;
 pub mod query;

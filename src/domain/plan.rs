@@ -1,0 +1,340 @@
+//! Plans: markdown with numbered steps, what the user makes of the steps before approving, and how far they are carried
+//! out.
+//!
+//! The text around the steps is kept as it is. Which call a step that was struck out holds back is the permission
+//! function's business, where a plan is kept the engine's.
+
+use super::permission::Mode;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+/// What the quoted line of a comment begins with.
+const COMMENT: &str = "Comment: ";
+
+/// One step of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// Its place in the plan, from 1.
+    pub number: u32,
+    /// What is to be done, as markdown without indentation; never empty.
+    pub text: String,
+    /// How far it is.
+    #[serde(default)]
+    pub status: StepStatus,
+    /// The user struck it out: it is not to be done.
+    #[serde(default)]
+    pub struck: bool,
+    /// What the user says to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// How far a step is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepStatus {
+    /// Not begun.
+    #[default]
+    Open,
+    /// Being done.
+    Running,
+    /// Done.
+    Done,
+    /// It did not work.
+    Failed,
+    /// Left out by the agent.
+    Skipped,
+}
+
+impl StepStatus {
+    /// The word that the agent uses for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            StepStatus::Open => "open",
+            StepStatus::Running => "running",
+            StepStatus::Done => "done",
+            StepStatus::Failed => "failed",
+            StepStatus::Skipped => "skipped",
+        }
+    }
+}
+
+impl Step {
+    /// Its first line.
+    #[must_use]
+    pub fn line(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
+    }
+
+    /// Nothing more is to be done for it.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.struck || matches!(self.status, StepStatus::Done | StepStatus::Skipped)
+    }
+}
+
+/// A plan as it was written: its steps, and the text before and after them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Everything before the steps.
+    pub before: String,
+    /// The steps; none where the text has no numbered ones.
+    pub steps: Vec<Step>,
+    /// Everything after them.
+    pub after: String,
+    form: Form,
+}
+
+/// How the steps are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// A numbered list.
+    #[default]
+    List,
+    /// A heading of this depth for each: `### Step 1: …`.
+    Headings(usize),
+}
+
+/// What the user made of one step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Of which step.
+    pub number: u32,
+    /// It is not to be done.
+    pub struck: bool,
+    /// What the user says to it.
+    #[serde(default)]
+    pub comment: Option<String>,
+}
+
+/// What the user approves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanApproval {
+    /// The mode that follows.
+    pub mode: Mode,
+    /// What was said until now is summed up first.
+    pub compact: bool,
+    /// What the user made of the steps, one entry each.
+    pub marks: Vec<Mark>,
+    /// [`hash`] of the plan as it was shown: another one is asked for anew.
+    pub covers: String,
+}
+
+impl Outline {
+    /// Reads a plan. Steps are the items of a numbered list (`1.` or `1)`), or headings like `### Step 1: …`: those below a
+    /// heading that says "steps", else the last list of the text. What is indented below a step belongs to it.
+    #[must_use]
+    pub fn parse(markdown: &str) -> Self {
+        parse::outline(markdown)
+    }
+
+    /// The plan as markdown: steps that are struck out as `~~…~~`, comments as a quoted line below their step.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut parts = Vec::new();
+        let before = self.before.trim_end();
+        if !before.is_empty() {
+            parts.push(before.to_owned());
+        }
+        if !self.steps.is_empty() {
+            let apart = if self.form == Form::List { "\n" } else { "\n\n" };
+            parts.push(self.steps.iter().map(|step| self.step(step)).collect::<Vec<_>>().join(apart));
+        }
+        let after = self.after.trim();
+        if !after.is_empty() {
+            parts.push(after.to_owned());
+        }
+        let mut out = parts.join("\n\n");
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out
+    }
+
+    fn step(&self, step: &Step) -> String {
+        let (lead, indent) = match self.form {
+            Form::List => {
+                let lead = format!("{}. ", step.number);
+                let indent = " ".repeat(lead.len());
+                (lead, indent)
+            }
+            Form::Headings(depth) => (format!("{} Step {}: ", "#".repeat(depth), step.number), String::new()),
+        };
+        let mut lines: Vec<String> = step.text.lines().map(str::to_owned).collect();
+        if let Some(first) = lines.first_mut().filter(|_| step.struck) {
+            *first = format!("~~{first}~~");
+        }
+        if let Some(comment) = &step.comment {
+            let quoted = comment.trim().lines().enumerate().map(|(n, line)| match (n, line.trim_end()) {
+                (0, line) => format!("> {COMMENT}{line}"),
+                (_, "") => ">".to_owned(),
+                (_, line) => format!("> {line}"),
+            });
+            lines.extend(quoted);
+        }
+        let mut lines = lines.into_iter();
+        let mut out = format!("{lead}{}", lines.next().unwrap_or_default());
+        for line in lines {
+            out.push('\n');
+            if !line.is_empty() {
+                out.push_str(&indent);
+                out.push_str(&line);
+            }
+        }
+        out
+    }
+
+    /// Puts the user's marks on the steps; a mark of a step that there is not is left out.
+    pub fn apply(&mut self, marks: &[Mark]) {
+        for mark in marks {
+            if let Some(step) = self.steps.iter_mut().find(|step| step.number == mark.number) {
+                step.struck = mark.struck;
+                step.comment = mark.comment.clone().filter(|comment| !comment.trim().is_empty());
+            }
+        }
+    }
+
+    /// What the user made of the steps.
+    #[must_use]
+    pub fn marks(&self) -> Vec<Mark> {
+        let mark = |step: &Step| Mark { number: step.number, struck: step.struck, comment: step.comment.clone() };
+        self.steps.iter().map(mark).collect()
+    }
+
+    /// Something of it was struck out or commented.
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.steps.iter().any(|step| step.struck || step.comment.is_some())
+    }
+
+    /// Every step is struck out: there is nothing to carry out.
+    #[must_use]
+    pub fn is_all_struck(&self) -> bool {
+        !self.steps.is_empty() && self.steps.iter().all(|step| step.struck)
+    }
+
+    /// `5 steps, 1 struck, 2 comments`; empty without steps.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let count = |n: usize, one: &str, many: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {many}")),
+        };
+        let struck = self.steps.iter().filter(|step| step.struck).count();
+        let comments = self.steps.iter().filter(|step| step.comment.is_some()).count();
+        let parts = [
+            count(self.steps.len(), "step", "steps"),
+            count(struck, "struck", "struck"),
+            count(comments, "comment", "comments"),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What tells one text of a plan from another: SHA-256, in hex.
+#[must_use]
+pub fn hash(markdown: &str) -> String {
+    use std::fmt::Write;
+    Sha256::digest(markdown.as_bytes()).iter().fold(String::with_capacity(64), |mut out, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// A plan that was approved, and how far it is carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// Its title.
+    pub title: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its steps as approved.
+    pub steps: Vec<Step>,
+    /// All that was to be done is done: it is only shown.
+    #[serde(default)]
+    pub over: bool,
+}
+
+impl Progress {
+    /// Steps that are done, and those that are to be done at all: `(3, 5)`.
+    #[must_use]
+    pub fn figures(&self) -> (usize, usize) {
+        let wanted = self.steps.iter().filter(|step| !step.struck);
+        (wanted.clone().filter(|step| step.status == StepStatus::Done).count(), wanted.count())
+    }
+
+    /// Nothing more is to be done.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.steps.iter().all(Step::is_settled)
+    }
+
+    /// The step after which is asked first: the one that runs, else the first that is open.
+    #[must_use]
+    pub fn next(&self) -> Option<&Step> {
+        let of = |status| self.steps.iter().find(move |step| !step.struck && step.status == status);
+        of(StepStatus::Running).or_else(|| of(StepStatus::Open))
+    }
+
+    /// Sets how far a step is.
+    ///
+    /// # Errors
+    /// A sentence for the agent: there is no such step, or the user struck it out.
+    pub fn set(&mut self, number: u32, status: StepStatus) -> Result<(), String> {
+        let last = self.steps.len();
+        let Some(step) = self.steps.iter_mut().find(|step| step.number == number) else {
+            return Err(match last {
+                0 => "The plan has no numbered steps: there is nothing to report.".to_owned(),
+                _ => format!("The plan has no step {number}: its steps are 1 to {last}."),
+            });
+        };
+        if step.struck {
+            return Err(format!("The user struck out step {number}: it is not to be done. Go on with the next one."));
+        }
+        step.status = status;
+        Ok(())
+    }
+
+    /// The steps, a line each, for the agent: `[x] 1. Measure`.
+    #[must_use]
+    pub fn list(&self) -> String {
+        let lines = self.steps.iter().map(|step| {
+            let sign = match (step.struck, step.status) {
+                (true, _) => "struck",
+                (_, StepStatus::Open) => " ",
+                (_, StepStatus::Running) => ">",
+                (_, StepStatus::Done) => "x",
+                (_, StepStatus::Failed) => "failed",
+                (_, StepStatus::Skipped) => "skipped",
+            };
+            format!("[{sign}] {}. {}", step.number, step.line())
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What Craft Agents keeps in a session's header of a plan that is carried out once the conversation was compacted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingExecution {
+    /// The plan's file.
+    pub plan_path: String,
+    /// What stood in the composer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft_input_snapshot: Option<String>,
+    /// The conversation is not compacted yet.
+    pub awaiting_compaction: bool,
+    /// The agent was told to carry it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_dispatched: Option<bool>,
+}
