@@ -37,6 +37,8 @@ pub enum Context {
     Find,
     /// The health of a session's files; the keys of a page to read hold there too.
     Health,
+    /// The rules of the permissions; the keys of a list hold there too.
+    Rules,
 }
 
 impl Context {
@@ -58,6 +60,7 @@ impl Context {
         Context::Confirm,
         Context::Find,
         Context::Health,
+        Context::Rules,
     ];
 
     /// Its name in keymap files.
@@ -80,6 +83,7 @@ impl Context {
             Context::Confirm => "confirm",
             Context::Find => "find",
             Context::Health => "health",
+            Context::Rules => "rules",
         }
     }
 
@@ -158,6 +162,8 @@ actions! {
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
         Audit "audit" "every tool call, and who let it run" [Global];
+        Rules "rules" "the rules of the permissions, and take one back" [Global];
+        Trust "trust" "what is not trusted here, and trust it" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
         TakeOver "take_over" "write here, though another process holds the session" [Global];
     }
@@ -303,6 +309,10 @@ actions! {
     Find FindAction "find" {
         NextSession "next_session" "to the next session" [Find];
         PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// The rules of the permissions.
+    Rules RulesAction "rules" {
+        Remove "remove" "remove the rule" [Rules];
     }
     /// The health of a session's files.
     Health HealthAction "health" {

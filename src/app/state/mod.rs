@@ -11,6 +11,7 @@ pub mod open;
 pub mod overlay;
 pub mod panel;
 pub mod picker;
+pub mod rules;
 pub mod search;
 pub mod sessions;
 
@@ -352,6 +353,7 @@ impl State {
             // The keys of a list, or of a page, hold there too.
             Some(Overlay::Find) => contexts.extend([Context::Find, Context::Picker]),
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
+            Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
                 Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
@@ -380,6 +382,7 @@ impl State {
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
             Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
+            Overlay::Rules(_) => Context::Rules,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)

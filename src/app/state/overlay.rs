@@ -4,6 +4,7 @@ use super::audit::Audit;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
+use super::rules::Rules;
 use crate::domain::contract::Command;
 use crate::domain::ids::{MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
@@ -35,6 +36,8 @@ pub enum Overlay {
     Health(Card),
     /// The ledger of a session.
     Audit(Audit),
+    /// The rules in force for a session.
+    Rules(Rules),
 }
 
 /// A question before something that is not easily undone: what would happen, and what stays.

@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
+use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -91,6 +91,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
+        Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
         | Event::Configured(_)
@@ -274,7 +275,11 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
         state.creating = false;
         open.composer = std::mem::take(&mut state.lobby);
         for text in std::mem::take(&mut state.lobby_sent) {
-            fx.push(to(id, Act::Send { text }));
+            let act = match compose::command(&text) {
+                Some(command) => Act::Type { command: command.to_owned() },
+                None => Act::Send { text },
+            };
+            fx.push(to(id, act));
         }
         if state.current == Current::New {
             state.current = Current::Session(id.clone());
@@ -320,6 +325,7 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
         match overlay {
             Overlay::Rename(rename) if rename.session == *from => rename.session = to.clone(),
             Overlay::Health(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

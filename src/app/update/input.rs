@@ -112,6 +112,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Rules(_)
             | Overlay::Health(_),
         ) => {}
         None => match state.focus {

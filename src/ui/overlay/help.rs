@@ -101,5 +101,6 @@ fn heading(context: Context) -> &'static str {
         Context::Confirm => "At this question",
         Context::Find => "In the search over all sessions",
         Context::Health => "At a session's health",
+        Context::Rules => "In the permissions",
     }
 }

@@ -7,6 +7,7 @@ mod find;
 mod help;
 mod inbox;
 mod picker;
+mod rules;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;
@@ -35,6 +36,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
         Overlay::Audit(audit) => audit::draw(paint, audit, body),
+        Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Rename(rename) => {
             let title = [paint.piece("Rename the session", Role::PanelTitle)];
