@@ -41,6 +41,8 @@ pub enum Context {
     Undo,
     /// What a session changed; the keys of a page to read hold there too.
     Changes,
+    /// The rules of the permissions; the keys of a list hold there too.
+    Rules,
 }
 
 impl Context {
@@ -64,6 +66,7 @@ impl Context {
         Context::Health,
         Context::Undo,
         Context::Changes,
+        Context::Rules,
     ];
 
     /// Its name in keymap files.
@@ -88,6 +91,7 @@ impl Context {
             Context::Health => "health",
             Context::Undo => "undo",
             Context::Changes => "changes",
+            Context::Rules => "rules",
         }
     }
 
@@ -166,6 +170,8 @@ actions! {
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
         Audit "audit" "every tool call, and who let it run" [Global];
+        Rules "rules" "the rules of the permissions, and take one back" [Global];
+        Trust "trust" "what is not trusted here, and trust it" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
         TakeOver "take_over" "write here, though another process holds the session" [Global];
     }
@@ -315,6 +321,10 @@ actions! {
     Find FindAction "find" {
         NextSession "next_session" "to the next session" [Find];
         PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// The rules of the permissions.
+    Rules RulesAction "rules" {
+        Remove "remove" "remove the rule" [Rules];
     }
     /// The health of a session's files.
     Health HealthAction "health" {

@@ -110,6 +110,8 @@ pub struct Question {
     pub offers: Vec<Offer>,
     /// For what they can be kept; empty where there are none.
     pub scopes: Vec<RuleScope>,
+    /// It is asked every time, whatever is allowed: a row that is never remembered, or a rule that asks.
+    pub every_time: bool,
     /// The rule that asks; `None` where it is the table's doing.
     pub rule: Option<Ruled>,
 }

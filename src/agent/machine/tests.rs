@@ -9,7 +9,7 @@ use crate::domain::message::{Native, UserText};
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::property::{AutoRule, Label};
 use crate::domain::request::Answer;
-use crate::domain::rule::RuleScope;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolStatus, Touch};
 use crate::domain::usage::RequestUsage;
 use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
@@ -20,6 +20,10 @@ use std::time::Duration;
 
 fn for_session() -> Answer {
     Answer::Remember { scope: RuleScope::Session, rules: Vec::new() }
+}
+
+fn cargo_test() -> Rule {
+    Rule { program: Some("cargo".into()), args: Some(vec!["test".into()]), ..Rule::allow("bash") }
 }
 
 struct Bench {
@@ -323,8 +327,11 @@ fn asking_once_session_and_no() {
     assert!(runs(&steps).is_empty());
     assert_eq!(b.machine.meta.activity, Activity::NeedsYou("approve: bash cargo test".into()));
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: for_session() });
+    let kept = vec![cargo_test()];
+    let answer = Answer::Remember { scope: RuleScope::Session, rules: kept.clone() };
+    let steps = b.act(Act::Answer { request: id.clone(), answer });
     assert_eq!(runs(&steps), ["a"]);
+    assert_eq!(b.machine.own.rules, kept);
     assert!(matches!(b.call("a").decision.unwrap().authority, Authority::Grant(_)));
     b.ran("a", "ok");
     let steps = b.found("b", command("cargo test"));

@@ -365,7 +365,7 @@ impl Machine {
             return false;
         }
         let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && !question.offers.is_empty()
+        plain && !question.every_time
     }
 
     /// Whether this is the third equal call in a row.

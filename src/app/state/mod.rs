@@ -11,6 +11,7 @@ pub mod open;
 pub mod overlay;
 pub mod panel;
 pub mod picker;
+pub mod rules;
 pub mod search;
 pub mod sessions;
 
@@ -354,6 +355,7 @@ impl State {
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
             Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
             Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
+            Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
                 Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
@@ -384,6 +386,7 @@ impl State {
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,
+            Overlay::Rules(_) => Context::Rules,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)

@@ -4,6 +4,7 @@ use super::audit::Audit;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
+use super::rules::Rules;
 use crate::domain::contract::Command;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
@@ -42,6 +43,8 @@ pub enum Overlay {
     Changes(Box<ChangesCard>),
     /// The ledger of a session.
     Audit(Audit),
+    /// The rules in force for a session.
+    Rules(Rules),
 }
 
 /// What an undo of files would do, before it does it.

@@ -17,6 +17,7 @@ mod panel;
 mod properties;
 mod redeliver;
 mod rows;
+mod rules;
 mod session;
 mod settle;
 mod slash;
@@ -125,6 +126,7 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Picker(verb) => overlay::act(state, verb, fx),
         Action::Find(verb) => find::act(state, verb),
         Action::Undo(verb) => undo::act(state, verb, fx),
+        Action::Rules(verb) => rules::act(state, verb),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),
