@@ -10,6 +10,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+/// The header that carries a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyIn {
+    /// `Authorization: Bearer KEY`.
+    Bearer,
+    /// A header of this name (in lower case) with nothing but the key.
+    Header(&'static str),
+}
+
 /// Where a server is and how it is talked to.
 #[derive(Clone)]
 pub struct Endpoint {
@@ -17,8 +26,10 @@ pub struct Endpoint {
     pub name: String,
     /// Address up to the version: `https://api.openai.com/v1`.
     pub base_url: String,
-    /// The key, sent as `Authorization: Bearer`.
+    /// The key.
     pub key: Option<Key>,
+    /// How the key is sent.
+    pub key_in: KeyIn,
     /// Further headers. Their values are treated as secrets.
     pub headers: Vec<(String, String)>,
     /// Address of a proxy; `none` for no proxy at all; `None` for that of the environment. Loopback takes none.
@@ -47,6 +58,7 @@ impl Endpoint {
             name: name.into(),
             base_url,
             key: None,
+            key_in: KeyIn::Bearer,
             headers: Vec::new(),
             proxy: None,
             extra_body: None,

@@ -5,9 +5,11 @@
 //! `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
 mod arguments;
+pub mod azure;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
+pub mod gemini;
 pub mod http;
 pub mod openai_chat;
 pub mod openai_responses;
