@@ -18,6 +18,7 @@ pub mod machine;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+pub mod rules;
 mod search;
 pub mod step;
 #[cfg(test)]
@@ -29,3 +30,4 @@ pub mod worktree;
 pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
+pub use rules::{Book, RuleBook};

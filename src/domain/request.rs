@@ -25,6 +25,35 @@ pub enum Ask {
     Plan(PlanReview),
     /// The agent's own question.
     Question(Question),
+    /// May rules that somebody else wrote let things run?
+    Trust(Box<TrustRequest>),
+}
+
+/// What can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustWhat {
+    /// A workspace that another program made: its modes are not capped any more, and its rules count.
+    Workspace,
+    /// The `.lisle/permissions.json` of a repository, as it is now.
+    Repository,
+}
+
+/// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustRequest {
+    /// What is to be trusted.
+    pub what: TrustWhat,
+    /// The workspace's folder, or the repository's file.
+    pub path: PathBuf,
+    /// SHA-256 (hex) of the file's bytes; empty for a workspace. A trust covers these bytes and no others.
+    pub hash: String,
+    /// What it says: the file's text, or, where it was trusted before and changed since, the difference by lines that
+    /// begin with `+`, `-` or a blank. Not sanitised.
+    pub text: String,
+    /// It was trusted before and changed since.
+    #[serde(default)]
+    pub changed: bool,
 }
 
 /// May this call run?
@@ -42,6 +71,10 @@ pub struct Approval {
     pub reasons: Vec<String>,
     /// Facts that make it riskier: outside the directory, network, deletes, sudo.
     pub risks: Vec<String>,
+    /// The simple commands of a command line, in order. Empty where the line was not understood: then all that is said
+    /// of it is guessed.
+    #[serde(default)]
+    pub parts: Vec<PartShown>,
     /// The rules that an answer would keep, one for each part that was not allowed before; empty where it is never
     /// remembered.
     #[serde(default)]
@@ -52,6 +85,27 @@ pub struct Approval {
     /// The session was switched to a looser mode since: it would now run without being asked.
     #[serde(default)]
     pub would_run_now: bool,
+}
+
+/// A simple command of a command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartShown {
+    /// As it stands in the line. Not sanitised.
+    pub text: String,
+    /// What becomes of it.
+    pub state: PartState,
+}
+
+/// What becomes of a part of a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartState {
+    /// It only reads: it is not asked for.
+    Reads,
+    /// A rule or an earlier answer allows it.
+    Allowed,
+    /// It is what is asked for.
+    Asked,
 }
 
 /// Is this plan good?
@@ -103,4 +157,6 @@ pub enum Answer {
     PlanDecline,
     /// The answer to a question.
     Reply(String),
+    /// The rules may count, or may not.
+    Trust(bool),
 }

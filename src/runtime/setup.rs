@@ -1,5 +1,6 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
+use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
@@ -85,6 +86,7 @@ pub struct Ground {
     pub store: Store,
     connections: config::Connections,
     cwd: PathBuf,
+    workspace: PathBuf,
     runner: PathBuf,
 }
 
@@ -121,7 +123,7 @@ impl Ground {
             Some(dir) => paths.data.join("workspaces").join(dir),
             None => paths.data.join("workspaces").join("default"),
         };
-        let mut options = Options::new(workspace, &paths.state);
+        let mut options = Options::new(workspace.clone(), &paths.state);
         options.fsync = match settings.fsync {
             settings::Fsync::Always => Fsync::Always,
             settings::Fsync::Normal => Fsync::Normal,
@@ -130,7 +132,7 @@ impl Ground {
         let store = Store::open(options)?;
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
-        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
+        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
     }
 
     /// Looks for model servers on the usual ports of this machine, where that may be done at all. Only for those who are about
@@ -188,6 +190,7 @@ impl Ground {
             store: self.store.clone(),
             connections: self.open_connections(),
             tools: Registry::standard(),
+            rules: Arc::new(self.rules()),
             settings: agent::Settings {
                 mode: self.wanted.mode.unwrap_or(self.settings.permissions.mode),
                 cycle: self.settings.permissions.cycle.clone(),
@@ -196,7 +199,7 @@ impl Ground {
                 policy: policy(&self.settings, enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
-                own_dirs: self.paths.own_dirs(),
+                own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
                 sandbox: sandbox::describe(enforced),
                 inbox: self.inbox(),
@@ -207,6 +210,24 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// lisle's own folders, and the rules of the workspace wherever they lie.
+    fn own_dirs(&self) -> Vec<PathBuf> {
+        let mut own = self.paths.own_dirs();
+        own.push(self.workspace.join("permissions.json"));
+        own
+    }
+
+    /// The files of rules.
+    #[must_use]
+    pub fn rules(&self) -> Files {
+        Files::new(Places {
+            config: self.paths.config.clone(),
+            workspace: self.workspace.clone(),
+            foreign: self.store.is_foreign(),
+            home: std::env::home_dir(),
+        })
     }
 
     fn inbox(&self) -> agent::Inbox {

@@ -10,12 +10,11 @@ use crate::domain::ids::{At, CallId, MessageId, RequestId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Plan, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
-use crate::domain::request::{Approval, Ask, PlanReview, Question, Request};
-use crate::domain::rule::RuleScope;
+use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
-use crate::permit::{self, Allowed, Grant, Verdict};
+use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError, Stop, retry};
 use crate::tools::RunError;
 use std::path::PathBuf;
@@ -305,20 +304,19 @@ impl Machine {
             return;
         }
         let mode = self.mode_for(call);
-        let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
+        let verdict = permit::decide(self.rules.policy, mode, &self.law, &facts, self.rules.headless);
+        self.count_hits(&verdict);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
             self.strike();
         }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
-                Verdict::Deny(
-                    "The same call with the same input came three times in a row. Do something else.".to_owned(),
-                )
+                let reason = "The same call with the same input came three times in a row. Do something else.";
+                Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
             }
             Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
                 reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
-                risks: Vec::new(),
-                grant: None,
+                ..permit::Question::default()
             }),
             other => other,
         };
@@ -326,14 +324,20 @@ impl Machine {
             Verdict::Allow(allowed) => {
                 let authority = match allowed {
                     Allowed::ByMode => Authority::Mode,
-                    Allowed::ByGrant(grant) => Authority::Grant(grant),
+                    Allowed::BySetting(setting) => Authority::Rule(setting.to_owned()),
+                    Allowed::ByRules(ruled) if ruled.by_answer => Authority::Grant(ruled.words),
+                    Allowed::ByRules(ruled) => Authority::Rule(ruled.words),
                 };
                 self.run_call(now, call, facts, authority, out);
             }
-            Verdict::Deny(reason) => {
+            Verdict::Deny(Refusal { reason, rule }) => {
                 // Explore asks nobody, so nobody was missing.
                 let asks = self.rules.headless && mode != Mode::Explore;
-                let authority = if asks { Authority::Nobody } else { Authority::Mode };
+                let authority = match rule {
+                    Some(ruled) => Authority::Rule(ruled.words),
+                    None if asks => Authority::Nobody,
+                    None => Authority::Mode,
+                };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
             Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
@@ -351,7 +355,7 @@ impl Machine {
             return false;
         }
         let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && question.grant.is_some()
+        plain && !question.offers.is_empty()
     }
 
     /// Whether this is the third equal call in a row.
@@ -386,6 +390,7 @@ impl Machine {
     }
 
     fn ask(&mut self, now: At, call: &Call, facts: CallFacts, question: permit::Question, out: &mut Vec<Step>) {
+        let parts = parts(self.rules.policy.hold, &facts);
         let request = Request {
             id: self.request_id(now),
             ask: Ask::Approval(Box::new(Approval {
@@ -395,13 +400,14 @@ impl Machine {
                 proposal: facts.proposal.clone(),
                 reasons: question.reasons,
                 risks: question.risks,
-                scopes: question.grant.iter().map(|_| RuleScope::Session).collect(),
-                offers: question.grant.iter().map(Grant::offer).collect(),
+                parts,
+                offers: question.offers,
+                scopes: question.scopes,
                 would_run_now: false,
             })),
         };
         let Some(one) = self.open_call(&call.id) else { return };
-        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts, grant: question.grant }));
+        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts }));
         out.push(Step::Emit(Event::Asked(Box::new(request))));
     }
 
@@ -665,6 +671,14 @@ impl Machine {
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Stopped, out);
     }
+}
+
+/// The parts of a command for the user who is asked.
+fn parts(hold: permit::shell::Hold, facts: &CallFacts) -> Vec<PartShown> {
+    let Proposal::Command { command, .. } = &facts.proposal else { return Vec::new() };
+    let state = |reads: bool| if reads { PartState::Reads } else { PartState::Asked };
+    let judged = permit::shell::judge(command, hold).parts;
+    judged.into_iter().map(|part| PartShown { text: part.text, state: state(part.reads) }).collect()
 }
 
 fn stopped_text(so_far: &str) -> String {
