@@ -74,9 +74,23 @@ impl Endpoint {
     /// table, then nothing and 0.
     #[must_use]
     pub fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
+        let known = self.known(model);
+        (known.window, known.price(usage))
+    }
+
+    /// All that is known of a model: the configuration's word first, then the built-in table.
+    #[must_use]
+    pub fn known(&self, model: &str) -> Figures {
         let own = self.figures.get(model).copied().unwrap_or_default();
         let known = built_in(model);
-        (own.window.or(known.window), own.prices.or(known.prices).map_or(0.0, |prices| prices.of(usage)))
+        Figures {
+            window: own.window.or(known.window),
+            output: own.output.or(known.output),
+            thinks: own.thinks.or(known.thinks),
+            prices: own.prices.or(known.prices),
+            // Prices of the user's own hold for prompts of any length.
+            long: if own.prices.is_some() { own.long } else { known.long },
+        }
     }
 
     /// The name of the server alone: no port, no path, nothing secret.
@@ -207,8 +221,8 @@ mod tests {
         let usage = RequestUsage { input: 1_000_000, output: 0, ..Default::default() };
         assert_eq!(endpoint.figures("gpt-4o", usage), (Some(128_000), 2.5));
         assert_eq!(endpoint.figures("llama", usage), (None, 0.0));
-        endpoint.figures.insert("llama".into(), Figures { window: Some(8_192), prices: None });
-        endpoint.figures.insert("gpt-4o".into(), Figures { window: Some(1_000), prices: None });
+        endpoint.figures.insert("llama".into(), Figures { window: Some(8_192), ..Figures::default() });
+        endpoint.figures.insert("gpt-4o".into(), Figures { window: Some(1_000), ..Figures::default() });
         assert_eq!(endpoint.figures("llama", usage), (Some(8_192), 0.0));
         assert_eq!(endpoint.figures("gpt-4o", usage), (Some(1_000), 2.5));
     }

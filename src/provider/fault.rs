@@ -56,7 +56,8 @@ impl Peer {
                 .or_else(|| text("retry-after").and_then(|value| seconds(value).or_else(|| until(value, now))))
                 .or_else(|| wait_in_words(&said.message))
                 .or_else(|| json.as_ref().and_then(reset::in_body))
-                .or_else(|| reset::in_headers(headers, now));
+                .or_else(|| reset::in_headers(headers, now))
+                .or_else(|| refilled(headers, now));
             if let Some(wait) = error.after.filter(|wait| *wait > super::retry::LONGEST) {
                 error.text.push_str(&format!(" It asks to wait {} minutes.", wait.as_secs().div_ceil(60)));
             }
@@ -282,6 +283,17 @@ fn seconds(text: &str) -> Option<Duration> {
 fn until(text: &str, now: i64) -> Option<Duration> {
     let at = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
     Some(Duration::from_secs(u64::try_from(at.as_second().saturating_sub(now)).unwrap_or(0)))
+}
+
+/// The time until all limits that are used up are refilled, in Anthropic's headers.
+fn refilled(headers: &HeaderMap, now: i64) -> Option<Duration> {
+    let text = |name: String| headers.get(name)?.to_str().ok();
+    let waits = ["requests", "tokens", "input-tokens", "output-tokens"].into_iter().filter_map(|what| {
+        text(format!("anthropic-ratelimit-{what}-remaining")).filter(|left| left.trim() == "0")?;
+        let at: jiff::Timestamp = text(format!("anthropic-ratelimit-{what}-reset"))?.trim().parse().ok()?;
+        Some(Duration::from_secs(u64::try_from(at.as_second().saturating_sub(now)).unwrap_or(0)))
+    });
+    waits.max()
 }
 
 /// The time in "Please try again in 6m1.5s", as servers write it that send no header.

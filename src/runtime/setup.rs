@@ -7,6 +7,7 @@ use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
+use crate::provider::anthropic::Anthropic;
 use crate::provider::azure::{Place, at_azure};
 use crate::provider::figures::{Figures, Prices};
 use crate::provider::gemini::Gemini;
@@ -268,8 +269,7 @@ impl Ground {
                 usable(openai(endpoint, place, one), info)
             }
             Kind::Gemini => usable(Gemini::new(self.endpoint(one)).map(shared), info),
-            // Its wire is not spoken yet; `missing` says so, and it was left out above.
-            Kind::Anthropic => None,
+            Kind::Anthropic => usable(Anthropic::new(self.endpoint(one)).map(shared), info),
         }
     }
 
@@ -335,6 +335,7 @@ fn figures(said: &settings::Figures) -> Figures {
         input,
         output,
         cached: said.cache_read.unwrap_or(input),
+        written: said.cache_write,
     });
-    Figures { window: said.window, prices }
+    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
 }

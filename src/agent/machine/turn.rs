@@ -142,6 +142,12 @@ impl Machine {
     }
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
+        // A response may be counted more than once, each time up to then.
+        if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn
+            && let Some((before, its_cost)) = response.used.replace((used, cost))
+        {
+            self.meta.usage.take_back(before, its_cost);
+        }
         self.meta.usage.add(used, cost, window);
         self.changed(out);
     }
@@ -181,14 +187,18 @@ impl Machine {
                 self.fail(now, plain_failure("provider_error", "Withheld", "The provider withheld the answer."), out);
                 return;
             }
-            Stop::Done | Stop::Calls | Stop::Other(_) => {}
+            Stop::Done | Stop::Calls | Stop::Paused | Stop::Other(_) => {}
         }
         if !ends {
             self.propose(now, response.turn, response.calls, out);
         } else if empty {
             let text = "The model sent an empty answer. Try again, or choose another model with /model.";
             self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
-        } else if !self.deliver_steers(now, out) {
+        } else if self.deliver_steers(now, out) {
+            // The model is asked again, with what the user said.
+        } else if stop == Stop::Paused {
+            self.request(now, out);
+        } else {
             self.end_turn(now, TurnEnd::Done, out);
         }
     }

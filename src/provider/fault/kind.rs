@@ -142,6 +142,15 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
             false,
         );
     }
+    if says(NO_MILLION) {
+        return make(
+            "invalid_request",
+            "No context of a million tokens",
+            "{host} does not give this account the model's large context",
+            "Choose the model without `[1m]` at its end, or compact the conversation.",
+            false,
+        );
+    }
     if status == 429 || is(&["rate_limit", "too_many_requests"]) {
         return make("rate_limited", "Too many requests", "{host} asks to wait", WAIT, true);
     }
@@ -149,6 +158,7 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
         return make("service_unavailable", "The server is overloaded", "{host} has too much to do", WAIT, true);
     }
     if is(&["model_not_found", "invalid_model", "model_not_exist", "deploymentnotfound"])
+        || (is(&["not_found_error"]) && message.starts_with("model:"))
         || (matches!(status, 0 | 400 | 404 | 422) && message.contains("model") && says(NO_MODEL))
     {
         return make("invalid_model", "No such model", "{host} does not know the model", CHECK_MODEL, false);
@@ -245,6 +255,8 @@ const NO_CREDIT: &[&str] = &[
     "credits are depleted",
     "requires more credits",
 ];
+/// Anthropic's words for an account that may not use a context of a million tokens.
+const NO_MILLION: &[&str] = &["long context beta", "required for long context", "context-1m"];
 const NO_MODEL: &[&str] = &[
     "not found",
     "does not exist",
