@@ -93,7 +93,8 @@ impl Http {
         }
         let client = builder.build().map_err(|error| peer.transport(&error))?;
         let base = endpoint.base_url.trim().trim_end_matches('/');
-        let base = base.strip_suffix("/chat/completions").unwrap_or(base).to_owned();
+        let whole = ["/chat/completions", "/responses"].into_iter().find_map(|end| base.strip_suffix(end));
+        let base = whole.unwrap_or(base).to_owned();
         Ok(Self { inner: Arc::new(Inner { endpoint, client, peer, base, headers }) })
     }
 

@@ -6,9 +6,11 @@
 
 pub mod anthropic;
 mod arguments;
+pub mod azure;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
+pub mod gemini;
 pub mod http;
 pub mod openai_chat;
 pub mod openai_responses;

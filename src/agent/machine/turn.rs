@@ -710,7 +710,9 @@ fn failure_row(error: ProviderError) -> Failure {
         "invalid_api_key" | "invalid_credentials" | "billing_error" => {
             vec![FailureAction::Retry, FailureAction::Model, FailureAction::Settings]
         }
-        "invalid_model" | "model_no_tool_support" => vec![FailureAction::Model],
+        "invalid_model" => vec![FailureAction::Model],
+        // It is asked without tools then.
+        "model_no_tool_support" => vec![FailureAction::Model, FailureAction::Retry],
         "context_overflow" => vec![FailureAction::NewSession],
         _ => vec![FailureAction::Retry, FailureAction::Model],
     };

@@ -263,7 +263,7 @@ choice! {
 choice! {
     /// Which of OpenAI's interfaces.
     Api {
-        /// Chat completions.
+        /// Chat completions, which every server of the kind speaks.
         #[default]
         Chat = "chat",
         /// Responses.
@@ -278,8 +278,10 @@ pub struct Connection {
     pub provider: ProviderKind,
     /// The server up to its version (`https://api.example/v1`); `None` for the vendor's own.
     pub base_url: Option<String>,
-    /// Which of OpenAI's interfaces.
-    pub api: Api,
+    /// Which of OpenAI's interfaces; `None` for the one that fits the server.
+    pub api: Option<Api>,
+    /// The version of Azure's interface.
+    pub api_version: Option<String>,
     /// The variable of the environment that holds its key.
     pub key_env: Option<String>,
     /// Models known without asking the server.
@@ -454,7 +456,8 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
     let provider = section.choice_of("provider", ProviderKind::CHOICES);
     let owned = |key| section.text(key).map(|(text, _)| text);
     out.base_url = section.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
-    section.choice("api", Api::CHOICES, &mut out.api);
+    out.api = section.choice_of("api", Api::CHOICES).flatten();
+    out.api_version = owned("api_version");
     out.key_env = section.variable("key_env");
     out.models = section.list("models", "a name", |text| Some(text.to_owned())).unwrap_or_default();
     out.default_model = owned("default_model").or_else(|| out.models.first().cloned());

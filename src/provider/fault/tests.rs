@@ -362,3 +362,88 @@ fn a_redirect_names_where_it_goes_without_its_query() {
     assert!(error.text.contains("elsewhere.test") && !error.text.contains("abc"), "{}", error.text);
     assert!(!error.retry);
 }
+
+#[test]
+fn what_google_and_azure_say() {
+    let quota = |id: &str| {
+        format!(
+            r#"{{"error":{{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{{"quotaId":"{id}"}}]}},{{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}}]}}}}"#
+        )
+    };
+    let error = status(429, &quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"));
+    assert_eq!((error.code, error.retry, error.after), ("rate_limited", true, Some(Duration::from_millis(34_500))));
+    let error = status(429, &quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"));
+    assert_eq!((error.code, error.retry), ("rate_limited", false));
+    let table: &[(u16, &str, &str, bool)] = &[
+        (
+            400,
+            r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}"#,
+            "invalid_api_key",
+            false,
+        ),
+        (403, r#"{"error":{"code":403,"message":"x","status":"PERMISSION_DENIED"}}"#, "invalid_api_key", false),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+            "context_overflow",
+            false,
+        ),
+        (
+            404,
+            r#"{"error":{"code":404,"message":"models/x is not found for API version v1beta, or is not supported for generateContent.","status":"NOT_FOUND"}}"#,
+            "invalid_model",
+            false,
+        ),
+        (
+            429,
+            r#"{"error":{"code":429,"message":"Your prepayment credits are depleted.","status":"RESOURCE_EXHAUSTED"}}"#,
+            "billing_error",
+            false,
+        ),
+        (503, r#"{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}"#, "service_unavailable", true),
+        (
+            404,
+            r#"{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}"#,
+            "invalid_model",
+            false,
+        ),
+        (
+            400,
+            r#"{"error":{"code":"content_filter","message":"The response was filtered.","param":"prompt","status":400}}"#,
+            "invalid_request",
+            false,
+        ),
+        (400, r#"{"error":{"message":"input length exceeds the context length"}}"#, "context_overflow", false),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"request (3031 tokens) exceeds the available context size (2048 tokens), try increasing it","type":"exceed_context_size_error"}}"#,
+            "context_overflow",
+            false,
+        ),
+    ];
+    for (number, body, code, retry) in table {
+        let error = status(*number, body);
+        assert_eq!((error.code, error.retry), (*code, *retry), "{number} {body}");
+    }
+}
+
+#[test]
+fn when_a_limit_is_refilled() {
+    let after = |list: &[(&'static str, &'static str)]| {
+        let mut headers = HeaderMap::new();
+        for (name, value) in list {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        peer().status(429, &headers, "", 1_700_000_000).after
+    };
+    let seconds = |seconds: u64| Some(Duration::from_secs(seconds));
+    let (requests, tokens) = ("x-ratelimit-reset-requests", "x-ratelimit-reset-tokens");
+    assert_eq!(after(&[(requests, "1s"), (tokens, "6m0s")]), seconds(1));
+    assert_eq!(after(&[(requests, "1s"), (tokens, "6m0s"), ("x-ratelimit-remaining-tokens", "0")]), seconds(360));
+    assert_eq!(after(&[(requests, "1s"), ("retry-after", "7")]), seconds(7));
+    assert_eq!(after(&[("x-ratelimit-reset", "1700000030")]), seconds(30));
+    assert_eq!(after(&[("x-ratelimit-reset", "1700000030000")]), seconds(30));
+    assert_eq!(after(&[("x-ratelimit-reset", "12")]), seconds(12));
+    assert_eq!(after(&[("x-ratelimit-reset", "1600000000")]), seconds(0));
+    assert_eq!(after(&[("x-ratelimit-reset", "soon")]), None);
+}
