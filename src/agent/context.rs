@@ -3,7 +3,7 @@
 //! Every tool call has exactly one result, whatever the file holds, because providers refuse a conversation otherwise.
 
 use crate::domain::ids::CallId;
-use crate::domain::message::{Body, InfoKind, Message};
+use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::provider::{Call, CallResult, Item, Reply};
 use std::collections::HashMap;
 
@@ -45,6 +45,11 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
                 );
             }
             Body::Info(info) if info.kind == InfoKind::Interrupted => out.interrupted = true,
+            // What was said before it is told in its own words.
+            Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) => {
+                out = Builder::default();
+                out.user(carried);
+            }
             Body::Info(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_) => {}
         }
     }
@@ -115,7 +120,7 @@ impl Builder {
 mod tests {
     use super::*;
     use crate::domain::ids::{At, MessageId};
-    use crate::domain::message::{AssistantText, Info, UserText};
+    use crate::domain::message::{AssistantText, UserText};
     use crate::domain::notice::Level;
     use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
     use proptest::prelude::*;
@@ -143,7 +148,7 @@ mod tests {
         })))
     }
     fn stopped() -> Message {
-        row(Body::Info(Info { text: "Stopped".into(), level: Level::Info, kind: InfoKind::Interrupted }))
+        row(Body::Info(Info { text: "Stopped".into(), level: Level::Info, kind: InfoKind::Interrupted, carried: None }))
     }
 
     #[test]
@@ -166,6 +171,18 @@ mod tests {
         let items = items(&rows);
         assert!(matches!(&items[1], Item::Assistant(reply) if reply.text == "I wo"));
         assert!(matches!(&items[2], Item::User(text) if text.starts_with(STOPPED_HINT)));
+    }
+
+    #[test]
+    fn a_compaction_begins_anew_with_what_it_carries() {
+        let compacted = |carried: Option<&str>| {
+            let (text, carried) = ("Compacted".to_owned(), carried.map(str::to_owned));
+            row(Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
+        };
+        let rows = [user("hi"), tool("a", Some("1")), compacted(Some("what was")), user("more")];
+        assert_eq!(items(&rows), [Item::User("what was".into()), Item::User("more".into())]);
+        let theirs = [user("hi"), compacted(None), user("more")];
+        assert_eq!(items(&theirs).len(), 2, "one without words cuts nothing off");
     }
 
     #[test]

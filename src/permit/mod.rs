@@ -6,11 +6,13 @@
 mod decide;
 mod sandbox;
 pub mod shell;
+mod struck;
 #[cfg(test)]
 mod tests;
 
 pub use decide::decide;
 pub use sandbox::sandbox;
+pub use struck::{Struck, hold_struck};
 
 /// An answer that holds for the rest of a session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -152,6 +152,7 @@ pub mod places;
 pub mod read;
 pub mod registry;
 pub mod seen;
+pub mod step;
 pub mod submit_plan;
 pub mod text;
 pub mod todo;

@@ -60,6 +60,7 @@ impl Lane {
             Act::Model { connection, .. } => connection.clone(),
             _ => None,
         };
+        self.look_at_plan(&act).await;
         self.input(Input::Act(act)).await;
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
@@ -276,6 +277,7 @@ fn leads_to_a_request(act: &Act) -> bool {
         Act::Send { .. } | Act::Steer { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => true,
         Act::Stop
         | Act::Mode { .. }
+        | Act::DropPlan
         | Act::Model { .. }
         | Act::Thinking(_)
         | Act::Rename { .. }

@@ -166,6 +166,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             panel::sync(state, id, Some(&request));
         }
         Event::Todo(items) => open.todo = items,
+        Event::Plan(plan) => open.plan = plan,
         Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
@@ -208,7 +209,7 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
-    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, draft } = snapshot;
+    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, plan, draft } = snapshot;
     let mut apart = false;
     if !state.open.contains_key(id) {
         apart = meta.worktree.is_some();
@@ -226,6 +227,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
+    open.plan = plan;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
         // A call or a question that waits belongs to a turn; a plan waits without one.

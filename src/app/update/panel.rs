@@ -104,7 +104,7 @@ pub(super) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &
 
 fn focus_plan(state: &mut State, fx: &mut Vec<Effect>) {
     let found = state.current_open_mut().and_then(|open| {
-        let request = open.plan()?;
+        let request = open.waiting_plan()?;
         if open.panel.as_ref().is_none_or(|panel| panel.request != request.id) {
             open.panel = Some(Panel::new(request));
         }

@@ -25,6 +25,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::ConfirmQuit) => "quit?",
+        Some(Overlay::Audit(_)) => "audit",
     }
 }
 
