@@ -278,8 +278,10 @@ actions! {
         Confirm "confirm" "give the selected answer" [Approval Plan Question];
         Once "once" "yes, this once" [Approval];
         Session "session" "yes, for this session" [Approval];
+        Workspace "workspace" "yes, for this workspace" [Approval];
         No "no" "no" [Approval];
         Reason "reason" "no, and say why" [Approval];
+        Instead "instead" "edit the command first" [Approval];
         PlanToAsk "plan_to_ask" "approve, go to Ask to Edit" [Plan];
         PlanToExecute "plan_to_execute" "approve, go to Execute" [Plan];
         PlanChanges "plan_changes" "request changes" [Plan];

@@ -5,7 +5,7 @@ use super::figures::{Figures, built_in};
 pub use crate::domain::secret::Key;
 use crate::domain::usage::RequestUsage;
 use reqwest::Url;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -108,6 +108,18 @@ impl fmt::Debug for Endpoint {
             .field("models", &self.models)
             .field("default_model", &self.default_model)
             .finish_non_exhaustive()
+    }
+}
+
+/// Lays `extra` over a request's body; `null` takes a field out.
+pub(super) fn lay_over(body: &mut Map<String, Value>, extra: Option<&Value>) {
+    let Some(Value::Object(extra)) = extra else { return };
+    for (key, value) in extra {
+        if value.is_null() {
+            body.shift_remove(key);
+        } else {
+            body.insert(key.clone(), value.clone());
+        }
     }
 }
 

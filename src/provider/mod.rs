@@ -4,11 +4,13 @@
 //! keys and no vendors, `fault` puts failures into words, `figures` knows windows and prices. A folder a vendor;
 //! `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
+mod arguments;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
 pub mod http;
 pub mod openai_chat;
+mod reading;
 pub mod rehearsal;
 pub mod retry;
 pub mod sse;

@@ -17,14 +17,20 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+mod calls;
 pub mod environment;
 #[cfg(target_os = "linux")]
 pub mod hold;
+#[cfg(target_os = "linux")]
+mod mounts;
+pub mod places;
 pub mod process;
 mod profile;
+pub mod repository;
 pub mod run;
 
-pub use profile::Profile;
+pub use profile::{Bounds, Namespaces, Profile};
 
 /// The first argument that makes lisle the parent of a command.
 pub const WORD: &str = "__run";
@@ -183,7 +189,13 @@ mod tests {
         let call = Invocation {
             timeout: Duration::from_millis(1_500),
             output_limit: 7,
-            profile: Profile::ReadOnly { writable: vec!["/a b".into(), "/c".into()] },
+            profile: Profile::Workspace(Bounds {
+                writable: vec!["/a b".into(), "/c".into()],
+                protected: vec!["/c/d".into()],
+                pinned: vec!["/c/e".into()],
+                masked: vec!["/f".into()],
+                namespaces: Namespaces::With,
+            }),
             command: vec!["/bin/bash".into(), "-c".into(), "-- echo".into()],
         };
         assert_eq!(Invocation::parse(&call.arguments()[1..]), Ok(call));

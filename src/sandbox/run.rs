@@ -59,8 +59,8 @@ fn start(call: &Invocation) -> Result<Parent, String> {
     let second = write.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
     let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
     let temp = match &call.profile {
-        Profile::Open => None,
-        Profile::ReadOnly { .. } => Some(Temp::new()?),
+        Profile::Open | Profile::Workspace(_) => None,
+        Profile::ReadOnly(_) => Some(Temp::new()?),
     };
     let (program, arguments) = line(call, temp.as_ref())?;
     let mut command = Command::new(&program);
@@ -95,24 +95,22 @@ fn start(call: &Invocation) -> Result<Parent, String> {
 
 /// The program and its arguments: lisle again, where the command is closed in first.
 fn line(call: &Invocation, temp: Option<&Temp>) -> Result<(OsString, Vec<OsString>), String> {
-    let Profile::ReadOnly { writable } = &call.profile else {
+    let mut profile = call.profile.clone();
+    let Some(bounds) = profile.bounds_mut() else {
         let (program, arguments) = call.command.split_first().ok_or("there is no command")?;
         return Ok((program.clone(), arguments.to_vec()));
     };
+    bounds.writable.extend(temp.map(|temp| temp.0.clone()));
     #[cfg(target_os = "linux")]
     {
-        let all = writable.iter().chain(temp.map(|temp| &temp.0)).cloned().collect();
         let mut out: Vec<OsString> = vec![super::hold::WORD.into()];
-        out.extend(Profile::ReadOnly { writable: all }.arguments());
+        out.extend(profile.arguments());
         out.push("--".into());
         out.extend(call.command.iter().cloned());
         Ok(("/proc/self/exe".into(), out))
     }
     #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (writable, temp);
-        Err("commands cannot be closed in on this system".to_owned())
-    }
+    super::seatbelt::line(&profile, &call.command)
 }
 
 /// A folder for temporary files that nobody else uses, removed with everything in it.

@@ -6,7 +6,7 @@ use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
+use crate::sandbox::{Bounds, Ended, GRACE, Invocation, Profile, Report, environment, process};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -146,7 +146,9 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     }
     let profile = match with.sandbox {
         Sandbox::None => Profile::Open,
-        Sandbox::ReadOnly => Profile::ReadOnly { writable: vec![place.session_dir.join("data")] },
+        Sandbox::ReadOnly => {
+            Profile::ReadOnly(Bounds { writable: vec![place.session_dir.join("data")], ..Bounds::default() })
+        }
     };
     let mut child = spawn(&place.runner, &place.cwd, command, timeout, profile).map_err(|e| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), place.cwd.display())

@@ -28,7 +28,18 @@ pub struct Underway {
     pub stage: Stage,
     /// When its tool was started.
     pub started: Option<At>,
+    /// The user changed its command.
+    pub edited: Option<Edited>,
     reads_only: bool,
+}
+
+/// A command that the user changed before it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// What the model had proposed.
+    pub proposed: String,
+    /// Nothing was asked about it since: writing it was the answer.
+    pub fresh: bool,
 }
 
 /// How far a call is.
@@ -62,7 +73,7 @@ pub struct Asking {
 impl Batch {
     /// Adds a call with its row.
     pub fn push(&mut self, call: Call, row: Message, reads_only: bool) {
-        self.calls.push(Underway { call, row, stage: Stage::Proposed, started: None, reads_only });
+        self.calls.push(Underway { call, row, stage: Stage::Proposed, started: None, edited: None, reads_only });
     }
 
     /// The call of that id that has no result yet.
@@ -157,10 +168,21 @@ impl Underway {
         }
     }
 
+    /// The words about a change by the user that the model is to see before the result.
+    fn changed_by_user(&self) -> Option<String> {
+        let edited = self.edited.as_ref()?;
+        let now = self.call.input.get("command").and_then(serde_json::Value::as_str)?;
+        let proposed = &edited.proposed;
+        Some(format!("The user changed the command before it ran: {now}\nYou had proposed: {proposed}\n\n"))
+    }
+
     /// Gives the call its result.
-    pub fn finish(&mut self, now: At, failed: bool, text: String, figures: ToolFigures) {
+    pub fn finish(&mut self, now: At, failed: bool, mut text: String, figures: ToolFigures) {
         let millis = self.started.map(|from| now.since(from));
         self.stage = Stage::Done;
+        if let Some(words) = self.changed_by_user() {
+            text.insert_str(0, &words);
+        }
         if let Some(tool) = self.tool() {
             tool.status = if failed { ToolStatus::Error } else { ToolStatus::Completed };
             tool.result = Some(text);

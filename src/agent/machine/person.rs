@@ -1,6 +1,6 @@
 //! What the user does to a session: messages, answers, modes, names.
 
-use super::batch::Stage;
+use super::batch::{Asking, Edited, Stage};
 use super::{Machine, Work, notice};
 use crate::agent::step::Step;
 use crate::domain::Event;
@@ -10,7 +10,7 @@ use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
 use crate::domain::session::TitleFrom;
-use crate::domain::tool::ToolFigures;
+use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
 
 impl Machine {
@@ -115,6 +115,7 @@ impl Machine {
                     }
                     self.run_call(now, &call, asking.facts, Authority::Grant(words), out);
                 }
+                Answer::Instead(command) => self.instead(now, request, &call.id, &asking, command, out),
                 Answer::No(reason) => self.refused(now, &call.id, reason, out),
                 _ => out.push(stale_answer()),
             },
@@ -137,6 +138,52 @@ impl Machine {
             }
             _ => out.push(stale_answer()),
         }
+    }
+
+    /// Runs another command in the place of the one that was asked about: its facts are gathered and judged from the start.
+    fn instead(
+        &mut self,
+        now: At,
+        request: &RequestId,
+        id: &CallId,
+        asking: &Asking,
+        command: String,
+        out: &mut Vec<Step>,
+    ) {
+        let Proposal::Command { command: proposed, .. } = &asking.facts.proposal else {
+            out.push(notice(Level::Warning, "Only a command can be changed before it runs.", "Say no, and why."));
+            return;
+        };
+        if command.trim().is_empty() {
+            out.push(notice(Level::Warning, "There is no command to run.", "Write one, or say no."));
+            return;
+        }
+        let run = self.run;
+        let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
+        let Some(one) = batch.open(id) else { return };
+        if command == *proposed {
+            let call = one.call.clone();
+            out.push(Step::Emit(Event::Settled { request: request.clone() }));
+            self.run_call(now, &call, asking.facts.clone(), Authority::Person, out);
+            return;
+        }
+        // What the model proposed first stays known, however often it is changed.
+        let first = one.edited.take().map_or_else(|| proposed.clone(), |edited| edited.proposed);
+        one.edited = Some(Edited { proposed: first, fresh: true });
+        let Some(input) = one.call.input.as_object_mut() else { return };
+        input.insert("command".to_owned(), command.clone().into());
+        one.stage = Stage::Inspecting;
+        let (call, input) = (one.call.clone(), one.call.input.clone());
+        if let Some(tool) = one.tool() {
+            tool.input = input;
+            tool.subject = command;
+        }
+        let row = one.row.clone();
+        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+        // What runs later is never another command than the one on disk.
+        out.push(Step::Live(row.clone(), Safety::Synced));
+        out.push(Step::Emit(Event::Row(Box::new(row))));
+        out.push(Step::Inspect(run, call));
     }
 
     fn refused(&mut self, now: At, call: &CallId, reason: Option<String>, out: &mut Vec<Step>) {

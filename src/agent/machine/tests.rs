@@ -306,6 +306,111 @@ fn asking_once_session_and_no() {
     assert!(runs(&steps).is_empty(), "the first answer counts");
 }
 
+/// A machine that asks about `cargo test`, and the request.
+fn asks_about_a_command() -> (Bench, RequestId) {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.chunk(Chunk::Call(Call { id: CallId::new("a"), name: "bash".into(), input: json!({"command": "cargo test"}) }));
+    b.stop_with(Stop::Calls);
+    b.found("a", command("cargo test"));
+    let id = b.asked().id;
+    (b, id)
+}
+
+#[test]
+fn a_command_that_the_user_changed_is_judged_anew() {
+    let instead = |request: &RequestId, text: &str| Act::Answer {
+        request: request.clone(),
+        answer: Answer::Instead(text.to_owned()),
+    };
+    // (what the user writes, whether it runs without another question)
+    for (text, runs_at_once) in [
+        ("cargo test --lib", true),
+        ("ls", true),
+        ("rm -rf /", false),
+        ("echo x > .git/hooks/pre-commit", false),
+        ("cat ~/.ssh/id_ed25519", false),
+        ("cargo test\u{200b}", false),
+    ] {
+        let (mut b, id) = asks_about_a_command();
+        let steps = b.act(instead(&id, text));
+        assert!(steps.contains(&Step::Emit(Event::Settled { request: id.clone() })), "{text}");
+        let asked_for = steps.iter().find_map(|step| match step {
+            Step::Inspect(_, call) => Some(call.input.clone()),
+            _ => None,
+        });
+        assert_eq!(asked_for, Some(json!({"command": text})), "its facts are gathered");
+        assert!(runs(&steps).is_empty(), "{text}: nothing runs before that");
+        let on_disk = steps.iter().any(|step| match step {
+            Step::Live(row, Safety::Synced) => row.tool().is_some_and(|tool| tool.input["command"] == text),
+            _ => false,
+        });
+        assert!(on_disk, "{text}");
+        let steps = b.found("a", command(text));
+        assert_eq!(!runs(&steps).is_empty(), runs_at_once, "{text}");
+        if !runs_at_once {
+            let again = b.asked().id;
+            assert_ne!(again, id);
+            b.act(Act::Answer { request: again, answer: Answer::Once });
+        }
+        let call = b.call("a");
+        assert_eq!((call.subject.as_str(), &call.input["command"]), (text, &json!(text)));
+        let decision = call.decision.unwrap();
+        assert_eq!((decision.allowed, &decision.authority), (true, &Authority::Person), "{text}");
+        assert!(decision.reason.contains("cargo test"), "{}", decision.reason);
+        b.ran("a", "output");
+        let result = b.call("a").result.unwrap();
+        assert_eq!(
+            result,
+            format!("The user changed the command before it ran: {text}\nYou had proposed: cargo test\n\noutput")
+        );
+    }
+}
+
+#[test]
+fn a_change_of_a_command_that_is_none() {
+    // The same text is a yes.
+    let (mut b, id) = asks_about_a_command();
+    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::Instead("cargo test".into()) });
+    assert_eq!(runs(&steps), ["a"]);
+    b.ran("a", "ok");
+    assert_eq!(b.call("a").result.as_deref(), Some("ok"));
+    // None is no answer, and the request waits on.
+    let (mut b, id) = asks_about_a_command();
+    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::Instead(" \n".into()) });
+    assert!(runs(&steps).is_empty());
+    assert_eq!(b.asked().id, id);
+    // What is no command has none.
+    let mut b = Bench::new(Mode::Ask);
+    b.send("go");
+    b.calls(&[("a", "write")]);
+    b.found("a", write("/w/x"));
+    let id = b.asked().id;
+    b.act(Act::Answer { request: id.clone(), answer: Answer::Instead("ls".into()) });
+    assert_eq!(b.asked().id, id);
+}
+
+#[test]
+fn a_changed_command_runs_in_no_stricter_mode_and_not_when_its_facts_change() {
+    let (mut b, id) = asks_about_a_command();
+    b.act(Act::Answer { request: id, answer: Answer::Instead("cargo test --lib".into()) });
+    b.act(Act::Mode { mode: Mode::Explore, drop_plan: false });
+    assert!(runs(&b.found("a", command("cargo test --lib"))).is_empty());
+    let call = b.call("a");
+    assert!(!call.decision.unwrap().allowed);
+    assert!(call.result.unwrap().starts_with("The user changed the command"));
+
+    let (mut b, id) = asks_about_a_command();
+    b.act(Act::Answer { request: id, answer: Answer::Instead("cargo test --lib".into()) });
+    assert_eq!(runs(&b.found("a", command("cargo test --lib"))), ["a"]);
+    let mut elsewhere = command("cargo test --lib");
+    elsewhere.proposal = Proposal::Command { command: "cargo test --lib".into(), cwd: "/other".into() };
+    let run = b.run();
+    let steps = b.feed(Input::Ran(run, CallId::new("a"), Err(RunError::FactsChanged(Box::new(elsewhere)))));
+    assert!(runs(&steps).is_empty(), "writing it was the answer to what it was then");
+    b.asked();
+}
+
 #[test]
 fn what_changed_since_the_answer_asks_again() {
     let mut b = Bench::new(Mode::Ask);

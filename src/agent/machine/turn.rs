@@ -12,6 +12,7 @@ use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, Question, Request};
 use crate::domain::rule::RuleScope;
+use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
 use crate::permit::{self, Allowed, Grant, Verdict};
@@ -329,8 +330,22 @@ impl Machine {
                 let authority = if asks { Authority::Nobody } else { Authority::Mode };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
+            Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
+                self.run_call(now, call, facts, Authority::Person, out);
+            }
             Verdict::Ask(question) => self.ask(now, call, facts, question, out),
         }
+    }
+
+    /// Whether writing the command was the answer to what would be asked about it. What is asked every time is asked all
+    /// the same, and so is a command with characters that could not be seen while it was edited.
+    fn answered_by_editing(&mut self, id: &CallId, facts: &CallFacts, question: &permit::Question) -> bool {
+        let Some(edited) = self.open_call(id).and_then(|one| one.edited.as_mut()) else { return false };
+        if !std::mem::take(&mut edited.fresh) {
+            return false;
+        }
+        let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
+        plain && question.grant.is_some()
     }
 
     /// Whether this is the third equal call in a row.
@@ -401,7 +416,15 @@ impl Machine {
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
-        let decision = Decision { allowed: true, mode, authority, reason: String::new(), sandbox };
+        // Whatever lets it run: that it is not what the model proposed is the user's doing.
+        let (authority, reason) = match &mut one.edited {
+            None => (authority, String::new()),
+            Some(edited) => {
+                edited.fresh = false;
+                (Authority::Person, format!("the user changed the command; proposed was: {}", edited.proposed))
+            }
+        };
+        let decision = Decision { allowed: true, mode, authority, reason, sandbox };
         one.decide(decision);
         if let Some(tool) = one.tool() {
             tool.status = ToolStatus::Executing;

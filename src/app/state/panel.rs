@@ -4,8 +4,9 @@
 
 use super::edit::Editor;
 use crate::domain::ids::RequestId;
-use crate::domain::request::{Answer, Ask, Request};
-use crate::domain::rule::RuleScope;
+use crate::domain::request::{Answer, Approval, Ask, Request};
+use crate::domain::rule::{Rule, RuleScope};
+use crate::domain::tool::Proposal;
 
 /// An answer that can be selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,10 +15,14 @@ pub enum Choice {
     Once,
     /// Run it, and remember for this session.
     Session,
+    /// Run it, and remember for this workspace.
+    Workspace,
     /// Do not run it.
     No,
     /// Do not run it, and say why.
     Reason,
+    /// Edit the command, and run what it is then.
+    Instead,
     /// Approve the plan, go to Ask to Edit.
     PlanToAsk,
     /// Approve the plan, go to Execute.
@@ -39,8 +44,10 @@ impl Choice {
         match self {
             Choice::Once => "yes, this once",
             Choice::Session => "yes, for this session",
+            Choice::Workspace => "yes, for this workspace",
             Choice::No => "no",
             Choice::Reason => "no, and say why",
+            Choice::Instead => "edit the command first",
             Choice::PlanToAsk => "approve, go to Ask to Edit",
             Choice::PlanToExecute => "approve, go to Execute",
             Choice::PlanChanges => "request changes",
@@ -50,40 +57,27 @@ impl Choice {
         }
     }
 
-    /// The answer, where no words are needed for it.
+    /// For what a yes is remembered.
     #[must_use]
-    pub fn answer(&self) -> Option<Answer> {
+    pub fn scope(&self) -> Option<RuleScope> {
         match self {
-            Choice::Once => Some(Answer::Once),
-            Choice::No => Some(Answer::No(None)),
-            Choice::PlanToAsk => Some(Answer::PlanToAsk),
-            Choice::PlanToExecute => Some(Answer::PlanToExecute),
-            Choice::PlanDecline => Some(Answer::PlanDecline),
-            Choice::Option(text) => Some(Answer::Reply(text.clone())),
-            // What is kept stands in the request: `answer_to` knows it.
-            Choice::Session | Choice::Reason | Choice::PlanChanges | Choice::Words => None,
-        }
-    }
-
-    /// The answer to this request, where no words are needed for it.
-    #[must_use]
-    pub fn answer_to(&self, request: &Request) -> Option<Answer> {
-        match (self, &request.ask) {
-            (Choice::Session, Ask::Approval(approval)) => {
-                let rules = approval.offers.iter().map(|offer| offer.rule.clone()).collect();
-                Some(Answer::Remember { scope: RuleScope::Session, rules })
-            }
-            _ => self.answer(),
+            Choice::Session => Some(RuleScope::Session),
+            Choice::Workspace => Some(RuleScope::Workspace),
+            _ => None,
         }
     }
 
     /// The answer with these words, for one that needs them; `None` for no words.
     #[must_use]
     pub fn with_words(&self, words: &str) -> Option<Answer> {
-        let words = words.trim();
-        if words.is_empty() {
+        if words.trim().is_empty() {
             return None;
         }
+        // A command is its bytes.
+        if *self == Choice::Instead {
+            return Some(Answer::Instead(words.to_owned()));
+        }
+        let words = words.trim();
         match self {
             Choice::Reason => Some(Answer::No(Some(words.to_owned()))),
             Choice::PlanChanges => Some(Answer::PlanChanges(words.to_owned())),
@@ -99,10 +93,14 @@ pub fn choices(request: &Request) -> Vec<Choice> {
     match &request.ask {
         Ask::Approval(approval) => {
             let mut choices = vec![Choice::Once];
-            if approval.scopes.contains(&RuleScope::Session) {
-                choices.push(Choice::Session);
+            if !approval.offers.is_empty() && shown_in_full(approval) {
+                let kept = [Choice::Session, Choice::Workspace].into_iter();
+                choices.extend(kept.filter(|one| one.scope().is_some_and(|scope| approval.scopes.contains(&scope))));
             }
             choices.extend([Choice::No, Choice::Reason]);
+            if matches!(approval.proposal, Proposal::Command { .. }) {
+                choices.push(Choice::Instead);
+            }
             choices
         }
         // An empty plan cannot be approved: there would be nothing that the approval covers.
@@ -111,6 +109,30 @@ pub fn choices(request: &Request) -> Vec<Choice> {
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
+    }
+}
+
+/// Nobody reads more than so many characters of a command; one that is longer is not remembered.
+const LONGEST_COMMAND: usize = 10_000;
+/// The same for the lines of a change.
+const LONGEST_CHANGE: usize = 20_000;
+
+/// Whether a reader can see all of it.
+fn shown_in_full(approval: &Approval) -> bool {
+    match &approval.proposal {
+        Proposal::Command { command, .. } => command.chars().nth(LONGEST_COMMAND).is_none(),
+        Proposal::Change { diff, .. } => {
+            diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
+        }
+        Proposal::Plain => true,
+    }
+}
+
+/// The rules on offer.
+fn offered(request: &Request) -> Vec<Rule> {
+    match &request.ask {
+        Ask::Approval(approval) => approval.offers.iter().map(|offer| offer.rule.clone()).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -132,7 +154,7 @@ pub enum Stage {
     Choosing,
     /// Writing the words that an answer needs.
     Writing {
-        /// For this answer: [`Choice::Reason`], [`Choice::PlanChanges`] or [`Choice::Words`].
+        /// For this answer: [`Choice::Reason`], [`Choice::Instead`], [`Choice::PlanChanges`] or [`Choice::Words`].
         purpose: Choice,
         /// The words.
         text: Box<Editor>,
@@ -154,6 +176,8 @@ pub struct Panel {
     pub scroll: u16,
     /// How much room it takes.
     pub extent: Extent,
+    /// The rules that a yes for longer would keep: as offered, or as the user changed them.
+    pub rules: Vec<Rule>,
     /// Words that were begun and left with Esc, and what for.
     pub(crate) begun: Option<(Choice, String)>,
 }
@@ -169,7 +193,40 @@ impl Panel {
             stage: Stage::Choosing,
             scroll: 0,
             extent: Extent::Docked,
+            rules: offered(request),
             begun: None,
+        }
+    }
+
+    /// The answer that this choice gives, where no words are needed for it.
+    #[must_use]
+    pub fn answer(&self, choice: &Choice) -> Option<Answer> {
+        match choice {
+            Choice::Once => Some(Answer::Once),
+            Choice::Session | Choice::Workspace => {
+                Some(Answer::Remember { scope: choice.scope()?, rules: self.rules.clone() })
+            }
+            Choice::No => Some(Answer::No(None)),
+            Choice::PlanToAsk => Some(Answer::PlanToAsk),
+            Choice::PlanToExecute => Some(Answer::PlanToExecute),
+            Choice::PlanDecline => Some(Answer::PlanDecline),
+            Choice::Option(text) => Some(Answer::Reply(text.clone())),
+            Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
+        }
+    }
+
+    /// The words that an answer begins with: the command that is to be edited, or what was begun and left.
+    #[must_use]
+    pub(crate) fn first_words(&mut self, choice: &Choice, request: &Request) -> String {
+        if let Some((_, words)) = self.begun.take().filter(|(purpose, _)| purpose == choice) {
+            return words;
+        }
+        match (choice, &request.ask) {
+            (Choice::Instead, Ask::Approval(approval)) => match &approval.proposal {
+                Proposal::Command { command, .. } => command.clone(),
+                _ => String::new(),
+            },
+            _ => String::new(),
         }
     }
 

@@ -145,8 +145,10 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
         AnswerAction::Number => key.and_then(Key::digit).map(|digit| digit - 1).filter(|at| *at <= last),
         AnswerAction::Once => place(panel, &Choice::Once),
         AnswerAction::Session => place(panel, &Choice::Session),
+        AnswerAction::Workspace => place(panel, &Choice::Workspace),
         AnswerAction::No => place(panel, &Choice::No),
         AnswerAction::Reason => place(panel, &Choice::Reason),
+        AnswerAction::Instead => place(panel, &Choice::Instead),
         AnswerAction::PlanToAsk => place(panel, &Choice::PlanToAsk),
         AnswerAction::PlanToExecute => place(panel, &Choice::PlanToExecute),
         AnswerAction::PlanChanges => place(panel, &Choice::PlanChanges),
@@ -183,20 +185,14 @@ fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
 fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else { return };
-    let asked = panel.request.clone();
-    let answer = state.request(&session, &asked).and_then(|request| choice.answer_to(request));
-    let Some((session, panel)) = focused(state) else { return };
-    match answer {
-        Some(answer) => {
-            let request = panel.request.clone();
-            give(state, &session, &request, answer, fx);
-        }
-        None => {
-            let begun = panel.begun.take().filter(|(purpose, _)| *purpose == choice);
-            let text = Box::new(Editor::new(begun.as_ref().map_or("", |(_, words)| words)));
-            panel.stage = Stage::Writing { purpose: choice, text };
-        }
+    let request = panel.request.clone();
+    if let Some(answer) = panel.answer(&choice) {
+        return give(state, &session, &request, answer, fx);
     }
+    let Some(request) = state.request(&session, &request).cloned() else { return };
+    let Some((_, panel)) = focused(state) else { return };
+    let text = Box::new(Editor::new(&panel.first_words(&choice, &request)));
+    panel.stage = Stage::Writing { purpose: choice, text };
 }
 
 /// Enter on the words: gives the answer with them; without any, nothing.

@@ -223,7 +223,8 @@ fn step(mut lines: Vec<String>) -> Option<Step> {
     lines.drain(..leading);
     let first = lines.first_mut()?;
     let trimmed = first.trim();
-    let bare = trimmed.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~")).filter(|bare| !bare.trim().is_empty());
+    let bare =
+        trimmed.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~")).filter(|bare| !bare.trim().is_empty());
     let struck = bare.is_some();
     *first = bare.unwrap_or(trimmed).trim().to_owned();
     let text = lines.join("\n");

@@ -2,7 +2,8 @@
 
 use crate::domain::ids::CallId;
 use crate::provider::Call;
-use serde_json::{Map, Value, json};
+use crate::provider::arguments::{input, made_up_id};
+use serde_json::{Map, Value};
 
 /// The calls of one response, while they come.
 #[derive(Debug, Default)]
@@ -92,33 +93,6 @@ impl Calls {
     }
 }
 
-/// An id for a call that came without one: nine letters and digits, which every server takes.
-fn made_up_id() -> String {
-    std::iter::repeat_with(fastrand::alphanumeric).take(9).collect()
-}
-
 fn is_whole(arguments: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
-}
-
-/// The input object. Forgives what servers and models get wrong; what is no object in any way becomes `{"_raw": text}`.
-fn input(arguments: &str) -> Value {
-    let text = arguments.trim();
-    if text.is_empty() {
-        return json!({});
-    }
-    let object = |text: &str| serde_json::from_str::<Map<String, Value>>(text).ok().map(Value::Object);
-    if let Some(whole) = object(text) {
-        return whole;
-    }
-    // An empty object sent ahead of the real one.
-    if let Some(rest) = text.strip_prefix("{}").and_then(object) {
-        return rest;
-    }
-    match serde_json::from_str(text) {
-        Ok(Value::Null) => json!({}),
-        // An object wrapped into a string once more.
-        Ok(Value::String(inner)) => object(&inner).unwrap_or_else(|| json!({"_raw": arguments})),
-        _ => json!({"_raw": arguments}),
-    }
 }

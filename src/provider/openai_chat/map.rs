@@ -7,19 +7,11 @@ use super::WIRE;
 use super::calls::Calls;
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
+use crate::provider::reading::{AFTERMATH, Broken, Mapping};
+use crate::provider::sse::Event;
 use crate::provider::{Chunk, Stop};
 use serde_json::{Map, Value, json};
-
-/// Why a stream cannot be read on.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Broken {
-    /// The server reports an error in it.
-    Error(Value),
-    /// An event that is neither JSON nor known.
-    Garbled(String),
-    /// It ended before the response did.
-    Short,
-}
+use std::time::Duration;
 
 /// Reads one response.
 #[derive(Debug, Default)]
@@ -35,16 +27,35 @@ pub(super) struct Mapper {
     timings: Option<RequestUsage>,
     refused: bool,
     finish: Option<String>,
+    /// The end mark has come.
+    over: bool,
+}
+
+impl Mapping for Mapper {
+    fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken> {
+        if event.data.trim() == "[DONE]" {
+            self.over = true;
+            return self.end(true);
+        }
+        if event.name == "error" { Err(Broken::of(event)) } else { self.data(&event.data) }
+    }
+
+    fn end(&mut self) -> Result<Vec<Chunk>, Broken> {
+        self.end(false)
+    }
+
+    fn over(&self) -> bool {
+        self.over
+    }
+
+    fn formalities(&self) -> Option<Duration> {
+        self.finish.is_some().then_some(AFTERMATH)
+    }
 }
 
 impl Mapper {
     pub(super) fn new(host: &str) -> Self {
         Self { host: host.to_owned(), ..Self::default() }
-    }
-
-    /// The server has said why it stopped: what follows is at most usage.
-    pub(super) fn finished(&self) -> bool {
-        self.finish.is_some()
     }
 
     /// Takes the data of one event.

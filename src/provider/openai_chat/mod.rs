@@ -10,22 +10,19 @@ mod map;
 mod tests;
 mod wire;
 
-use super::http::{Answer, Endpoint, Events, Http};
-use super::{Chunk, Chunks, ModelRequest, Provider, ProviderError};
+use super::http::{Answer, Endpoint, Http};
+use super::reading::{Reading, say};
+use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use map::{Broken, Mapper};
+use map::Mapper;
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// The wire format, in [`crate::domain::message::Native`].
 pub const WIRE: &str = "openai-chat";
-
-/// How long usage and the end mark may take after the model has stopped. A server that sends neither costs no more.
-const AFTERMATH: Duration = Duration::from_secs(3);
 
 /// A server that speaks Chat Completions.
 #[derive(Clone)]
@@ -97,7 +94,7 @@ impl OpenAiChat {
             let manner = self.manner(&request);
             let body = wire::body(&request, manner, &host, self.endpoint().extra_body.as_ref());
             match self.http.post("/chat/completions", &body).await {
-                Ok(Answer::Events(events)) => return Ok(Reading::new(self.http.clone(), *events, &host).chunks()),
+                Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host))),
                 Ok(Answer::Json(value)) => return self.whole(&value, &host),
                 // Each round takes one field out, so this ends.
                 Err(error) if self.learn(&request, manner, &error) => {}
@@ -110,11 +107,11 @@ impl OpenAiChat {
     fn whole(&self, value: &Value, host: &str) -> Result<Chunks, ProviderError> {
         let peer = self.http.peer();
         let mut mapper = Mapper::new(host);
-        let mut chunks = mapper.value(value).map_err(|broken| say(&self.http, broken))?;
+        let mut chunks = mapper.value(value).map_err(|broken| say(peer, broken))?;
         if value.get("choices").and_then(Value::as_array).is_none_or(Vec::is_empty) {
             return Err(peer.no_api("application/json", &value.to_string()));
         }
-        chunks.extend(mapper.end(true).map_err(|broken| say(&self.http, broken))?);
+        chunks.extend(mapper.end(true).map_err(|broken| say(peer, broken))?);
         Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
     }
 }
@@ -153,82 +150,4 @@ fn model_names(value: &Value) -> Option<Vec<String>> {
     names.sort_unstable();
     names.dedup();
     Some(names)
-}
-
-fn say(http: &Http, broken: Broken) -> ProviderError {
-    match broken {
-        Broken::Error(value) => http.peer().in_stream(&value),
-        Broken::Garbled(data) => http.peer().garbled("a part of its answer that is no JSON", &data),
-        Broken::Short => http.peer().broke_off(""),
-    }
-}
-
-/// A response that is being read.
-struct Reading {
-    http: Http,
-    events: Events,
-    mapper: Mapper,
-    ready: VecDeque<Chunk>,
-    ended: bool,
-}
-
-impl Reading {
-    fn new(http: Http, events: Events, host: &str) -> Self {
-        Self { http, events, mapper: Mapper::new(host), ready: VecDeque::new(), ended: false }
-    }
-
-    fn chunks(self) -> Chunks {
-        stream::unfold(self, |mut me| async move {
-            let chunk = me.next().await.transpose()?;
-            Some((chunk, me))
-        })
-        .boxed()
-    }
-
-    async fn next(&mut self) -> Result<Option<Chunk>, ProviderError> {
-        loop {
-            if let Some(chunk) = self.ready.pop_front() {
-                return Ok(Some(chunk));
-            }
-            if self.ended {
-                return Ok(None);
-            }
-            let result = self.step().await;
-            // Nothing follows an error.
-            self.ended |= result.is_err();
-            self.ready.extend(result?);
-        }
-    }
-
-    /// Reads one event.
-    async fn step(&mut self) -> Result<Vec<Chunk>, ProviderError> {
-        let stall = self.events.patience();
-        let patience = if self.mapper.finished() { stall.min(AFTERMATH) } else { stall };
-        let event = match self.events.next(patience).await {
-            Ok(event) => event,
-            // The model had stopped: only the formalities are missing.
-            Err(_) if self.mapper.finished() => None,
-            Err(error) => return Err(error),
-        };
-        let chunks = match event {
-            Some(event) if event.data.trim() == "[DONE]" => self.end(true),
-            Some(event) if event.name == "error" => {
-                let words = Value::String(event.data);
-                let value = words.as_str().and_then(|data| serde_json::from_str(data).ok()).unwrap_or(words);
-                Err(Broken::Error(value))
-            }
-            Some(event) => match self.mapper.data(&event.data) {
-                // The connection ended inside of this event.
-                Err(Broken::Garbled(_)) if self.events.ended() => self.end(false),
-                chunks => chunks,
-            },
-            None => self.end(false),
-        };
-        chunks.map_err(|broken| say(&self.http, broken))
-    }
-
-    fn end(&mut self, marked: bool) -> Result<Vec<Chunk>, Broken> {
-        self.ended = true;
-        self.mapper.end(marked)
-    }
 }

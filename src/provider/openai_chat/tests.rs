@@ -5,8 +5,9 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
+use crate::provider::reading::Broken;
 use crate::provider::sse::{Event, Reader};
-use crate::provider::{Call, CallResult, Item, Reply, Stop};
+use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;
 
 const HOST: &str = "api.test";

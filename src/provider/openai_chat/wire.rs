@@ -3,6 +3,7 @@
 use super::{Manner, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
+use crate::provider::endpoint::lay_over;
 use crate::provider::{Item, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -32,15 +33,7 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, host: &str, extra: Op
     if let Some(effort) = efforts(request.thinking).get(manner.effort) {
         body.insert("reasoning_effort".into(), json!(effort));
     }
-    if let Some(Value::Object(extra)) = extra {
-        for (key, value) in extra {
-            if value.is_null() {
-                body.shift_remove(key);
-            } else {
-                body.insert(key.clone(), value.clone());
-            }
-        }
-    }
+    lay_over(&mut body, extra);
     Value::Object(body)
 }
 

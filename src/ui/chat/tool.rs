@@ -157,6 +157,10 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
             }
         }
     }
+    if call.decision.as_ref().is_some_and(|by| by.allowed && by.authority == Authority::Person && !by.reason.is_empty())
+    {
+        add("changed by you".to_owned(), dim);
+    }
     if let Some(lines) = call.figures.lines {
         add(format!("{} {}", thousands(lines), if lines == 1 { "line" } else { "lines" }), dim);
     }
@@ -246,7 +250,9 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
             Authority::Person => "you".to_owned(),
             Authority::Nobody => "nobody".to_owned(),
         };
-        put(vec![inner.hint(&format!("allowed in {} by {by}", decision.mode.shown()))], out);
+        let why = clean_line(decision.reason.trim());
+        let why = if why.is_empty() { String::new() } else { format!("; {why}") };
+        put(vec![inner.hint(&format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
     }
 }
 

@@ -349,8 +349,10 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
     Some(match choice {
         Choice::Once => AnswerAction::Once,
         Choice::Session => AnswerAction::Session,
+        Choice::Workspace => AnswerAction::Workspace,
         Choice::No => AnswerAction::No,
         Choice::Reason => AnswerAction::Reason,
+        Choice::Instead => AnswerAction::Instead,
         Choice::PlanToAsk => AnswerAction::PlanToAsk,
         Choice::PlanToExecute => AnswerAction::PlanToExecute,
         Choice::PlanChanges => AnswerAction::PlanChanges,

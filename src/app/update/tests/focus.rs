@@ -91,7 +91,7 @@ fn keys_select_and_enter_answers() {
         ("3", Answer::No(None)),
         ("down", Answer::Once),
         ("down down", kept()),
-        ("up up", Answer::No(None)),
+        ("up up up", Answer::No(None)),
         ("n y", Answer::Once),
     ] {
         let mut screen = waiting();
@@ -120,9 +120,49 @@ fn a_reason_is_written_and_sent() {
 }
 
 #[test]
+fn a_workspace_is_only_on_offer_where_the_engine_offers_it() {
+    let mut wide = approval("r1");
+    if let Ask::Approval(approval) = &mut wide.ask {
+        approval.scopes.push(RuleScope::Workspace);
+    }
+    let mut screen = Screen::new();
+    screen.ask(wide).keys("f3").wait(300).keys("w enter");
+    let kept = Answer::Remember { scope: RuleScope::Workspace, rules: vec![cargo_test()] };
+    assert_eq!(answered(&screen.acts()), vec![kept]);
+}
+
+#[test]
+fn what_is_not_shown_in_full_is_not_remembered() {
+    let mut long = approval("r1");
+    if let Ask::Approval(approval) = &mut long.ask {
+        approval.proposal = Proposal::Command { command: "x".repeat(10_001), cwd: PathBuf::from("/w") };
+    }
+    let mut screen = Screen::new();
+    screen.ask(long).keys("f3").wait(300).keys("s");
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "s"));
+}
+
+#[test]
+fn a_command_is_edited_first() {
+    let mut screen = waiting();
+    screen.keys("f3").wait(300).keys("e enter");
+    assert_eq!(screen.acts(), vec![], "now it is being edited");
+    screen.type_text(" y1").keys("enter");
+    assert_eq!(answered(&screen.acts()), vec![Answer::Instead("cargo test y1".to_owned())]);
+
+    let mut screen = waiting();
+    screen.keys("f3").wait(300).keys("e enter ctrl+u enter");
+    assert_eq!(screen.acts(), vec![], "no command, no answer");
+    assert!(screen.last_notice().contains("Esc"), "{}", screen.last_notice());
+    screen.type_text("ls").keys("shift+enter").type_text("pwd").keys("esc");
+    screen.keys("e enter enter");
+    assert_eq!(answered(&screen.acts()), vec![Answer::Instead("ls\npwd".to_owned())], "what was begun survives Esc");
+}
+
+#[test]
 fn an_unbound_printable_gives_the_focus_back_and_is_typed() {
-    // `w` and `e` are not on offer for an approval, 9 is no answer's number.
-    for key in ["x", "w", "e", "9", "?", "space", "ä", "Y"] {
+    // `w` is not on offer here, 9 is no answer's number.
+    for key in ["x", "w", "9", "?", "space", "ä", "Y"] {
         let mut screen = waiting();
         screen.keys("f3").wait(300).keys(key);
         assert_eq!(screen.state.focus, Focus::Composer, "{key}");

@@ -1,0 +1,117 @@
+//! Reads a response that streams in: the events of `http` go through the mapping of a wire and become our chunks. Knows no vendor.
+
+use super::fault::Peer;
+use super::http::{Events, Http};
+use super::sse::Event;
+use super::{Chunk, Chunks, ProviderError};
+use futures_util::stream::{self, StreamExt};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// How long usage and the end mark may take after the model has stopped. A server that sends neither costs no more.
+pub(super) const AFTERMATH: Duration = Duration::from_secs(3);
+
+/// Why a stream cannot be read on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Broken {
+    /// The server reports an error in it.
+    Error(Value),
+    /// An event that is neither JSON nor known.
+    Garbled(String),
+    /// It ended before the response did.
+    Short,
+}
+
+impl Broken {
+    /// The error that an event named `error` reports.
+    pub(super) fn of(event: &Event) -> Self {
+        Self::Error(serde_json::from_str(&event.data).unwrap_or_else(|_| Value::String(event.data.clone())))
+    }
+}
+
+/// What a wire makes of the events of one response.
+pub(super) trait Mapping: Send + 'static {
+    /// Takes one event.
+    fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken>;
+
+    /// The connection has ended; what was missing for a whole response is [`Broken::Short`].
+    fn end(&mut self) -> Result<Vec<Chunk>, Broken>;
+
+    /// The response is complete: nothing more is read.
+    fn over(&self) -> bool;
+
+    /// The model has stopped, and what may follow is waited for no longer than this. `None` as long as it has not.
+    fn formalities(&self) -> Option<Duration>;
+}
+
+/// The error for a stream that cannot be read on.
+pub(super) fn say(peer: &Peer, broken: Broken) -> ProviderError {
+    match broken {
+        Broken::Error(value) => peer.in_stream(&value),
+        Broken::Garbled(data) => peer.garbled("a part of its answer that is no JSON", &data),
+        Broken::Short => peer.broke_off(""),
+    }
+}
+
+/// A response that is being read.
+pub(super) struct Reading<M> {
+    http: Http,
+    events: Events,
+    mapping: M,
+    ready: VecDeque<Chunk>,
+    ended: bool,
+}
+
+impl<M: Mapping> Reading<M> {
+    /// The chunks of a response.
+    pub(super) fn chunks(http: &Http, events: Events, mapping: M) -> Chunks {
+        let me = Self { http: http.clone(), events, mapping, ready: VecDeque::new(), ended: false };
+        stream::unfold(me, |mut me| async move {
+            let chunk = me.next().await.transpose()?;
+            Some((chunk, me))
+        })
+        .boxed()
+    }
+
+    async fn next(&mut self) -> Result<Option<Chunk>, ProviderError> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Ok(Some(chunk));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let result = self.step().await;
+            // Nothing follows an error.
+            self.ended |= result.is_err() || self.mapping.over();
+            self.ready.extend(result?);
+        }
+    }
+
+    /// Reads one event.
+    async fn step(&mut self) -> Result<Vec<Chunk>, ProviderError> {
+        let stall = self.events.patience();
+        let formalities = self.mapping.formalities();
+        let event = match self.events.next(formalities.unwrap_or(stall).min(stall)).await {
+            Ok(event) => event,
+            // The model had stopped: only the formalities are missing.
+            Err(_) if formalities.is_some() => None,
+            Err(error) => return Err(error),
+        };
+        let chunks = match event {
+            Some(event) => match self.mapping.event(&event) {
+                // The connection ended inside of this event.
+                Err(Broken::Garbled(_)) if self.events.ended() => self.end(),
+                chunks => chunks,
+            },
+            None => self.end(),
+        };
+        chunks.map_err(|broken| say(self.http.peer(), broken))
+    }
+
+    fn end(&mut self) -> Result<Vec<Chunk>, Broken> {
+        self.ended = true;
+        self.mapping.end()
+    }
+}

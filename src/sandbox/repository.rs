@@ -1,0 +1,184 @@
+//! The repository that a directory belongs to, found without running git: nothing of it is trusted to be what it says.
+//!
+//! A file `.git` names another folder, and that folder would be writable for commands. A command could have written that
+//! file, so the folder must point back: as a worktree's does by its `gitdir`, a submodule's by `core.worktree`.
+
+use std::path::{Path, PathBuf};
+
+/// Where git keeps what belongs to a working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    /// The working tree's top.
+    pub top: PathBuf,
+    /// What all of its working trees share: objects, branches, hooks, configuration.
+    pub common: PathBuf,
+    /// What belongs to this one alone; the same folder in the main working tree.
+    pub own: PathBuf,
+}
+
+/// Most bytes of the small files that are read here.
+const SMALL: u64 = 64 * 1024;
+
+impl Repository {
+    /// The repository of `cwd`, which is absolute and resolved.
+    #[must_use]
+    pub fn of(cwd: &Path) -> Option<Self> {
+        let top = cwd.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok())?;
+        let entry = top.join(".git");
+        let kind = entry.symlink_metadata().ok()?.file_type();
+        if kind.is_dir() {
+            return is_repository(&entry).then(|| Self { top: top.to_owned(), common: entry.clone(), own: entry });
+        }
+        // A link could lead anywhere, and nothing points back.
+        if !kind.is_file() {
+            return None;
+        }
+        let text = small(&entry)?;
+        let own = top.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+        match small(&own.join("commondir")) {
+            Some(common) => {
+                let common = own.join(common.trim()).canonicalize().ok()?;
+                let back = small(&own.join("gitdir"))?;
+                let back = own.join(back.trim()).canonicalize().ok()?;
+                let belongs = own.starts_with(common.join("worktrees")) && back == entry && is_repository(&common);
+                belongs.then(|| Self { top: top.to_owned(), common, own })
+            }
+            None => {
+                let belongs = is_repository(&own) && worktree(&own).is_some_and(|back| back == top);
+                belongs.then(|| Self { top: top.to_owned(), common: own.clone(), own })
+            }
+        }
+    }
+
+    /// What in it configures or runs code, whether it is there or not: for each working tree and each submodule, too.
+    #[must_use]
+    pub fn protected(&self) -> Vec<PathBuf> {
+        let mut out = Vec::new();
+        let mut dirs = vec![self.common.clone(), self.own.clone()];
+        dirs.extend(folders(&self.common.join("worktrees")));
+        dirs.extend(submodules(&self.common.join("modules")));
+        dirs.dedup();
+        for dir in dirs {
+            // `commondir` would name another repository's configuration.
+            let names = ["hooks", "config", "config.worktree", "info/attributes"];
+            out.extend(names.iter().map(|name| dir.join(name)));
+            if dir == self.common {
+                out.push(dir.join("commondir"));
+            }
+        }
+        out
+    }
+}
+
+/// At most so many working trees and submodules are looked at.
+const MOST: usize = 64;
+
+fn folders(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).take(MOST).map(|e| e.path()).collect()
+}
+
+/// Submodules lie below folders that are parts of their names.
+fn submodules(dir: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut open = folders(dir);
+    let mut looked = 0;
+    while let Some(dir) = open.pop().filter(|_| looked < 4 * MOST) {
+        looked += 1;
+        if is_repository(&dir) {
+            open.extend(folders(&dir.join("modules")));
+            out.push(dir);
+        } else {
+            open.extend(folders(&dir));
+        }
+    }
+    out
+}
+
+fn is_repository(dir: &Path) -> bool {
+    dir.join("HEAD").is_file() && dir.join("objects").is_dir() && dir.join("refs").is_dir()
+}
+
+/// The folder that `core.worktree` names.
+fn worktree(git: &Path) -> Option<PathBuf> {
+    let text = small(&git.join("config"))?;
+    let value = text.lines().find_map(|line| line.trim().strip_prefix("worktree")?.trim_start().strip_prefix('='))?;
+    git.join(value.trim().trim_matches('"')).canonicalize().ok()
+}
+
+fn small(path: &Path) -> Option<String> {
+    let meta = path.symlink_metadata().ok()?;
+    if !meta.is_file() || meta.len() > SMALL {
+        return None;
+    }
+    std::fs::read_to_string(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(root: &Path, git: &str) -> PathBuf {
+        let dir = root.join(git);
+        for folder in ["objects", "refs", "hooks"] {
+            std::fs::create_dir_all(dir.join(folder)).unwrap();
+        }
+        std::fs::write(dir.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(dir.join("config"), "[core]\n").unwrap();
+        dir
+    }
+
+    #[test]
+    fn a_folder_and_those_below_it_belong_to_their_repository() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        assert_eq!(Repository::of(&root), None);
+        std::fs::create_dir_all(root.join("r/a/b")).unwrap();
+        let git = make(&root, "r/.git");
+        let found = Repository::of(&root.join("r/a/b")).unwrap();
+        assert_eq!(found, Repository { top: root.join("r"), common: git.clone(), own: git.clone() });
+        let protected = found.protected();
+        for name in ["hooks", "config", "config.worktree", "info/attributes", "commondir"] {
+            assert!(protected.contains(&git.join(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_worktree_and_a_submodule_must_be_pointed_back_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "main/.git");
+        let own = git.join("worktrees/w");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir_all(root.join("w")).unwrap();
+        std::fs::write(root.join("w/.git"), format!("gitdir: {}\n", own.display())).unwrap();
+        std::fs::write(own.join("commondir"), "../..\n").unwrap();
+        std::fs::write(own.join("gitdir"), format!("{}\n", root.join("w/.git").display())).unwrap();
+        let found = Repository::of(&root.join("w")).unwrap();
+        assert_eq!((&found.common, &found.own), (&git, &own));
+        assert!(found.protected().contains(&own.join("config.worktree")));
+        std::fs::write(own.join("gitdir"), "/somewhere/else/.git\n").unwrap();
+        assert_eq!(Repository::of(&root.join("w")), None);
+
+        let sub = make(&root, "main/.git/modules/libs/sub");
+        std::fs::create_dir_all(root.join("main/libs/sub")).unwrap();
+        std::fs::write(root.join("main/libs/sub/.git"), "gitdir: ../../.git/modules/libs/sub\n").unwrap();
+        assert_eq!(Repository::of(&root.join("main/libs/sub")), None);
+        std::fs::write(sub.join("config"), "[core]\n\tworktree = ../../../../libs/sub\n").unwrap();
+        assert_eq!(Repository::of(&root.join("main/libs/sub")).unwrap().common, sub);
+        assert!(Repository::of(&root.join("main")).unwrap().protected().contains(&sub.join("hooks")));
+    }
+
+    #[test]
+    fn a_link_or_a_made_up_pointer_opens_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let victim = make(&root, "victim");
+        std::fs::create_dir_all(root.join("r")).unwrap();
+        std::os::unix::fs::symlink(&victim, root.join("r/.git")).unwrap();
+        assert_eq!(Repository::of(&root.join("r")), None);
+        std::fs::remove_file(root.join("r/.git")).unwrap();
+        std::fs::write(root.join("r/.git"), format!("gitdir: {}\n", victim.display())).unwrap();
+        assert_eq!(Repository::of(&root.join("r")), None);
+    }
+}
