@@ -506,7 +506,7 @@ mod tests {
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
     use crate::domain::plan::{Mark, PlanApproval, Step};
-    use crate::domain::request::{Approval, Ask, PlanReview, Question};
+    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question};
     use crate::domain::rule::{Offer, Rule, RuleScope};
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
@@ -638,6 +638,7 @@ mod tests {
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
+            parts: vec![PartShown { text: "ls".into(), state: PartState::Reads }],
             offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
             scopes: vec![RuleScope::Workspace],
             would_run_now: true,
