@@ -110,7 +110,7 @@ impl Struck {
                 Touch::Read { path, .. } => {
                     self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd))
                 }
-                Touch::Command { command, cwd: there } => self.names_command(command, cwd, there, 0),
+                Touch::Command { command, cwd: there, .. } => self.names_command(command, cwd, there, 0),
             })
     }
 
@@ -252,7 +252,7 @@ mod tests {
         CallFacts { touches: vec![Touch::Read { path: path.into(), secret: false }], ..write(path) }
     }
     fn run(command: &str) -> CallFacts {
-        CallFacts { touches: vec![Touch::Command { command: command.into(), cwd: "/w".into() }], ..write(command) }
+        CallFacts { touches: vec![Touch::Command { command: command.into(), cwd: "/w".into(), programs: Vec::new(), unseen: Default::default() }], ..write(command) }
     }
     fn holds(text: &str, facts: &CallFacts) -> bool {
         Struck::of(&step(text)).is_some_and(|struck| struck.names(facts, Path::new("/w")))

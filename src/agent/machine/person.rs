@@ -2,7 +2,7 @@
 
 use super::batch::{Asking, Edited, Stage};
 use super::{Machine, Work, notice};
-use crate::agent::step::Step;
+use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};

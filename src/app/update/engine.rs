@@ -7,7 +7,7 @@ use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
-use crate::app::state::{Current, State};
+use crate::app::state::{Current, Editing, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::{Ask, Request};
@@ -319,7 +319,17 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
     for id in state.recent.iter_mut().filter(|id| *id == from) {
         id.clone_from(to);
     }
-    for place in [Some(&mut state.current), state.editing.as_mut()].into_iter().flatten() {
+    let editing = match &mut state.editing {
+        Some(Editing::Draft(place)) => Some(place),
+        Some(Editing::Plan { session, .. }) => {
+            if session == from {
+                session.clone_from(to);
+            }
+            None
+        }
+        None => None,
+    };
+    for place in [Some(&mut state.current), editing].into_iter().flatten() {
         if *place == Current::Session(from.clone()) {
             *place = Current::Session(to.clone());
         }

@@ -54,6 +54,7 @@ fn chat(bodies: Vec<Body>) -> Chat {
 fn opts() -> ChatOpts<'static> {
     ChatOpts {
         asked_plan: None,
+        plan: None,
         helps: &[],
         session: "261121-calm-river",
         now: At(START + 100_000),
