@@ -210,7 +210,7 @@ mod tests {
             tool("read", "b.rs", ToolStatus::Completed),
             tool("edit", "b.rs", ToolStatus::Completed),
             tool("write", "c.rs", ToolStatus::Error),
-            said("first"),
+            said("earlier words"),
             user("and plan"),
             said("last words"),
         ];
@@ -221,7 +221,7 @@ mod tests {
             assert!(carried.contains(part), "{part} in {carried}");
         }
         assert!(carried.contains("changed\n\n- b.rs\n\n## Files that were read\n\n- a.rs\n"), "{carried}");
-        assert!(!carried.contains("c.rs") && !carried.contains("first"));
+        assert!(!carried.contains("c.rs") && !carried.contains("earlier words"));
         assert!(label.contains("2 messages of yours, 2 files") && !label.contains('\n'));
     }
 

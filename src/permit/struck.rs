@@ -70,6 +70,10 @@ impl Struck {
         let words: Vec<&str> = text.split_whitespace().collect();
         if let [word] = words[..] {
             self.path(word);
+            // The name of a file is not that of a program; one that is run is found by its path.
+            if looks_like_path(word) {
+                return;
+            }
         }
         words.iter().for_each(|word| self.word(word));
         for argv in simple_commands(text) {
@@ -252,7 +256,7 @@ mod tests {
         CallFacts { touches: vec![Touch::Read { path: path.into(), secret: false }], ..write(path) }
     }
     fn run(command: &str) -> CallFacts {
-        CallFacts { touches: vec![Touch::Command { command: command.into(), cwd: "/w".into(), programs: Vec::new(), unseen: Default::default() }], ..write(command) }
+        CallFacts { touches: vec![Touch::command(command, "/w")], ..write(command) }
     }
     fn holds(text: &str, facts: &CallFacts) -> bool {
         Struck::of(&step(text)).is_some_and(|struck| struck.names(facts, Path::new("/w")))
