@@ -4,6 +4,8 @@
 
 use crate::domain::ids::CallId;
 use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::permission::Authority;
+use crate::domain::tool::ToolCall;
 use crate::provider::{Call, CallResult, Item, Reply};
 use std::collections::HashMap;
 
@@ -35,6 +37,7 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
                     out.reply_for_text().native.push(native.clone());
                 }
             }
+            Body::Tool(call) if by_user(call) => out.user(&typed(call)),
             Body::Tool(call) => {
                 let result = call.result.clone().filter(|_| call.status.ended());
                 let failed = result.is_none() || call.status == crate::domain::tool::ToolStatus::Error;
@@ -55,6 +58,16 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
     }
     out.close();
     out.items
+}
+
+/// The user typed this command; the model never called it.
+fn by_user(call: &ToolCall) -> bool {
+    call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Typed)
+}
+
+fn typed(call: &ToolCall) -> String {
+    let printed = call.result.as_deref().unwrap_or(INTERRUPTED);
+    format!("[I ran this command myself: {}]\n\n{printed}", call.subject)
 }
 
 fn end_without_broken_text(rows: &[Message]) -> usize {
@@ -122,7 +135,8 @@ mod tests {
     use crate::domain::ids::{At, MessageId};
     use crate::domain::message::{AssistantText, UserText};
     use crate::domain::notice::Level;
-    use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
+    use crate::domain::permission::{Decision, Mode, Sandbox};
+    use crate::domain::tool::{ToolFigures, ToolStatus};
     use proptest::prelude::*;
 
     fn row(body: Body) -> Message {
@@ -149,6 +163,20 @@ mod tests {
     }
     fn stopped() -> Message {
         row(Body::Info(Info { text: "Stopped".into(), level: Level::Info, kind: InfoKind::Interrupted, carried: None }))
+    }
+
+    #[test]
+    fn what_the_user_typed_is_no_call_of_the_model() {
+        let mut typed = tool("a", Some("out\nexit 0"));
+        if let Body::Tool(call) = &mut typed.body {
+            call.subject = "ls".into();
+            let (authority, sandbox) = (Authority::Typed, Sandbox::None);
+            let reason = String::new();
+            call.decision = Some(Decision { allowed: true, mode: Mode::Explore, authority, reason, sandbox });
+        }
+        let items = items(&[user("hi"), said("yes", false), typed, user("and?")]);
+        assert_eq!(items.len(), 4);
+        assert_eq!(items[2], Item::User("[I ran this command myself: ls]\n\nout\nexit 0".into()));
     }
 
     #[test]

@@ -181,6 +181,11 @@ pub enum Act {
         /// The text.
         text: String,
     },
+    /// Run this command for the user, who typed it, and keep what it prints.
+    Type {
+        /// The command line.
+        command: String,
+    },
     /// Change the queue.
     Queue(QueueEdit),
     /// Stop the turn. The queue is held.
@@ -530,6 +535,7 @@ mod tests {
         let acts = vec![
             Act::Send { text: "a".into() },
             Act::Steer { text: "a".into() },
+            Act::Type { command: "ls".into() },
             Act::Queue(QueueEdit::Release),
             Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
             Act::Stop,
@@ -618,6 +624,7 @@ mod tests {
             tool(Authority::Mode),
             tool(Authority::Grant("g".into())),
             tool(Authority::Person),
+            tool(Authority::Typed),
             Body::Error(Failure {
                 code: "c".into(),
                 title: "t".into(),

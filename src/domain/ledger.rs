@@ -127,6 +127,7 @@ impl Authority {
             Authority::Rule(rule) => format!("rule: {rule}"),
             Authority::Grant(answer) => format!("your earlier answer: {answer}"),
             Authority::Person => "you".to_owned(),
+            Authority::Typed => "you, who typed it".to_owned(),
             Authority::Nobody => "nobody could be asked".to_owned(),
         }
     }

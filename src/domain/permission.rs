@@ -112,6 +112,8 @@ pub enum Authority {
     Grant(String),
     /// The user, asked for this very call.
     Person,
+    /// The user, who typed the command.
+    Typed,
     /// Nobody could be asked (headless).
     Nobody,
 }

@@ -302,7 +302,8 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
     let composer = paint.state.composer();
     let focused = paint.state.focus == Focus::Composer && paint.state.overlays.is_empty();
     let role = if focused { mode_role(super::status::mode(paint.state)) } else { Role::Faint };
-    let sign = paint.signs.prompt;
+    let typed = composer.text().starts_with('!');
+    let (sign, role) = if typed { ("!", Role::Warning) } else { (paint.signs.prompt, role) };
     paint.text(cells::after(area, 1), sign, role);
     let field = cells::after(area, 3);
     let field = Rect { width: field.width.saturating_sub(1).max(1).min(field.width), ..field };

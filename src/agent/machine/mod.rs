@@ -11,6 +11,7 @@ mod response;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod typed;
 
 use super::prompt::{self, Surroundings};
 use super::queue::Queue;
@@ -142,6 +143,8 @@ struct Turn {
     steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.
     planned: bool,
+    /// The user typed a command; no model is asked.
+    typed: bool,
     /// How often the same call came three times in a row and nobody could be asked.
     strikes: u32,
     work: Work,
@@ -430,6 +433,7 @@ impl Machine {
 
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
         // What was to steer and was not delivered waits in the queue.
+        let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
         let steers = self.turn.take().map(|turn| turn.steers).unwrap_or_default();
         let steered = !steers.is_empty();
         self.queue.items.splice(0..0, steers);
@@ -437,9 +441,11 @@ impl Machine {
         if end != TurnEnd::Done || steered {
             self.queue.hold();
         }
-        self.status_at_end(end);
+        if !typed {
+            self.status_at_end(end);
+        }
         // A face that shows the end says so at once; headless the answer was printed.
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !self.rules.headless {
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless {
             self.meta.unread = true;
         }
         self.meta.activity = self.activity();

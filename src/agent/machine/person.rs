@@ -24,6 +24,8 @@ impl Machine {
             Act::Send { text } if self.turn.is_some() && self.rules.steer_by_default => self.steer(now, text, out),
             Act::Steer { text } if self.turn.is_some() && !text.trim().is_empty() => self.steer(now, text, out),
             Act::Send { text } | Act::Steer { text } => self.send(now, text, out),
+            Act::Type { command } if command.trim().is_empty() => {}
+            Act::Type { command } => self.typed(now, command.trim(), out),
             Act::Queue(edit) => self.edit_queue(now, edit, out),
             Act::Stop => {
                 if self.turn.is_some() {

@@ -1011,3 +1011,34 @@ fn nothing_goes_by_itself_that_may_not() {
         assert_eq!(steps, vec![], "{why}");
     }
 }
+
+#[test]
+fn a_typed_command_runs_in_every_mode_and_asks_no_model() {
+    for mode in Mode::ALL {
+        let mut b = Bench::new(mode);
+        let steps = b.act(Act::Type { command: " rm a \n".into() });
+        let id = steps.iter().find_map(|step| match step {
+            Step::Inspect(_, call) => Some(call.clone()),
+            _ => None,
+        });
+        let call = id.unwrap();
+        assert_eq!(call.input["command"], "rm a");
+        let steps = b.found(call.id.as_str(), command("rm a"));
+        assert_eq!(runs(&steps), [call.id.as_str()], "{mode:?}");
+        assert_eq!(b.call(call.id.as_str()).decision.unwrap().authority, Authority::Typed);
+        // A second one waits for its end.
+        assert!(!b.act(Act::Type { command: "ls".into() }).iter().any(|step| matches!(step, Step::Inspect(..))));
+        let steps = b.ran(call.id.as_str(), "gone\nexit 0");
+        assert!(!steps.iter().any(|step| matches!(step, Step::Ask(..))));
+        assert!(steps.contains(&Step::Turn(false)));
+        assert!(!b.machine.meta.unread && !b.machine.meta.connection_locked);
+        // The model hears of it with the next message.
+        let steps = b.send("and now?");
+        let asked = steps.iter().find_map(|step| match step {
+            Step::Ask(_, request) => Some(request.items.clone()),
+            _ => None,
+        });
+        let text = format!("{:?}", asked.unwrap());
+        assert!(text.contains("[I ran this command myself: rm a]"), "{text}");
+    }
+}

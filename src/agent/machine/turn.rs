@@ -74,6 +74,7 @@ impl Machine {
             repeats: 0,
             steers: Vec::new(),
             planned: false,
+            typed: false,
             strikes: 0,
             work: Work::BackingOff,
         });
@@ -215,7 +216,7 @@ impl Machine {
 
     // ---- calls ----
 
-    fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
+    pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
         let mut batch = Batch::default();
         for call in calls {
             let spec = self.rules.tools.iter().find(|(spec, _)| spec.name == call.name);
@@ -256,7 +257,9 @@ impl Machine {
         if !done {
             return;
         }
-        if self.turn.as_ref().is_some_and(|turn| turn.planned) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.end_turn(now, TurnEnd::Done, out);
+        } else if self.turn.as_ref().is_some_and(|turn| turn.planned) {
             self.end_turn(now, TurnEnd::Plan, out);
         } else if self.deliver_steers(now, out) {
             // The user said something else: that is another matter.
@@ -298,6 +301,10 @@ impl Machine {
 
     /// Decides on a call.
     fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
+        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
+            self.run_call(now, call, facts, Authority::Typed, out);
+            return;
+        }
         let mode = self.mode_for(call);
         let verdict = self.verdict(mode, &facts);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
@@ -414,7 +421,9 @@ impl Machine {
         let told = self.tell_mode(now);
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
-        let sandbox = permit::sandbox(self.rules.policy.hold, mode, &facts);
+        // What a person types is not held to the session's mode.
+        let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
+        let sandbox = permit::sandbox(self.rules.policy.hold, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);

@@ -161,6 +161,9 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
         EnterDoes::Empty => {}
         EnterDoes::Send => {
             let text = state.composer().text();
+            if let Some(command) = command(&text) {
+                return type_command(state, command, fx);
+            }
             match commands::read(&text) {
                 None => send(state, text, how, fx),
                 Some(Ok(call)) => {
@@ -211,6 +214,34 @@ pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
     chat::to_end(state, fx);
     state.left_unread = None;
     fx.push(to(&id, if steer { Act::Steer { text } } else { Act::Send { text } }));
+}
+
+/// The command of a draft that begins with `!`.
+pub(super) fn command(draft: &str) -> Option<&str> {
+    draft.strip_prefix('!').map(str::trim)
+}
+
+/// Runs what stands behind a `!`: a command of the user's own, whose output goes into the conversation.
+fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
+    if command.is_empty() {
+        let text = "Write a command after the !: it runs at once, and its output goes into the conversation.";
+        return state.notify(Notice::new(Level::Info, text).hint("a blank before the ! sends the text as it is"));
+    }
+    if state.running() {
+        let text = "A turn runs: the command waits in the composer.";
+        return state.notify(Notice::new(Level::Info, text).hint("Enter again when it has ended"));
+    }
+    if state.current_meta().and_then(|meta| meta.held_by.as_ref()).is_some() {
+        return send(state, format!("!{command}"), How::Queue, fx);
+    }
+    let text = state.composer_mut().take();
+    remember(state, &text, fx);
+    let Current::Session(id) = state.current.clone() else {
+        state.lobby_sent.push(text);
+        return;
+    };
+    chat::to_end(state, fx);
+    fx.push(to(&id, Act::Type { command: command.to_owned() }));
 }
 
 /// The text comes back from $EDITOR.

@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
+use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -282,7 +282,11 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
         state.creating = false;
         open.composer = std::mem::take(&mut state.lobby);
         for text in std::mem::take(&mut state.lobby_sent) {
-            fx.push(to(id, Act::Send { text }));
+            let act = match compose::command(&text) {
+                Some(command) => Act::Type { command: command.to_owned() },
+                None => Act::Send { text },
+            };
+            fx.push(to(id, act));
         }
         if state.current == Current::New {
             state.current = Current::Session(id.clone());

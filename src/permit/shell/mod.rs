@@ -6,16 +6,25 @@
 //! paths are handed back.
 
 mod facts;
+mod find;
 mod grave;
 mod loose;
 mod programs;
+mod scripts;
 mod strict;
+mod syntax;
+mod table;
 #[cfg(test)]
 mod tests;
+mod tree;
+mod walk;
+mod word;
+mod wrap;
 
 pub use facts::{Looks, looks};
 
 use crate::domain::tool::Program;
+use walk::Walk;
 
 /// Longer lines are not read-only.
 pub const LONGEST: usize = 10_000;
@@ -96,36 +105,27 @@ pub fn judge_found(command: &str, hold: Hold, programs: &[Program], unseen: Opti
     judgement
 }
 
+/// Every form that the table of the programs admits, with sample values: what the test runs that looks whether they
+/// change anything.
+#[must_use]
+pub fn forms() -> Vec<String> {
+    table::forms()
+}
+
 /// Judges a command line by its text alone.
 #[must_use]
-pub fn judge(command: &str, _hold: Hold) -> Judgement {
-    let mut paths = Vec::new();
-    let mut parts = Vec::new();
-    let mut why = None;
-    if command.chars().nth(LONGEST).is_some() {
-        why = Some(format!("it is longer than {LONGEST} characters"));
+pub fn judge(command: &str, hold: Hold) -> Judgement {
+    let mut walk = if command.chars().nth(LONGEST).is_some() {
+        Walk::refused(format!("it is longer than {LONGEST} characters"))
+    } else if let Some(c) = command.chars().find(|c| is_odd(*c)) {
+        Walk::refused(format!("it holds the character U+{:04X}, which is not to be seen", u32::from(c)))
     } else {
-        match strict::parse(command) {
-            Err(reason) => why = Some(reason),
-            Ok(argvs) => {
-                for argv in argvs {
-                    let read = programs::read_only(&argv);
-                    let argv: Vec<String> = argv.into_iter().map(|word| word.text).collect();
-                    let (reads, reason) = match read {
-                        Ok(found) => {
-                            paths.extend(found);
-                            (true, String::new())
-                        }
-                        Err(reason) => (false, reason),
-                    };
-                    if !reads {
-                        why.get_or_insert_with(|| reason.clone());
-                    }
-                    parts.push(Part { text: argv.join(" "), argv: Some(argv), reads, why: reason });
-                }
-            }
-        }
+        Walk::of(command, hold)
+    };
+    if hold == Hold::None {
+        short_list(command, &mut walk);
     }
+    let Walk { paths, parts, writes, expands, why, .. } = walk;
     let verdict = match why {
         None => Judged::ReadOnly(paths),
         Some(why) => match grave::find(command) {
@@ -133,5 +133,38 @@ pub fn judge(command: &str, _hold: Hold) -> Judgement {
             None => Judged::Other(why),
         },
     };
-    Judgement { verdict, parts, writes: Vec::new(), expands: Vec::new() }
+    Judgement { verdict, parts, writes, expands }
+}
+
+/// What counts without a sandbox: lines that the strict reading understands, of programs of the short list.
+fn short_list(command: &str, walk: &mut Walk) {
+    let judged = strict::parse(command).and_then(|argvs| {
+        argvs.iter().try_fold(Vec::new(), |mut paths, argv| {
+            paths.extend(programs::read_only(argv)?);
+            Ok(paths)
+        })
+    });
+    match judged {
+        Ok(paths) if walk.why.is_none() => walk.paths = paths,
+        Ok(_) => {}
+        Err(why) => {
+            if walk.why.is_none() {
+                for part in &mut walk.parts {
+                    part.reads = false;
+                    part.why.clone_from(&why);
+                }
+            }
+            walk.why = Some(why);
+        }
+    }
+}
+
+/// Characters that a terminal does not show as what they are, or that shells do not agree on.
+fn is_odd(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
 }

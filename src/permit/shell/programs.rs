@@ -344,7 +344,7 @@ fn checked(program: &Program, arguments: &[&str]) -> Result<Vec<String>, String>
 }
 
 /// bash's `printf` stores into variables with `-v` and `%n`, and runs what stands in a subscript.
-fn printf(arguments: &[&str]) -> Result<Vec<String>, String> {
+pub(super) fn printf(arguments: &[&str]) -> Result<Vec<String>, String> {
     let Some((format, _)) = arguments.split_first() else { return Ok(Vec::new()) };
     if format.starts_with('-') {
         return Err(format!("`printf {format}` is not known to only read"));
@@ -363,7 +363,7 @@ fn printf(arguments: &[&str]) -> Result<Vec<String>, String> {
 }
 
 /// `test` with operators that only look. `-v` and `-R` would run what stands in a subscript.
-fn test(arguments: &[&str]) -> Result<Vec<String>, String> {
+pub(super) fn test(arguments: &[&str]) -> Result<Vec<String>, String> {
     const UNARY: &str = "bcdefghkLnOGprsSuwxz";
     const BINARY: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
     for word in arguments {

@@ -51,7 +51,8 @@ fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
 fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
-    let verb = verb(&call.name);
+    let typed = call.decision.as_ref().is_some_and(|by| by.authority == Authority::Typed);
+    let verb = if typed { "!".into() } else { verb(&call.name) };
     let pad = VERB.saturating_sub(text::width(&verb));
     let verb = text::cut_with(&verb, row.width.saturating_sub(2), look.ellipsis()).into_owned();
     let mut spans = vec![
@@ -248,6 +249,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
             Authority::Rule(rule) => format!("the rule {}", clean_line(rule)),
             Authority::Grant(what) => format!("an answer for this session: {}", clean_line(what)),
             Authority::Person => "you".to_owned(),
+            Authority::Typed => "you, who typed it".to_owned(),
             Authority::Nobody => "nobody".to_owned(),
         };
         let why = clean_line(decision.reason.trim());

@@ -112,6 +112,7 @@ fn short(authority: &crate::domain::permission::Authority) -> &'static str {
         Authority::Rule(_) => "a rule",
         Authority::Grant(_) => "an answer",
         Authority::Person => "you",
+        Authority::Typed => "you typed",
         Authority::Nobody => "nobody",
     }
 }

@@ -12,6 +12,7 @@ use super::chat;
 use super::composer;
 use super::figures::count;
 use super::paint::Paint;
+use super::text::{self, Fold};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
@@ -23,8 +24,9 @@ use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use std::path::Path;
+use std::rc::Rc;
 
 /// Rows that a text being written for an answer takes at the most.
 const WRITING: usize = 5;
@@ -56,7 +58,7 @@ pub(in crate::ui) struct Body {
     plan: Option<Box<PlanView>>,
     width: u16,
     theme: String,
-    lines: Vec<Line<'static>>,
+    lines: Rc<Vec<Line<'static>>>,
     steps: Vec<(u16, u16)>,
 }
 
@@ -101,7 +103,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
 
     // The answers stand at the bottom. They scroll before nothing is left of what they answer: nobody is to approve
     // what is not on the screen.
-    let lines = body(paint, view, inner.width);
+    let mut lines = body(paint, view, inner.width);
     let kept = u16::try_from(lines.len().min(KEPT)).unwrap_or(0).min(rest.height.saturating_sub(1));
     let answers = answer_rows(paint, view, inner.width);
     let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height - kept);
@@ -114,7 +116,13 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     // rest, with a row that says so.
     let facts_gap = usize::from(!facts.is_empty());
     let gap = usize::from(free >= lines.len().min(8) + facts.len() + 1 + facts_gap);
-    let shown_facts = if gap > 0 { facts.len() } else { facts.len().min(free / 3) };
+    let shown_facts =
+        if gap > 0 { facts.len() } else { facts.len().min((free / 3).max(free.saturating_sub(lines.len()))) };
+    // What does not fit is read by scrolling on.
+    let after = facts.get(shown_facts..).unwrap_or_default();
+    if !after.is_empty() {
+        Rc::make_mut(&mut lines).extend(after.iter().cloned());
+    }
     let mut text_rows = free.saturating_sub(shown_facts + gap + if shown_facts > 0 { gap } else { 0 });
     if lines.len() > text_rows && gap == 0 && text_rows > 1 {
         text_rows = text_rows.saturating_sub(1);
@@ -157,14 +165,16 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
             let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
             let back = paint.key(Action::App(AppAction::Back), Context::Global);
             let newline = paint.key(Action::Composer(ComposerAction::Newline), Context::Input);
-            let hints = paint.hints(&[(send, sends), (newline, "new line"), (back, "back")]);
+            let long = paint.hints(&[(send.clone(), sends), (newline, "new line"), (back.clone(), "back")]);
             let left = [paint.piece(label, Role::Strong)];
+            let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(below.width);
+            let hints = if fits { long } else { paint.hints(&[(send, sends), (back, "back")]) };
             paint.sides(cells::row(below, 0), &left, &hints, label.len());
             let mut field = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
             if !problem.is_empty() && field.height > 1 {
-                let said = cells::wrap(&problem, usize::from(field.width));
+                let said = words(paint, &problem, field.width, Role::Error);
                 for line in said.iter().take(usize::from(field.height - 1).min(PROBLEM)) {
-                    paint.over(cells::row(field, 0), line, Role::Error);
+                    paint.line(cells::row(field, 0), line);
                     field = Rect { y: field.y + 1, height: field.height - 1, ..field };
                 }
             }
@@ -220,7 +230,8 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
         left.push(paint.piece(format!("  {}", plan.outline.in_words()), role));
     }
     if view.waiting > 1 {
-        left.push(paint.piece(format!("   1 of {}", view.waiting), Role::Dim));
+        // Before what is cut off first.
+        left.insert(0, paint.piece(format!("1 of {}  ", view.waiting), Role::Dim));
     }
     let context = context(view.request);
     let hints = if view.focused {
@@ -315,11 +326,11 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>>
         && known.plan == view.panel.plan
     {
         paint.found.panel_steps.clone_from(&known.steps);
-        return known.lines.clone();
+        return Rc::clone(&known.lines);
     }
     let mut steps = Vec::new();
     let look = chat::Look { theme, glyphs: paint.look.glyphs };
-    let lines = match &request.ask {
+    let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => approval::body(paint, approval, width, &look),
         Ask::Plan(review) => {
             let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), width, &look);
@@ -327,12 +338,19 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>>
             lines
         }
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
-    };
+    });
     paint.found.panel_steps.clone_from(&steps);
     let plan = view.panel.plan.clone();
-    let kept = Body { request: request.clone(), plan, width, theme: theme.name.clone(), lines: lines.clone(), steps };
+    let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
+    let kept = Body { request: request.clone(), plan, width, theme, lines: lines_kept, steps };
     paint.cache.asked = Some(kept);
     lines
+}
+
+/// A sentence, broken between words.
+fn words(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
+    let span = Span::styled(text.to_owned(), paint.flat(paint.style(role)));
+    text::wrap(&[span], usize::from(width), &[], &[], Fold::Words)
 }
 
 fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
@@ -346,7 +364,7 @@ fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let problem = match &view.panel.stage {
                 Stage::Rules { problem: Some(problem), .. } => {
-                    cells::wrap(&clean_line(problem), usize::from(width)).len().min(PROBLEM)
+                    words(paint, &clean_line(problem), width, Role::Error).len().min(PROBLEM)
                 }
                 _ => 0,
             };

@@ -476,3 +476,21 @@ fn models_come_from_the_connections() {
     screen.session("s", Event::Changed(Box::new(locked))).type_text("/model big").keys("enter");
     assert_eq!(screen.acts(), vec![Act::Model { connection: None, model: "big".to_owned() }]);
 }
+
+#[test]
+fn a_draft_that_begins_with_an_exclamation_mark_is_a_command() {
+    let mut screen = Screen::new();
+    screen.type_text("!ls -l").keys("enter");
+    assert_eq!(screen.acts(), [Act::Type { command: "ls -l".to_owned() }]);
+    assert_eq!(screen.text(), "");
+    let mut screen = Screen::new();
+    screen.type_text("!").keys("enter");
+    assert_eq!((screen.acts(), screen.text().as_str()), (vec![], "!"));
+    let mut screen = Screen::new();
+    running(&mut screen);
+    screen.type_text("!ls").keys("enter");
+    assert_eq!((screen.acts(), screen.text().as_str()), (vec![], "!ls"), "it waits in the composer");
+    let mut screen = Screen::new();
+    screen.type_text(" !ls").keys("enter");
+    assert_eq!(screen.acts(), [Act::Send { text: " !ls".to_owned() }]);
+}

@@ -1,0 +1,55 @@
+//! Commands that the user types after `!`: they run at once, because the user said so, and what they print stands in the
+//! conversation. The model is not asked; it sees them with the next message.
+
+use super::{Machine, Turn, Work, notice};
+use crate::agent::step::{RunNo, Safety, Step};
+use crate::domain::Event;
+use crate::domain::ids::{At, CallId};
+use crate::domain::message::{InfoKind, Message};
+use crate::domain::notice::Level;
+use crate::provider::Call;
+use serde_json::json;
+
+/// Seconds after which such a command is ended.
+const TIMEOUT_S: u64 = 600;
+
+impl Machine {
+    /// Runs a command for the user.
+    pub(super) fn typed(&mut self, now: At, command: &str, out: &mut Vec<Step>) {
+        if self.turn.is_some() {
+            let text = "A turn runs: the command was not started.";
+            out.push(notice(Level::Warning, text, "Run it when the turn has ended; Esc stops the turn."));
+            return;
+        }
+        let mut rows: Vec<Message> = Vec::new();
+        if std::mem::take(&mut self.died_in_turn) {
+            rows.push(self.info(now, Level::Info, InfoKind::Interrupted, "The program ended during this turn."));
+        }
+        if self.meta.title.is_empty() {
+            self.meta.title = super::turn::shorten(&format!("! {command}"), 50);
+        }
+        self.run = RunNo(self.run.0 + 1);
+        self.turn = Some(Turn {
+            started: now,
+            requests: 0,
+            attempts: 0,
+            last_call: None,
+            repeats: 0,
+            steers: Vec::new(),
+            planned: false,
+            typed: true,
+            strikes: 0,
+            work: Work::BackingOff,
+        });
+        self.meta.activity = self.activity();
+        self.shown_activity = self.meta.activity.clone();
+        self.keep(rows, Safety::Synced, out);
+        out.push(Step::Turn(true));
+        self.changed(out);
+        out.push(Step::Emit(Event::TurnStarted { at: now }));
+        let id = format!("typed-{}-{}", self.stamp(now).0, self.letters());
+        let input = json!({"command": command, "timeout_s": TIMEOUT_S});
+        let call = Call { id: CallId::new(id), name: "bash".to_owned(), input };
+        self.propose(now, None, vec![call], out);
+    }
+}

@@ -1,0 +1,402 @@
+//! The programs that only read where the read-only profile holds them: one row each, with the exact options that are
+//! known to only read. An option that is not in its row is not read-only.
+//!
+//! The rows lie in families beside this file. What needs more than options, operands and a check (wrappers, `find`,
+//! texts that are programs) has its own file; the short list that counts without the sandbox is `programs`.
+
+mod build;
+mod files;
+mod git;
+mod search;
+mod system;
+mod text;
+
+use super::word::{Opens, Word};
+
+/// What the words are that are no options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// Files and folders.
+    Paths,
+    /// At most so many files: the next one would be written.
+    AtMost(usize),
+    /// A pattern, unless an option gave it, then files.
+    PatternThenPaths,
+    /// Text that is a program of its own, unless an option gave it, then files. The row's check reads it.
+    ScriptThenPaths,
+    /// Text that is not opened.
+    Text,
+    /// Commits, or paths, or `commit:path`.
+    Revisions,
+    /// None may stand there.
+    None,
+}
+
+/// How a program reads its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Letters in one word, values joined to their letter, options anywhere.
+    Gnu,
+    /// Each option is a word of its own.
+    Exact,
+    /// The same, and none stands behind an operand.
+    Leading,
+    /// As `Gnu`, and what stands behind the first operand is none.
+    Posix,
+    /// The first operand is a subcommand with a row of its own.
+    Subcommands,
+}
+
+/// One program or subcommand that only reads.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    /// The program, or the program and its subcommand.
+    pub(super) name: &'static str,
+    /// Its options, several in a text: `-x`; `-x:` takes a value, `-x@` one that is a file, `-x?` may have one joined
+    /// to it, `-#` is a count such as `-5`.
+    pub(super) options: &'static [&'static str],
+    pub(super) operands: Operands,
+    pub(super) style: Style,
+    /// No option at all of the real program writes or runs: words that nobody knows may follow.
+    pub(super) any: bool,
+    /// What options and operands alone do not say.
+    pub(super) check: Option<fn(&Call) -> Result<(), String>>,
+    /// Operands with which it does something in the test that runs every form.
+    pub(super) sample: &'static str,
+}
+
+/// A row for files.
+const fn row(name: &'static str, options: &'static [&'static str]) -> Row {
+    Row { name, options, operands: Operands::Paths, style: Style::Gnu, any: false, check: None, sample: "a.txt" }
+}
+
+impl Row {
+    const fn operands(mut self, operands: Operands) -> Self {
+        self.operands = operands;
+        self
+    }
+    const fn style(mut self, style: Style) -> Self {
+        self.style = style;
+        self
+    }
+    const fn any(mut self) -> Self {
+        self.any = true;
+        self
+    }
+    const fn check(mut self, check: fn(&Call) -> Result<(), String>) -> Self {
+        self.check = Some(check);
+        self
+    }
+    const fn sample(mut self, sample: &'static str) -> Self {
+        self.sample = sample;
+        self
+    }
+    /// Without operands.
+    const fn alone(self) -> Self {
+        self.operands(Operands::None).sample("")
+    }
+    /// With operands that open no file.
+    const fn text(self, sample: &'static str) -> Self {
+        self.operands(Operands::Text).sample(sample)
+    }
+
+    fn tokens(&self) -> impl Iterator<Item = &'static str> {
+        self.options.iter().flat_map(|text| text.split_whitespace())
+    }
+
+    /// What the option takes; `None` when it is not in the row.
+    fn takes(&self, option: &str) -> Option<Takes> {
+        self.tokens().find_map(|token| {
+            let (name, takes) = split(token);
+            (name == option).then_some(takes)
+        })
+    }
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    File,
+    Joined,
+}
+
+fn split(token: &str) -> (&str, Takes) {
+    let bare = token.get(..token.len() - 1).unwrap_or_default();
+    match token.as_bytes().last() {
+        Some(b':') => (bare, Takes::Value),
+        Some(b'@') => (bare, Takes::File),
+        Some(b'?') => (bare, Takes::Joined),
+        _ => (token, Takes::Nothing),
+    }
+}
+
+/// The arguments of one program, taken apart by its row.
+pub(super) struct Call<'a> {
+    row: &'a Row,
+    /// Options with their values.
+    options: Vec<(String, Option<String>)>,
+    operands: Vec<&'a Word>,
+    /// Files that options named.
+    files: Vec<String>,
+}
+
+impl Call<'_> {
+    fn has(&self, options: &[&str]) -> bool {
+        self.options.iter().any(|(option, _)| options.contains(&option.as_str()))
+    }
+
+    fn values<'a>(&'a self, option: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        self.options
+            .iter()
+            .filter(|(name, _)| option.contains(&name.as_str()))
+            .filter_map(|(_, value)| value.as_deref())
+    }
+
+    fn refuse(&self, what: &str) -> Result<(), String> {
+        Err(format!("`{}` {what}", self.row.name))
+    }
+}
+
+fn families() -> impl Iterator<Item = &'static Row> {
+    [text::ROWS, files::ROWS, search::ROWS, git::ROWS, build::ROWS, system::ROWS].into_iter().flatten()
+}
+
+/// The row of this name.
+pub(super) fn find(name: &str) -> Option<&'static Row> {
+    families().find(|row| row.name == name)
+}
+
+/// The names of all programs in the table.
+#[cfg(test)]
+pub(super) fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = families().filter_map(|row| row.name.split(' ').next()).collect();
+    names.dedup();
+    names
+}
+
+/// Checks the arguments of a program. The words that may be paths come back.
+///
+/// # Errors
+/// Which argument is not known to only read.
+pub(super) fn read_only(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+    if row.style == Style::Subcommands {
+        return subcommand(row, arguments);
+    }
+    let call = taken_apart(row, arguments)?;
+    finished(&call)
+}
+
+/// `git`, `cargo` and their kind: options, a subcommand, and its own arguments.
+fn subcommand(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        let Some(text) = word.known() else { break };
+        if !text.starts_with('-') {
+            break;
+        }
+        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        at += match row.takes(name) {
+            Some(Takes::Value | Takes::File) if !text.contains('=') => 2,
+            _ => 1,
+        };
+    }
+    let (before, rest) = arguments.split_at(at.min(arguments.len()));
+    let mut files = finished(&taken_apart(row, before)?)?;
+    let Some((first, rest)) = rest.split_first() else {
+        // Alone it says how it is used.
+        return if before.is_empty() || row.name != "git" || before.iter().any(|word| word.text == "--version") {
+            Ok(files)
+        } else {
+            Err(format!("`{}` has no subcommand", row.name))
+        };
+    };
+    let Some(word) = first.known() else { return Err(format!("what `{}` does is only known when it runs", row.name)) };
+    let longer = rest.first().and_then(Word::known).map(|second| format!("{} {word} {second}", row.name));
+    if let Some(found) = longer.and_then(|name| find(&name)) {
+        files.extend(read_only(found, rest.get(1..).unwrap_or_default())?);
+        return Ok(files);
+    }
+    let name = format!("{} {word}", row.name);
+    let found = find(&name).ok_or_else(|| format!("`{name}` is not on the list of commands that only read"))?;
+    files.extend(read_only(found, rest)?);
+    Ok(files)
+}
+
+fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>, String> {
+    let mut call = Call { row, options: Vec::new(), operands: Vec::new(), files: Vec::new() };
+    let unknown = |option: &str| Err(format!("`{} {option}` is not known to only read", row.name));
+    let mut rest = arguments.iter();
+    let mut only_operands = false;
+    while let Some(word) = rest.next() {
+        if let Opens::Unknown(why) = &word.opens {
+            return Err(why.clone());
+        }
+        if matches!(word.opens, Opens::Variable { .. } | Opens::Printed) {
+            return Err(format!("`{}` is only known when it runs", word.text));
+        }
+        if only_operands || word.is_no_option() {
+            call.operands.push(word);
+            continue;
+        }
+        let long_pattern = word.opens == Opens::Pattern
+            && word.text.starts_with("--")
+            && word.text.split_once('=').is_some_and(|(name, _)| !name.contains(['*', '?', '[']));
+        if word.known().is_none() && !long_pattern {
+            // A row whose options are all harmless takes anything.
+            if row.any {
+                call.operands.push(word);
+                continue;
+            }
+            return Err(format!("`{}` may become an option: put `./` before it, or quotes around it", word.text));
+        }
+        let text = word.text.as_str();
+        if text == "--" {
+            only_operands = true;
+            continue;
+        }
+        if matches!(row.style, Style::Leading | Style::Posix) && !call.operands.is_empty() {
+            return unknown(text);
+        }
+        let (name, value) = match text.split_once('=').filter(|(name, _)| name.len() > 2) {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        // The whole word first: `--long`, `-x`, and `-version` of those that have such.
+        if let Some(takes) = row.takes(name) {
+            match (takes, value) {
+                (Takes::Nothing, None) | (Takes::Joined, _) => {
+                    call.options.push((name.to_owned(), value.map(str::to_owned)));
+                }
+                (Takes::Value | Takes::File, Some(value)) if name.starts_with("--") => {
+                    call.took(name, value, takes);
+                }
+                (Takes::Value | Takes::File, None) => {
+                    let value = rest.next().and_then(|word| separate(word, takes));
+                    let Some(value) = value else { return unknown(name) };
+                    call.took(name, value, takes);
+                }
+                _ => return unknown(name),
+            }
+            continue;
+        }
+        if text.starts_with("--") || matches!(row.style, Style::Exact | Style::Leading) {
+            return unknown(name);
+        }
+        if text.len() > 1 && text[1..].bytes().all(|b| b.is_ascii_digit()) && row.takes("-#").is_some() {
+            continue;
+        }
+        // Letters in one word.
+        for (at, letter) in text.char_indices().skip(1) {
+            let option = format!("-{letter}");
+            let joined = text.get(at + letter.len_utf8()..).unwrap_or_default();
+            match row.takes(&option) {
+                None => return unknown(&option),
+                Some(Takes::Nothing) => call.options.push((option, None)),
+                Some(Takes::Joined) => {
+                    call.options.push((option, Some(joined.to_owned())));
+                    break;
+                }
+                Some(takes) => {
+                    let value = if joined.is_empty() {
+                        rest.next().and_then(|word| separate(word, takes))
+                    } else {
+                        Some(joined)
+                    };
+                    let Some(value) = value else { return unknown(&option) };
+                    call.took(&option, value, takes);
+                    break;
+                }
+            }
+        }
+    }
+    Ok(call)
+}
+
+/// The next word as the value of an option. One that looks like an option itself is refused: whether it is taken as the
+/// value is the program's secret.
+fn separate(word: &Word, takes: Takes) -> Option<&str> {
+    let known = word.opens == Opens::Literal || takes == Takes::File && word.opens == Opens::Home;
+    let number = word.text.len() > 1 && word.text[1..].bytes().all(|b| b.is_ascii_digit());
+    (known && (!word.text.starts_with('-') || number || word.text == "-")).then_some(word.text.as_str())
+}
+
+impl Call<'_> {
+    fn took(&mut self, option: &str, value: &str, takes: Takes) {
+        // A value behind an operand is a file where options end at the first operand.
+        if takes == Takes::File || !self.operands.is_empty() {
+            self.files.push(value.to_owned());
+        }
+        self.options.push((option.to_owned(), Some(value.to_owned())));
+    }
+}
+
+fn finished(call: &Call) -> Result<Vec<String>, String> {
+    let row = call.row;
+    if let Some(check) = row.check {
+        check(call)?;
+    }
+    let mut files = call.files.clone();
+    let texts = || call.operands.iter().map(|word| word.text.clone());
+    let one = |word: &&Word| matches!(word.opens, Opens::Literal | Opens::Home);
+    match row.operands {
+        Operands::None if !call.operands.is_empty() => return Err(format!("`{}` takes no operands", row.name)),
+        Operands::None | Operands::Text => {}
+        Operands::Paths => files.extend(texts()),
+        Operands::AtMost(most) => {
+            if call.operands.len() > most || !call.operands.iter().all(one) {
+                return Err(format!("`{}` writes into its operand number {}", row.name, most + 1));
+            }
+            files.extend(texts());
+        }
+        Operands::PatternThenPaths => {
+            let given = call.has(&["-e", "-f", "--regexp", "--file", "--files", "--type-list"]);
+            files.extend(texts().skip(usize::from(!given)));
+        }
+        Operands::ScriptThenPaths => {
+            let given = call.has(&["-e", "--expression"]);
+            if !given && call.operands.first().is_some_and(|word| word.known().is_none()) {
+                return Err(format!("what `{}` is to do is only known when it runs", row.name));
+            }
+            files.extend(texts().skip(usize::from(!given)));
+        }
+        Operands::Revisions => {
+            for text in texts() {
+                files.extend(text.split_once(':').map(|(_, path)| path.to_owned()).filter(|path| !path.is_empty()));
+                files.push(text);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Every form of the table: each row alone and with each of its options, with sample values.
+#[must_use]
+pub(super) fn forms() -> Vec<String> {
+    let mut out = Vec::new();
+    for row in families().filter(|row| row.style != Style::Subcommands) {
+        let line = |option: &str| {
+            let words = [row.name, option, row.sample];
+            words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        };
+        out.push(line(""));
+        for token in row.tokens() {
+            let (name, takes) = split(token);
+            if token == "-#" {
+                out.push(line("-2"));
+                continue;
+            }
+            match takes {
+                Takes::Nothing => out.push(line(name)),
+                Takes::Joined => {
+                    out.extend([line(name), line(&format!("{name}{}1", if name.len() > 2 { "=" } else { "" }))])
+                }
+                Takes::Value => out.extend(["1", "a", "%s", "name"].map(|value| line(&format!("{name} {value}")))),
+                Takes::File => out.extend(["a.txt", "sub"].map(|value| line(&format!("{name} {value}")))),
+            }
+        }
+    }
+    out.extend(super::find::forms());
+    out
+}

@@ -1,0 +1,476 @@
+//! Judges the commands of a line one by one: redirections, assignments, the program by its row, and what wrappers and
+//! shells inside it run.
+
+use super::syntax::{Node, Redirect, Simple};
+use super::word::{Opens, Word};
+use super::{Hold, Part, find, programs, strict, syntax, table, tree, wrap};
+
+/// Simple commands that are judged in one line, those of each turn of a loop counted.
+const MOST: usize = 400;
+/// Folders that a line may have changed to.
+const MOST_BASES: usize = 16;
+/// How deep shells may be wrapped in each other.
+const DEEPEST: usize = 4;
+
+/// What came out about a line.
+#[derive(Default)]
+pub(super) struct Walk {
+    hold: Hold,
+    depth: usize,
+    /// Folders in which a command of the line may run, as they are named; the first is where the line starts.
+    bases: Vec<String>,
+    /// Words that may be paths.
+    pub(super) paths: Vec<String>,
+    /// The simple commands.
+    pub(super) parts: Vec<Part>,
+    /// Files that redirections write.
+    pub(super) writes: Vec<String>,
+    /// Words that the shell replaces by names of files.
+    pub(super) expands: Vec<String>,
+    /// Why the line is not read-only.
+    pub(super) why: Option<String>,
+}
+
+/// Names with the words that they stand for.
+type Variables<'a> = Vec<(&'a str, &'a Word)>;
+
+impl Walk {
+    /// Judges a whole line.
+    pub(super) fn of(line: &str, hold: Hold) -> Self {
+        let mut walk = Self { hold, bases: vec![String::new()], ..Self::default() };
+        walk.line(line);
+        walk
+    }
+
+    /// A line that is not looked at.
+    pub(super) fn refused(why: String) -> Self {
+        Self { why: Some(why), ..Self::default() }
+    }
+
+    fn refuse(&mut self, why: String) {
+        self.why.get_or_insert(why);
+    }
+
+    fn line(&mut self, line: &str) {
+        match syntax::parse(line) {
+            Err(why) => self.refuse(why),
+            Ok(nodes) => {
+                self.nodes(line, &nodes, &Vec::new());
+                // Only where it matters: the second reading takes longer.
+                if self.why.is_none()
+                    && let Err(why) = tree::confirm(line, &nodes)
+                {
+                    self.refuse(why);
+                }
+            }
+        }
+    }
+
+    fn nodes(&mut self, line: &str, nodes: &[Node], variables: &Variables<'_>) {
+        for node in nodes {
+            match node {
+                Node::Simple(simple) => self.simple(line, simple, variables),
+                Node::Condition(words) => {
+                    let words: Vec<Word> = words.iter().map(|word| put_in(word, variables)).collect();
+                    match condition(&words) {
+                        Ok(paths) => self.read(paths),
+                        Err(why) => self.refuse(why),
+                    }
+                }
+                Node::Redirects(redirects) => self.redirects(redirects, variables),
+                Node::Case(words) => {
+                    if let Some(word) = words.iter().find(|word| unknown(&put_in(word, variables)).is_some()) {
+                        self.refuse(format!("`{}` is only known when it runs", word.text));
+                    }
+                }
+                Node::For { name, values, body } => {
+                    for value in values {
+                        let value = put_in(value, variables);
+                        if let Some(why) = unknown(&value) {
+                            self.refuse(why);
+                        }
+                        if value.expands() {
+                            self.expands.push(value.text.clone());
+                        }
+                        let mut inner = variables.clone();
+                        inner.retain(|(known, _)| known != name);
+                        inner.push((name, &value));
+                        self.nodes(line, body, &inner);
+                        if self.parts.len() > MOST {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes paths, seen from every folder that the line may be in.
+    fn read(&mut self, paths: Vec<String>) {
+        for path in paths {
+            for base in &self.bases {
+                let full = joined(base, &path);
+                if !self.paths.contains(&full) {
+                    self.paths.push(full);
+                }
+            }
+        }
+    }
+
+    fn redirects(&mut self, redirects: &[Redirect], variables: &Variables<'_>) {
+        for redirect in redirects {
+            match redirect {
+                Redirect::Inner | Redirect::Text(None) => {}
+                Redirect::Text(Some(word)) => {
+                    let word = put_in(word, variables);
+                    if !matches!(word.opens, Opens::Printed | Opens::Pattern)
+                        && let Some(why) = unknown(&word)
+                    {
+                        self.refuse(why);
+                    }
+                }
+                Redirect::Read(word) => {
+                    let word = put_in(word, variables);
+                    match unknown(&word) {
+                        Some(why) => self.refuse(why),
+                        None => {
+                            if word.expands() {
+                                self.expands.push(word.text.clone());
+                            }
+                            self.read(vec![word.text]);
+                        }
+                    }
+                }
+                Redirect::Write(word) => {
+                    let word = put_in(word, variables);
+                    if word.known() == Some("/dev/null") {
+                        continue;
+                    }
+                    match word.opens {
+                        Opens::Literal | Opens::Home => {
+                            for base in &self.bases {
+                                self.writes.push(joined(base, &word.text));
+                            }
+                        }
+                        _ => {
+                            if let Some(part) = self.parts.last_mut() {
+                                part.reads = false;
+                            }
+                        }
+                    }
+                    self.refuse(format!("it writes to `{}`", word.text));
+                }
+            }
+        }
+    }
+
+    fn simple(&mut self, line: &str, simple: &Simple, variables: &Variables<'_>) {
+        if self.parts.len() >= MOST {
+            self.refuse("it has too many commands".to_owned());
+            return;
+        }
+        let words: Vec<Word> = simple.words.iter().map(|word| put_in(word, variables)).collect();
+        let text = line.get(simple.at.clone()).unwrap_or_default().trim().to_owned();
+        let mut refused = None;
+        for (name, value) in &simple.assignments {
+            let value = put_in(value, variables);
+            if words.is_empty() || !value.known().is_some_and(|value| wrap::harmless(name, value)) {
+                refused = Some(format!("`{name}=` sets a variable that may change what runs"));
+            }
+        }
+        if words.is_empty() {
+            if refused.is_some() || simple.redirects.is_empty() {
+                let why = refused.unwrap_or_default();
+                self.parts.push(Part { text, argv: None, reads: false, why: why.clone() });
+                self.refuse(why);
+            } else {
+                self.parts.push(Part { text, argv: Some(Vec::new()), reads: true, why: String::new() });
+            }
+        } else {
+            self.program(text, &words, refused);
+        }
+        self.redirects(&simple.redirects, variables);
+    }
+
+    /// Judges one program with its arguments, and what it runs.
+    fn program(&mut self, text: String, words: &[Word], refused: Option<String>) {
+        let argv: Option<Vec<String>> = words.iter().map(|word| word.known().map(str::to_owned)).collect();
+        let at = self.parts.len();
+        self.parts.push(Part { text, argv, reads: false, why: String::new() });
+        let outcome = refused.map_or(Ok(()), Err).and_then(|()| self.reads(words));
+        let expands: Vec<String> = words.iter().filter(|word| word.expands()).map(|word| word.text.clone()).collect();
+        self.expands.extend(expands);
+        match outcome {
+            Ok(()) => {
+                if let Some(part) = self.parts.get_mut(at) {
+                    part.reads = true;
+                }
+            }
+            Err(why) => {
+                if let Some(part) = self.parts.get_mut(at) {
+                    part.why.clone_from(&why);
+                }
+                self.refuse(why);
+            }
+        }
+    }
+
+    fn reads(&mut self, words: &[Word]) -> Result<(), String> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Err("there is no command in it".to_owned());
+        };
+        let Some(name) = program.known() else {
+            return Err(unknown(program).unwrap_or_else(|| "the program is only known when it runs".to_owned()));
+        };
+        let off_list = || format!("`{name}` is not on the list of commands that only read");
+        if !program.bare {
+            return Err(off_list());
+        }
+        if wrap::is_wrapper(name) {
+            return self.wrapped(name, arguments);
+        }
+        if matches!(name, "sh" | "bash" | "dash")
+            && let Some(text) = wrap::shell_text(arguments)
+        {
+            if self.depth >= DEEPEST {
+                return Err("it is nested too deep".to_owned());
+            }
+            self.depth += 1;
+            self.line(&text.text);
+            self.depth -= 1;
+            return self.held(name);
+        }
+        if name == "find" {
+            let found = find::read_only(arguments)?;
+            self.read(found.paths);
+            for command in found.runs {
+                self.inner(&command);
+            }
+            return self.held(name);
+        }
+        let short = short(words);
+        if self.hold == Hold::None {
+            let paths = short.unwrap_or_else(|| Err(off_list()))?;
+            self.read(paths);
+            return Ok(());
+        }
+        if let Some(Ok(paths)) = short {
+            self.read(paths);
+            return Ok(());
+        }
+        let paths = match name {
+            "cd" => return self.change(arguments),
+            ":" | "true" | "false" => Ok(Vec::new()),
+            "echo" => printed(arguments).map(|()| Vec::new()),
+            "printf" => match arguments.split_first() {
+                Some((format, rest)) if format.known().is_some() => {
+                    printed(rest)?;
+                    programs::printf(&[&format.text])
+                }
+                _ => Err("the format of `printf` is only known when it runs".to_owned()),
+            },
+            "test" => tested(arguments),
+            "[" => match arguments.split_last() {
+                Some((last, rest)) if last.known() == Some("]") => tested(rest),
+                _ => Err("`[` has no end".to_owned()),
+            },
+            "type" | "hash" if name == "type" => named(arguments),
+            "exit" | "break" | "continue" => {
+                let number = |word: &Word| word.known().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
+                if arguments.iter().all(number) { Ok(Vec::new()) } else { Err(format!("`{name}` takes a number")) }
+            }
+            _ => match table::find(name) {
+                Some(row) => table::read_only(row, arguments),
+                None => Err(off_list()),
+            },
+        };
+        self.read(paths?);
+        Ok(())
+    }
+
+    /// A wrapper reads by itself; without the sandbox none counts.
+    fn held(&self, name: &str) -> Result<(), String> {
+        match self.hold {
+            Hold::Enforced => Ok(()),
+            Hold::None => Err(format!("`{name}` is not on the list of commands that only read")),
+        }
+    }
+
+    fn wrapped(&mut self, name: &str, arguments: &[Word]) -> Result<(), String> {
+        // `command -v name` looks a name up.
+        if name == "command"
+            && let Some((first, rest)) = arguments.split_first()
+            && first.known().is_some_and(|text| text == "-v" || text == "-V")
+        {
+            named(rest)?;
+            return self.held(name);
+        }
+        let Some(wrapped) = wrap::unwrapped(name, arguments) else {
+            return Err(format!("the options of `{name}` are not known to be harmless"));
+        };
+        let empty = wrapped.command.is_empty();
+        self.inner(&wrapped.command);
+        match wrapped.refused {
+            Some(why) => Err(why),
+            // `env` alone prints, `xargs` alone is `echo`; the others say how they are used.
+            None if empty && name == "env" && self.hold == Hold::Enforced => Ok(()),
+            None => self.held(name),
+        }
+    }
+
+    /// A command inside another one.
+    fn inner(&mut self, command: &[Word]) {
+        if command.is_empty() {
+            return;
+        }
+        if self.parts.len() >= MOST {
+            self.refuse("it has too many commands".to_owned());
+            return;
+        }
+        let text: Vec<&str> = command.iter().map(|word| word.text.as_str()).collect();
+        self.program(text.join(" "), command, None);
+    }
+
+    /// `cd`: what follows may run there, or where it was before.
+    fn change(&mut self, arguments: &[Word]) -> Result<(), String> {
+        let mut rest = arguments;
+        while let Some((first, others)) = rest.split_first()
+            && first.known().is_some_and(|text| ["-P", "-L", "--"].contains(&text))
+        {
+            rest = others;
+        }
+        let to = match rest {
+            [] => "~".to_owned(),
+            [word] if matches!(word.opens, Opens::Literal | Opens::Home) && !word.text.starts_with('-') => {
+                word.text.clone()
+            }
+            _ => return Err("where `cd` leads is only known when it runs".to_owned()),
+        };
+        let new: Vec<String> = self.bases.iter().map(|base| joined(base, &to)).collect();
+        for base in new {
+            if !self.bases.contains(&base) {
+                self.bases.push(base);
+            }
+        }
+        if self.bases.len() > MOST_BASES { Err("it changes the directory too often".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// A path as seen from a folder.
+fn joined(base: &str, path: &str) -> String {
+    if base.is_empty() || path.starts_with('/') || path == "~" || path.starts_with("~/") {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", base.trim_end_matches('/'))
+    }
+}
+
+/// The word with the value of the loop's variable in its place.
+fn put_in(word: &Word, variables: &Variables<'_>) -> Word {
+    let Opens::Variable { name, quoted } = &word.opens else { return word.clone() };
+    let Some((_, value)) = variables.iter().find(|(known, _)| known == name) else {
+        let opens = Opens::Unknown(format!("`${name}` is only known when it runs"));
+        return Word { opens, ..word.clone() };
+    };
+    let plain =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./,:+=@%".contains(c));
+    let opens = match &value.opens {
+        Opens::Literal if *quoted || plain(&value.text) => Opens::Literal,
+        Opens::Home | Opens::Pattern if *quoted => value.opens.clone(),
+        Opens::Unknown(why) => Opens::Unknown(why.clone()),
+        // Without quotes it is taken apart at blanks.
+        _ => Opens::Anything,
+    };
+    Word { text: value.text.clone(), bare: false, opens, at: word.at.clone() }
+}
+
+/// Why a word that must be known is not.
+fn unknown(word: &Word) -> Option<String> {
+    match &word.opens {
+        Opens::Literal | Opens::Home | Opens::Pattern | Opens::Found => None,
+        Opens::Unknown(why) => Some(why.clone()),
+        _ => Some(format!("`{}` is only known when it runs", word.text)),
+    }
+}
+
+/// The judgement of the short list, where all words are known.
+fn short(words: &[Word]) -> Option<Result<Vec<String>, String>> {
+    let known: Option<Vec<strict::Word>> = words
+        .iter()
+        .map(|word| word.known().map(|text| strict::Word { text: text.to_owned(), bare: word.bare }))
+        .collect();
+    known.map(|words| programs::read_only(&words))
+}
+
+/// Words that are only printed.
+fn printed(words: &[Word]) -> Result<(), String> {
+    words
+        .iter()
+        .find_map(|word| match &word.opens {
+            Opens::Unknown(why) => Some(why.clone()),
+            Opens::Variable { .. } => unknown(word),
+            _ => None,
+        })
+        .map_or(Ok(()), Err)
+}
+
+/// The words of `test` and `[`.
+fn tested(words: &[Word]) -> Result<Vec<String>, String> {
+    if let Some(why) = words.iter().find_map(|word| if word.opens == Opens::Printed { None } else { unknown(word) }) {
+        return Err(why);
+    }
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    programs::test(&texts)
+}
+
+/// Names that are looked up.
+fn named(words: &[Word]) -> Result<Vec<String>, String> {
+    let known = |word: &Word| {
+        let option = ["-a", "-t", "-p", "-P", "-f"].contains(&word.text.as_str());
+        word.known().is_some_and(|text| option || !text.starts_with('-'))
+    };
+    if words.iter().all(known) { Ok(Vec::new()) } else { Err("a name is only known when it runs".to_owned()) }
+}
+
+/// `[[ … ]]` with tests that only look: no arithmetic, which runs subscripts, and no `-v`.
+fn condition(words: &[Word]) -> Result<Vec<String>, String> {
+    const UNARY: &[&str] = &[
+        "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-u", "-w", "-x", "-G", "-L", "-N",
+        "-O", "-S", "-n", "-z",
+    ];
+    let odd = || Err("`[[` is only understood with simple comparisons".to_owned());
+    let mut paths = Vec::new();
+    for part in words.split(|word| word.known() == Some("&&") && word.bare) {
+        let part = match part.split_first() {
+            Some((first, rest)) if first.known() == Some("!") => rest,
+            _ => part,
+        };
+        let known = |word: &Word| unknown(word).is_none() || word.opens == Opens::Printed;
+        if !part.iter().all(known) {
+            return odd();
+        }
+        match part {
+            [one] if !one.text.starts_with('-') => {}
+            [operator, one] if operator.known().is_some_and(|text| UNARY.contains(&text)) => {
+                paths.push(one.text.clone())
+            }
+            [one, operator, two] => match operator.known() {
+                Some("=" | "==" | "!=") => {}
+                Some("-nt" | "-ot" | "-ef") => paths.extend([one.text.clone(), two.text.clone()]),
+                Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
+                    let number = |word: &Word| {
+                        let text = word.text.trim_start_matches('-');
+                        word.text == "$?"
+                            || word.known().is_some() && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+                    };
+                    if !number(one) || !number(two) {
+                        return odd();
+                    }
+                }
+                _ => return odd(),
+            },
+            _ => return odd(),
+        }
+    }
+    Ok(paths)
+}
