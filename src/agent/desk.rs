@@ -8,6 +8,7 @@ use super::lane::{Lane, ToLane};
 use super::link::{self, EngineEnd, Link};
 use super::machine::Automatic;
 use super::outbox::Outbox;
+use super::rules::RuleBook;
 use super::search::Searching;
 use super::whole::{Out, Whole};
 use crate::domain::contract::{Configured, NewSession};
@@ -29,6 +30,8 @@ pub struct Setup {
     pub connections: Connections,
     /// The tools.
     pub tools: Registry,
+    /// The files of rules.
+    pub rules: Arc<dyn RuleBook>,
     /// Settings that the engine goes by.
     pub settings: Settings,
     /// Called when the user chose a connection, so that it is the default next time.
@@ -244,6 +247,9 @@ impl Desk {
                 }
                 Command::Leave { session } => self.to_lane_of(&session, ToLane::Leave).await,
                 Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
+                Command::Rules { session } => self.to(&session, ToLane::Rules).await,
+                Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(rule, scope)).await,
+                Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Remember { text } => self.remember(text),
                 // What follows is done beside the other commands: it may take a while.
@@ -327,8 +333,7 @@ impl Desk {
             id = self.shared.setup.store.fresh_id(now);
         }
         let settings = &self.shared.setup.settings;
-        let loosest = if self.shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute };
-        let mode = new.mode.unwrap_or(settings.mode).stricter(loosest);
+        let mode = new.mode.unwrap_or(settings.mode).stricter(super::lane::loosest(&self.shared));
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));

@@ -2,12 +2,14 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `face` what is shown, `follow` what others write, `plan` the files of plans.
+//! machine and its files, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! write.
 
 mod acts;
 mod face;
 mod follow;
 mod keep;
+mod law;
 mod plan;
 
 use super::desk::Shared;
@@ -15,6 +17,7 @@ use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
 use super::queue::Queue;
+use super::rules::Book;
 use super::step::{Input, RunNo, Safety, Step};
 use super::work::{Site, Works};
 use super::worktree;
@@ -22,6 +25,8 @@ use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
@@ -78,6 +83,14 @@ pub(super) enum ToLane {
     Flush {
         done: oneshot::Sender<()>,
     },
+    /// The rules in force are wanted.
+    Rules,
+    /// This rule is no longer wanted.
+    Forget(Rule, RuleScope),
+    /// The user trusts this.
+    Trust(Box<TrustRequest>),
+    /// The files of rules were changed by us.
+    Law,
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
@@ -145,6 +158,8 @@ pub(super) struct Lane {
     following: Option<follow::Following>,
     /// The number of the last task that followed the files.
     looks: u64,
+    /// What the files of rules came to the last time.
+    book: Option<Arc<Book>>,
 }
 
 impl Lane {
@@ -178,6 +193,7 @@ impl Lane {
             clearing: false,
             following: None,
             looks: 0,
+            book: None,
         };
         lane.automatic();
         lane
@@ -216,6 +232,10 @@ impl Lane {
                     self.flush().await;
                     let _ = done.send(());
                 }
+                Some(ToLane::Rules) => self.show_rules().await,
+                Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
+                Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
+                Some(ToLane::Law) => self.refresh_law().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
@@ -260,6 +280,13 @@ impl Lane {
     }
 
     async fn input(&mut self, input: Input) {
+        if law::needs_law(&input) {
+            self.refresh_law().await;
+        }
+        self.feed(input).await;
+    }
+
+    async fn feed(&mut self, input: Input) {
         let steps = self.machine.step(now(), input);
         for step in steps {
             self.perform(step).await;
@@ -334,6 +361,8 @@ impl Lane {
                     let _ = me.send(ToLane::Input(Input::RetryNow(run))).await;
                 });
             }
+            Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
+            Step::Trust(request) => self.trust(*request).await,
             Step::RedeliverAt(at) => {
                 let me = self.me.clone();
                 tokio::spawn(async move {
@@ -413,9 +442,9 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
     }
 }
 
-/// What another program made is not trusted with Execute.
-fn loosest(shared: &Shared) -> Mode {
-    if shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute }
+/// What another program made has no Execute before the user trusts it.
+pub(super) fn loosest(shared: &Shared) -> Mode {
+    if shared.setup.rules.trusts_workspace() { Mode::Execute } else { Mode::Ask }
 }
 
 /// The tools on offer, each with whether it only reads.

@@ -19,6 +19,7 @@ pub mod machine;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+pub mod rules;
 mod search;
 pub mod step;
 #[cfg(test)]
@@ -30,3 +31,4 @@ pub mod worktree;
 pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
+pub use rules::{Book, RuleBook};

@@ -4,9 +4,12 @@ use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::inbox::Change;
 use crate::domain::message::Message;
-use crate::domain::permission::Sandbox;
+use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::{CallFacts, Outcome};
 use crate::domain::usage::RequestUsage;
+use crate::permit;
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
 use crate::tools::RunError;
 use std::path::PathBuf;
@@ -42,6 +45,10 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// These are the rules of the files from now on.
+    Law(Box<Law>),
+    /// The user takes an answer of this session back.
+    Forget(Rule),
     /// Somebody looks at the session.
     Look,
     /// The time has come at which what a death left in the queue is sent.
@@ -59,6 +66,17 @@ pub enum PlanFile {
     Text(String),
     /// There is none.
     Gone,
+}
+
+/// What the files of rules come to for a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Law {
+    /// The rules of the files.
+    pub rules: permit::Rules,
+    /// The loosest mode that the workspace may have.
+    pub loosest: Mode,
+    /// What is not trusted, and so only makes things stricter.
+    pub untrusted: Vec<TrustRequest>,
 }
 
 /// How safe a write must be before the next step.
@@ -103,4 +121,8 @@ pub enum Step {
     RetryIn(RunNo, u64),
     /// Report [`Input::Redeliver`] at this time.
     RedeliverAt(At),
+    /// Write rules that hold beyond the session, then report what holds now.
+    KeepRules(RuleScope, Vec<Rule>),
+    /// Remember that this is trusted, then report what holds now.
+    Trust(Box<TrustRequest>),
 }

@@ -12,7 +12,8 @@ use super::notice::Notice;
 use super::permission::Mode;
 use super::plan::Progress;
 use super::property::{Definition, Properties};
-use super::request::{Answer, Request};
+use super::request::{Answer, Request, TrustRequest};
+use super::rule::{KnownRule, Rule, RuleScope};
 use super::session::{SessionMeta, ThinkingLevel};
 use super::tool::TodoItem;
 use serde::{Deserialize, Serialize};
@@ -137,6 +138,27 @@ pub enum Command {
     },
     /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
     Define(Definition),
+    /// Send the rules that are in force for a session: [`Event::Rules`].
+    Rules {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Remove a rule where it stands: [`Event::Rules`] with what is left, or a notice why not.
+    Forget {
+        /// The session that sees it.
+        session: SessionId,
+        /// The rule.
+        rule: Rule,
+        /// Where it stands.
+        scope: RuleScope,
+    },
+    /// Trust what [`Event::Rules`] named as not trusted, or no longer. Answered by [`Event::Rules`].
+    Trust {
+        /// The session that sees it.
+        session: SessionId,
+        /// What, as it was shown.
+        request: TrustRequest,
+    },
     /// Ask the server of a connection for its models: [`Event::Models`].
     Models {
         /// Which connection.
@@ -405,6 +427,8 @@ pub enum Event {
     Health(Box<HealthReport>),
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
+    /// The rules that are in force for the session.
+    Rules(Box<InForce>),
     /// What the workspace defines: at the start, and when it changed.
     Properties(Box<Properties>),
     /// Models of a connection, or why they could not be had.
@@ -420,6 +444,15 @@ pub enum Event {
     Notice(Notice),
     /// Everything is saved and ended; nothing follows.
     Ended,
+}
+
+/// The rules that are in force for a session, and what could be trusted to let more of them count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InForce {
+    /// The session's own first, then by file.
+    pub rules: Vec<KnownRule>,
+    /// What is not trusted and so only makes things stricter.
+    pub trust: Vec<TrustRequest>,
 }
 
 /// How a turn ended.
@@ -511,12 +544,22 @@ mod tests {
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
     use crate::domain::plan::{Mark, PlanApproval, Step};
-    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question};
-    use crate::domain::rule::{Offer, Rule, RuleScope};
+    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, TrustWhat};
+    use crate::domain::rule::Offer;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
     fn rule() -> Rule {
         Rule { program: Some("git".into()), args: Some(vec!["status".into()]), ..Rule::allow("bash") }
+    }
+
+    fn trust() -> TrustRequest {
+        TrustRequest {
+            what: TrustWhat::Repository,
+            path: "/r/.lisle/permissions.json".into(),
+            hash: "00".into(),
+            text: "+ {}".into(),
+            changed: true,
+        }
     }
 
     fn session() -> SessionId {
@@ -557,6 +600,7 @@ mod tests {
                 }),
             },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanEdited("# P".into()) },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::Trust(true) },
             Act::Mode { mode: Mode::Execute, drop_plan: true },
             Act::DropPlan,
             Act::Model { connection: None, model: "m".into() },
@@ -588,6 +632,9 @@ mod tests {
             Command::Verify { session: session(), repair: true },
             Command::Audit { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
+            Command::Rules { session: session() },
+            Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
+            Command::Trust { session: session(), request: trust() },
             Command::Models { connection: ConnectionName::new("c") },
             Command::Remember { text: "t".into() },
             Command::Shutdown,
@@ -680,6 +727,17 @@ mod tests {
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
+            Event::Rules(Box::new(InForce {
+                rules: vec![KnownRule {
+                    rule: rule(),
+                    pattern: Some("^ls".into()),
+                    scope: RuleScope::Workspace,
+                    file: Some("/w/permissions.json".into()),
+                    hits: 2,
+                    removable: true,
+                }],
+                trust: vec![trust()],
+            })),
             Event::Properties(Box::default()),
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
@@ -687,6 +745,7 @@ mod tests {
             Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),
+            Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
             Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),

@@ -26,6 +26,35 @@ pub enum Ask {
     Plan(PlanReview),
     /// The agent's own question.
     Question(Question),
+    /// May rules that somebody else wrote let things run?
+    Trust(Box<TrustRequest>),
+}
+
+/// What can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustWhat {
+    /// A workspace that another program made: its modes are not capped any more, and its rules count.
+    Workspace,
+    /// The `.lisle/permissions.json` of a repository, as it is now.
+    Repository,
+}
+
+/// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustRequest {
+    /// What is to be trusted.
+    pub what: TrustWhat,
+    /// The workspace's folder, or the repository's file.
+    pub path: PathBuf,
+    /// SHA-256 (hex) of the file's bytes; empty for a workspace. A trust covers these bytes and no others.
+    pub hash: String,
+    /// What it says: the file's text, or, where it was trusted before and changed since, the difference by lines that
+    /// begin with `+`, `-` or a blank. Not sanitised.
+    pub text: String,
+    /// It was trusted before and changed since.
+    #[serde(default)]
+    pub changed: bool,
 }
 
 /// May this call run?
@@ -151,4 +180,6 @@ pub enum Answer {
     PlanDecline,
     /// The answer to a question.
     Reply(String),
+    /// The rules may count, or may not.
+    Trust(bool),
 }

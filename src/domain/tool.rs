@@ -131,6 +131,12 @@ pub enum Touch {
         #[serde(default)]
         unseen: Option<String>,
     },
+    /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
+    /// what is protected. No rule about paths speaks of it.
+    Leaves {
+        /// The path by its letters.
+        path: PathBuf,
+    },
 }
 
 impl Touch {

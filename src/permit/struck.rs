@@ -4,7 +4,7 @@
 //! commands. A rule or an earlier answer does not answer for it.
 
 use super::shell::{self, Hold, Judged};
-use super::{Question, Verdict};
+use super::{Question, Refusal, Verdict};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::plan::Step;
@@ -109,7 +109,7 @@ impl Struck {
         };
         changed
             || facts.touches.iter().any(|touch| match touch {
-                Touch::Inner => false,
+                Touch::Inner | Touch::Leaves { .. } => false,
                 Touch::Write { path, .. } => self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Read { path, .. } => {
                     self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd))
@@ -168,13 +168,15 @@ pub fn hold_struck(
     }
     if headless || mode == Mode::Explore {
         let why = if headless { "Nobody can be asked here" } else { "Explore asks nothing" };
-        return Verdict::Deny(format!("{why}, and this has to be asked: {} Leave it out.", reasons.join(" ")));
+        let reason = format!("{why}, and this has to be asked: {} Leave it out.", reasons.join(" "));
+        return Verdict::Deny(Refusal { reason, rule: None });
     }
     // Nothing of it is remembered: the next call of the kind is asked for again.
-    let mut question = Question { reasons: Vec::new(), risks: Vec::new(), grant: None };
+    let mut question = Question::default();
     if let Verdict::Ask(asked) = verdict {
         reasons.extend(asked.reasons);
         question.risks = asked.risks;
+        question.rule = asked.rule;
     }
     question.reasons = reasons;
     Verdict::Ask(question)
@@ -309,13 +311,14 @@ mod tests {
         for mode in [Mode::Ask, Mode::Execute] {
             let Verdict::Ask(asked) = with(allow(), mode, false) else { panic!("{mode:?}") };
             assert_eq!(asked.reasons, ["struck step 3: \"Publish with `cargo publish`\" was struck out of the plan."]);
-            assert_eq!(asked.grant, None);
+            assert!(asked.offers.is_empty() && asked.scopes.is_empty());
         }
-        let other = Question { reasons: vec!["r".into()], risks: vec!["k".into()], grant: None };
+        let other = Question { reasons: vec!["r".into()], risks: vec!["k".into()], ..Question::default() };
         let Verdict::Ask(asked) = with(Verdict::Ask(other), Mode::Ask, false) else { panic!() };
         assert_eq!((asked.reasons.len(), asked.risks), (2, vec!["k".to_owned()]));
-        assert!(matches!(with(allow(), Mode::Explore, false), Verdict::Deny(why) if why.contains("struck step 3")));
-        assert!(matches!(with(allow(), Mode::Execute, true), Verdict::Deny(why) if why.contains("Nobody")));
-        assert_eq!(with(Verdict::Deny("no".into()), Mode::Execute, false), Verdict::Deny("no".into()));
+        assert!(matches!(with(allow(), Mode::Explore, false), Verdict::Deny(why) if why.reason.contains("struck step 3")));
+        assert!(matches!(with(allow(), Mode::Execute, true), Verdict::Deny(why) if why.reason.contains("Nobody")));
+        let no = || Verdict::Deny(Refusal { reason: "no".into(), rule: None });
+        assert_eq!(with(no(), Mode::Execute, false), no());
     }
 }

@@ -10,6 +10,7 @@ pub mod fault;
 pub mod figures;
 pub mod http;
 pub mod openai_chat;
+pub mod openai_responses;
 mod reading;
 pub mod rehearsal;
 pub mod retry;

@@ -4,6 +4,7 @@ use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::problem::Problem;
+use super::rules::{Files, Places};
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::Provider;
@@ -82,6 +83,7 @@ pub struct Ground {
     pub store: Store,
     connections: config::Connections,
     cwd: PathBuf,
+    workspace: PathBuf,
     runner: PathBuf,
 }
 
@@ -118,7 +120,7 @@ impl Ground {
             Some(dir) => paths.data.join("workspaces").join(dir),
             None => paths.data.join("workspaces").join("default"),
         };
-        let mut options = Options::new(workspace, &paths.state);
+        let mut options = Options::new(workspace.clone(), &paths.state);
         options.fsync = match settings.fsync {
             settings::Fsync::Always => Fsync::Always,
             settings::Fsync::Normal => Fsync::Normal,
@@ -127,7 +129,7 @@ impl Ground {
         let store = Store::open(options)?;
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
-        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
+        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
     }
 
     /// Looks for model servers on the usual ports of this machine, where that may be done at all. Only for those who are about
@@ -185,6 +187,7 @@ impl Ground {
             store: self.store.clone(),
             connections: self.open_connections(),
             tools: Registry::standard(),
+            rules: Arc::new(self.rules()),
             settings: agent::Settings {
                 mode: self.wanted.mode.unwrap_or(self.settings.permissions.mode),
                 cycle: self.settings.permissions.cycle.clone(),
@@ -193,7 +196,7 @@ impl Ground {
                 policy: policy(&self.settings, enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
-                own_dirs: self.paths.own_dirs(),
+                own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
                 sandbox: sandbox::describe(enforced),
                 inbox: self.inbox(),
@@ -204,6 +207,24 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// lisle's own folders, and the rules of the workspace wherever they lie.
+    fn own_dirs(&self) -> Vec<PathBuf> {
+        let mut own = self.paths.own_dirs();
+        own.push(self.workspace.join("permissions.json"));
+        own
+    }
+
+    /// The files of rules.
+    #[must_use]
+    pub fn rules(&self) -> Files {
+        Files::new(Places {
+            config: self.paths.config.clone(),
+            workspace: self.workspace.clone(),
+            foreign: self.store.is_foreign(),
+            home: std::env::home_dir(),
+        })
     }
 
     fn inbox(&self) -> agent::Inbox {

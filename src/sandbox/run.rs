@@ -63,11 +63,15 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         Profile::ReadOnly(_) => Some(Temp::new()?),
     };
     let (program, arguments) = line(call, temp.as_ref())?;
+    let environment = match &call.profile {
+        Profile::ReadOnly { .. } => environment::reading(std::env::vars_os(), &cwd),
+        _ => environment::cleaned(std::env::vars_os(), &cwd),
+    };
     let mut command = Command::new(&program);
     command
         .args(arguments)
         .env_clear()
-        .envs(environment::cleaned(std::env::vars_os(), &cwd))
+        .envs(environment)
         .envs(temp.iter().map(|temp| ("TMPDIR", temp.0.as_os_str())))
         .stdin(Stdio::null())
         .stdout(Stdio::from(write))

@@ -84,8 +84,10 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         ));
     }
     let (command, cwd) = (command.to_owned(), place.cwd.clone());
-    let mut touches = vec![Touch::command(&command, &cwd)];
-    touches.extend(words::hidden(&command, place));
+    let looked = words::look(&command, place);
+    let (programs, unseen) = (looked.programs, looked.unseen);
+    let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
+    touches.extend(looked.touches);
     Ok(CallFacts {
         tool: "bash".to_owned(),
         subject: input::subject(input, "command"),
@@ -332,7 +334,11 @@ mod tests {
         let bench = Bench::new();
         let facts = bench.inspect("bash", &json!({"command": "ls\n-l"})).unwrap();
         let (command, cwd) = ("ls\n-l".to_owned(), bench.place.cwd.clone());
-        assert_eq!(facts.touches, [Touch::command(&command, &cwd)]);
+        let [Touch::Command { command: touched, cwd: touched_cwd, programs, unseen: None }] = &facts.touches[..] else {
+            panic!("{facts:?}")
+        };
+        assert_eq!((touched, touched_cwd), (&command, &cwd));
+        assert!(programs.iter().any(|program| program.name == "ls" && program.inode > 0 && !program.inside));
         assert_eq!(facts.proposal, Proposal::Command { command, cwd });
         assert_eq!(facts.subject, "ls -l");
     }

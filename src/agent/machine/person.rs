@@ -55,7 +55,10 @@ impl Machine {
             }
             Act::Read => self.read(out),
             Act::Cwd(cwd) => {
-                self.meta.cwd = cwd;
+                if self.meta.cwd != cwd {
+                    self.meta.cwd = cwd;
+                    self.moved(out);
+                }
                 self.changed_by_user(out);
             }
             // Drafts are files of their own, and who writes is the lane's business.
@@ -95,6 +98,10 @@ impl Machine {
             self.answer_plan(now, answer, out);
             return;
         }
+        if self.trust.as_ref().is_some_and(|trust| trust.id == *request) {
+            self.answer_trust(&answer, out);
+            return;
+        }
         let asked = match self.turn.as_mut().map(|turn| &mut turn.work) {
             Some(Work::Calling(batch)) => batch.asked(request).map(|one| (one.call.clone(), one.stage.clone())),
             _ => None,
@@ -105,18 +112,15 @@ impl Machine {
                     out.push(Step::Emit(Event::Settled { request: request.clone() }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
-                Answer::Remember { scope: _, rules: _ } => {
-                    let Some(grant) = asking.grant else {
-                        out.push(notice(Level::Warning, "This cannot be remembered: it is asked every time.", ""));
-                        return;
-                    };
-                    out.push(Step::Emit(Event::Settled { request: request.clone() }));
-                    let words = grant.in_words();
-                    if !self.grants.contains(&grant) {
-                        self.grants.push(grant);
+                Answer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
+                    Some(authority) => {
+                        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                        self.run_call(now, &call, asking.facts, authority, out);
+                        self.reconsider(now, out);
                     }
-                    self.run_call(now, &call, asking.facts, Authority::Grant(words), out);
-                }
+                    // It goes on waiting: what it would keep is not what was asked.
+                    None => {}
+                },
                 Answer::Instead(command) => self.instead(now, request, &call.id, &asking, command, out),
                 Answer::No(reason) => self.refused(now, &call.id, reason, out),
                 _ => out.push(stale_answer()),
@@ -206,7 +210,7 @@ impl Machine {
                 "This workspace was made by another program: its sessions go no further than {}.",
                 mode.shown()
             );
-            out.push(notice(Level::Warning, text, "Work in a workspace of your own to go further."));
+            out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
         }
         mode
     }
@@ -232,20 +236,21 @@ impl Machine {
         self.reconsider(now, out);
     }
 
-    /// A stricter mode decides on waiting approvals at once; a looser one only offers to run them.
-    fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
+    /// A stricter mode, or rule, decides on waiting approvals at once; a looser one only offers to run them.
+    pub(super) fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.meta.mode;
         let (policy, headless) = (self.rules.policy, self.rules.headless);
-        let (grants, struck, cwd) = (self.grants.clone(), self.struck(), self.meta.cwd.clone());
+        let (struck, cwd) = (self.struck(), self.meta.cwd.clone());
+        let law = &self.law;
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
         for one in batch.all_open() {
             let id = one.call.id.clone();
             let Stage::Asking(asking) = &mut one.stage else { continue };
-            let verdict = permit::decide(policy, mode, &grants, &asking.facts, headless);
+            let verdict = permit::decide(policy, mode, law, &asking.facts, headless);
             let verdict = permit::hold_struck(verdict, &struck, (mode, &cwd, headless), &asking.facts);
-            if let Verdict::Deny(reason) = verdict {
-                refusals.push((id, reason));
+            if let Verdict::Deny(refusal) = verdict {
+                refusals.push((id, refusal));
                 continue;
             }
             if let Ask::Approval(approval) = &mut asking.request.ask {
@@ -256,8 +261,9 @@ impl Machine {
                 }
             }
         }
-        for (id, reason) in refusals {
-            self.refuse(now, &id, Decision::refused(mode, Authority::Mode, reason), out);
+        for (id, permit::Refusal { reason, rule }) in refusals {
+            let authority = rule.map_or(Authority::Mode, |ruled| Authority::Rule(ruled.words));
+            self.refuse(now, &id, Decision::refused(mode, authority, reason), out);
         }
     }
 

@@ -298,7 +298,7 @@ impl Machine {
     /// What becomes of a call: the table and the rules decide, and what was struck out of the plan holds.
     pub(super) fn verdict(&self, mode: Mode, facts: &CallFacts) -> Verdict {
         let headless = self.rules.headless;
-        let verdict = permit::decide(self.rules.policy, mode, &self.grants, facts, headless);
+        let verdict = permit::decide(self.rules.policy, mode, &self.law, facts, headless);
         permit::hold_struck(verdict, &self.struck(), (mode, &self.meta.cwd, headless), facts)
     }
 

@@ -11,11 +11,10 @@ use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Us
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, PartShown, PartState, Question, Request};
-use crate::domain::rule::RuleScope;
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
-use crate::permit::{self, Allowed, Grant, Verdict};
+use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError, Stop, retry};
 use crate::tools::RunError;
 
@@ -307,19 +306,18 @@ impl Machine {
         }
         let mode = self.mode_for(call);
         let verdict = self.verdict(mode, &facts);
+        self.count_hits(&verdict);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
             self.strike();
         }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
-                Verdict::Deny(
-                    "The same call with the same input came three times in a row. Do something else.".to_owned(),
-                )
+                let reason = "The same call with the same input came three times in a row. Do something else.";
+                Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
             }
             Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
                 reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
-                risks: Vec::new(),
-                grant: None,
+                ..permit::Question::default()
             }),
             other => other,
         };
@@ -327,14 +325,20 @@ impl Machine {
             Verdict::Allow(allowed) => {
                 let authority = match allowed {
                     Allowed::ByMode => Authority::Mode,
-                    Allowed::ByGrant(grant) => Authority::Grant(grant),
+                    Allowed::BySetting(setting) => Authority::Rule(setting.to_owned()),
+                    Allowed::ByRules(ruled) if ruled.by_answer => Authority::Grant(ruled.words),
+                    Allowed::ByRules(ruled) => Authority::Rule(ruled.words),
                 };
                 self.run_call(now, call, facts, authority, out);
             }
-            Verdict::Deny(reason) => {
+            Verdict::Deny(Refusal { reason, rule }) => {
                 // Explore asks nobody, so nobody was missing.
                 let asks = self.rules.headless && mode != Mode::Explore;
-                let authority = if asks { Authority::Nobody } else { Authority::Mode };
+                let authority = match rule {
+                    Some(ruled) => Authority::Rule(ruled.words),
+                    None if asks => Authority::Nobody,
+                    None => Authority::Mode,
+                };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
             Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
@@ -352,7 +356,7 @@ impl Machine {
             return false;
         }
         let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && question.grant.is_some()
+        plain && !question.offers.is_empty()
     }
 
     /// Whether this is the third equal call in a row.
@@ -398,13 +402,13 @@ impl Machine {
                 reasons: question.reasons,
                 risks: question.risks,
                 parts,
-                scopes: question.grant.iter().map(|_| RuleScope::Session).collect(),
-                offers: question.grant.iter().map(Grant::offer).collect(),
+                offers: question.offers,
+                scopes: question.scopes,
                 would_run_now: false,
             })),
         };
         let Some(one) = self.open_call(&call.id) else { return };
-        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts, grant: question.grant }));
+        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts }));
         out.push(Step::Emit(Event::Asked(Box::new(request))));
     }
 

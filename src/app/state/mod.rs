@@ -410,6 +410,6 @@ fn panel_context(panel: &Panel, request: &Request) -> Context {
         (Stage::Writing { .. } | Stage::Rules { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
-        (Stage::Choosing, Ask::Question(_)) => Context::Question,
+        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,
     }
 }

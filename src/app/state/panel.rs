@@ -45,6 +45,10 @@ pub enum Choice {
     Option(String),
     /// An answer in the user's own words.
     Words,
+    /// What was shown is trusted.
+    Trust,
+    /// It is not.
+    Distrust,
 }
 
 impl Choice {
@@ -68,6 +72,8 @@ impl Choice {
             Choice::PlanDecline => "decline",
             Choice::Option(text) => text,
             Choice::Words => "answer in your own words",
+            Choice::Trust => "yes, they may let things run",
+            Choice::Distrust => "no, they only make things stricter",
         }
     }
 
@@ -132,6 +138,7 @@ pub fn choices(request: &Request) -> Vec<Choice> {
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
+        Ask::Trust(_) => vec![Choice::Trust, Choice::Distrust],
     }
 }
 
@@ -242,7 +249,7 @@ impl Panel {
             rules: offered(request),
             plan: match &request.ask {
                 Ask::Plan(review) => Some(Box::new(PlanView::new(review))),
-                Ask::Approval(_) | Ask::Question(_) => None,
+                _ => None,
             },
             begun: None,
         }
@@ -263,6 +270,8 @@ impl Panel {
             Choice::PlanCompactToExecute => self.approval(Mode::Execute, true),
             Choice::PlanDecline => Some(Answer::PlanDecline),
             Choice::Option(text) => Some(Answer::Reply(text.clone())),
+            Choice::Trust => Some(Answer::Trust(true)),
+            Choice::Distrust => Some(Answer::Trust(false)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
             Choice::PlanEdit | Choice::StepComment(_) => None,
         }

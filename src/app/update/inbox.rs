@@ -20,6 +20,7 @@ fn in_words(request: &Request) -> String {
         Ask::Approval(approval) => format!("{}: {}", approval.tool, overlay::one_line(&approval.subject)),
         Ask::Plan(plan) => format!("plan: {}", overlay::one_line(&plan.title)),
         Ask::Question(question) => overlay::one_line(&question.text),
+        Ask::Trust(_) => "trust the rules of this repository?".to_owned(),
     }
 }
 
@@ -32,6 +33,7 @@ fn since(open: &Open, request: &Request) -> Option<At> {
     match &request.ask {
         Ask::Approval(approval) => of_call(&approval.call),
         Ask::Question(question) => of_call(&question.call),
+        Ask::Trust(_) => None,
         Ask::Plan(_) => {
             open.chat.entries.iter().rev().map(|entry| &entry.message).find(|row| matches!(row.body, Body::Plan(_)))
         }

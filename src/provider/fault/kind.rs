@@ -160,7 +160,7 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
         {
             make("service_error", "The server failed", "{host} failed in the middle of its answer", WAIT, true)
         }
-        0 if is(&["invalid_request"]) => make(
+        0 if is(&["invalid_request", "invalid_prompt"]) => make(
             "invalid_request",
             "The request was refused",
             "{host} does not accept the request",

@@ -10,6 +10,8 @@ mod map;
 mod tests;
 mod wire;
 
+pub(super) use wire::efforts;
+
 use super::http::{Answer, Endpoint, Http};
 use super::reading::{Reading, say};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
@@ -140,7 +142,7 @@ impl Provider for OpenAiChat {
 }
 
 /// The names in a list of models, sorted; `None` for something else.
-fn model_names(value: &Value) -> Option<Vec<String>> {
+pub(super) fn model_names(value: &Value) -> Option<Vec<String>> {
     let list = value.get("data").or_else(|| value.get("models")).unwrap_or(value).as_array()?;
     let name = |model: &Value| -> Option<String> {
         let name = ["id", "name", "model"].iter().find_map(|key| model.get(key).and_then(Value::as_str));

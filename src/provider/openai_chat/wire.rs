@@ -39,7 +39,7 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, host: &str, extra: Op
 
 /// The words for a thinking level, the best one first. A server that knows none of them is asked without.
 /// Medium is what a provider does by itself, so nothing is sent that an older server could refuse.
-pub(super) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
+pub(in crate::provider) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
     match level {
         ThinkingLevel::Off => &["none", "minimal"],
         ThinkingLevel::Low => &["low"],

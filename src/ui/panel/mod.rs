@@ -6,6 +6,7 @@
 mod approval;
 mod kept;
 mod plan;
+pub(in crate::ui) mod trust;
 
 use super::cells::{self, Piece, piece};
 use super::chat;
@@ -295,6 +296,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
         Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", clean_line(&plan.title)))],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
+        Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
     }
 }
 
@@ -317,7 +319,7 @@ fn one_line(text: &str, cut: &str) -> String {
 }
 
 /// What exactly will happen, in lines of `width` cells. Kept until request, width or theme are others.
-fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
+fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
     let (theme, request) = (paint.look.theme, view.request);
     if let Some(known) = &paint.cache.asked
         && known.width == width
@@ -338,6 +340,7 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>>
             lines
         }
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
+        Ask::Trust(request) => trust::body(paint, request, width),
     });
     paint.found.panel_steps.clone_from(&steps);
     let plan = view.panel.plan.clone();
@@ -456,7 +459,7 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         Choice::PlanEdit => AnswerAction::PlanEdit,
         Choice::PlanDecline => AnswerAction::PlanDecline,
         Choice::Words => AnswerAction::Words,
-        Choice::Option(_) | Choice::StepComment(_) => return None,
+        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::StepComment(_) => return None,
     })
 }
 
@@ -465,6 +468,6 @@ pub(in crate::ui) fn context(request: &Request) -> Context {
     match request.ask {
         Ask::Approval(_) => Context::Approval,
         Ask::Plan(_) => Context::Plan,
-        Ask::Question(_) => Context::Question,
+        Ask::Question(_) | Ask::Trust(_) => Context::Question,
     }
 }

@@ -26,6 +26,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Audit(_)) => "audit",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::ConfirmQuit) => "quit?",
+        Some(Overlay::Audit(_)) => "audit",
     }
 }
 
