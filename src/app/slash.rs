@@ -75,6 +75,7 @@ commands! {
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
     Ask "ask" "" "go to Ask to Edit: changes ask" ModeAction::Ask;
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
+    Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Queue "queue" "" "take a queued message back" ComposerAction::Queue;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// How a tool is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `todo`, `submit_plan`, `ask_user`.
+    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `todo`, `submit_plan`, `step`, `ask_user`.
     pub name: String,
     /// What it does, its limits and what comes back.
     pub description: String,
@@ -233,6 +233,13 @@ pub enum Then {
         title: String,
         /// The whole plan as markdown.
         markdown: String,
+    },
+    /// A step of the plan that is carried out is this far.
+    Step {
+        /// Its place in the plan, from 1.
+        number: u32,
+        /// How far it is.
+        status: super::plan::StepStatus,
     },
     /// Ask the user and give the answer back as the result.
     Ask(super::request::Question),

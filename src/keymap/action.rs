@@ -298,8 +298,14 @@ actions! {
         Instead "instead" "edit the command first" [Approval];
         PlanToAsk "plan_to_ask" "approve, go to Ask to Edit" [Plan];
         PlanToExecute "plan_to_execute" "approve, go to Execute" [Plan];
+        PlanCompact "plan_compact" "approve, compact first; again: the other mode" [Plan];
         PlanChanges "plan_changes" "request changes" [Plan];
+        PlanEdit "plan_edit" "edit the plan in $EDITOR, then decide" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
+        StepNext "step_next" "to the plan's next step" [Plan];
+        StepPrevious "step_previous" "to the plan's step before" [Plan];
+        StepStrike "step_strike" "strike the step out, or take it back" [Plan];
+        StepComment "step_comment" "say something to the step" [Plan];
         Words "words" "answer in words" [Question];
         Equal "equal" "answer all that ask for the same, in the inbox" [Approval];
         Rules "rules" "change what a yes for longer remembers" [Approval];

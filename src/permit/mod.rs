@@ -12,6 +12,7 @@ mod rows;
 mod rules;
 mod sandbox;
 pub mod shell;
+mod struck;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ pub use grants::takes;
 pub use matches::Ground;
 pub use rules::{Clause, Rules, Standing};
 pub use sandbox::sandbox;
+pub use struck::{Struck, hold_struck};
 
 use crate::domain::rule::{Offer, RuleScope};
 

@@ -156,6 +156,7 @@ pub mod read;
 pub mod registry;
 pub mod restore;
 pub mod seen;
+pub mod step;
 pub mod submit_plan;
 pub mod text;
 pub mod todo;

@@ -12,6 +12,7 @@ pub mod overlay;
 pub mod panel;
 pub mod picker;
 pub mod rules;
+pub mod plan;
 pub mod search;
 pub mod sessions;
 
@@ -196,7 +197,21 @@ pub struct State {
     /// Esc was pressed where it had nothing to do.
     pub(crate) escaped: Option<At>,
     /// Who waits for [`crate::app::Msg::Edited`].
-    pub(crate) editing: Option<Current>,
+    pub(crate) editing: Option<Editing>,
+}
+
+/// What is being edited in $EDITOR.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Editing {
+    /// The draft of this place.
+    Draft(Current),
+    /// A plan that waits.
+    Plan {
+        /// In this session.
+        session: SessionId,
+        /// Asked by this request.
+        request: RequestId,
+    },
 }
 
 impl State {

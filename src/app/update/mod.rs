@@ -14,6 +14,7 @@ mod model;
 mod mouse;
 mod overlay;
 mod panel;
+mod plan;
 mod properties;
 mod redeliver;
 mod rows;
@@ -75,7 +76,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
         Msg::Background { dark } => state.terminal.dark = Some(dark),
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
-        Msg::Edited(result) => compose::edited(state, result),
+        Msg::Edited(result) => compose::edited(state, result, &mut fx),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Zone { utc_offset } => {
             state.utc_offset = utc_offset;
