@@ -87,6 +87,7 @@ impl Engine {
             allowances: Arc::default(),
             sandbox: String::new(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
         let store = store(home);

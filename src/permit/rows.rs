@@ -22,6 +22,8 @@ pub(super) enum Row {
         risks: Vec<String>,
         /// What an answer would keep; empty in the rows that are never remembered.
         offers: Vec<Offer>,
+        /// No rule can answer it.
+        every_time: bool,
     },
     Deny(String),
 }
@@ -109,6 +111,7 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
                 reason: format!("Ask to Edit asks before a file is changed: {shown}."),
                 risks: Vec::new(),
                 offers: vec![grants::edits(path, rules)],
+                every_time: false,
             },
         },
         (Place::Outside | Place::Protected, Mode::Explore) => Row::Deny(explore(&format!("{shown} would be changed"))),
@@ -258,7 +261,7 @@ impl Line<'_> {
             offers.clear();
         }
         let why = if reasons.is_empty() { why } else { reasons.join("; ") };
-        Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers }
+        Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
     }
 
     /// Everything about the words is known: no pattern that the shell replaces, no program that is another than its name
@@ -282,7 +285,7 @@ impl Line<'_> {
 
 /// A question that is asked every time.
 fn never(reason: String, risks: Vec<String>) -> Row {
-    Row::Ask { reason, risks, offers: Vec::new() }
+    Row::Ask { reason, risks, offers: Vec::new(), every_time: true }
 }
 
 fn explore(why: &str) -> String {

@@ -8,11 +8,15 @@ use crate::domain::permission::Sandbox;
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
-use crate::provider::Provider;
+use crate::provider::anthropic::Anthropic;
+use crate::provider::azure::{Place, at_azure};
 use crate::provider::figures::{Figures, Prices};
+use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
+use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::rehearsal::Rehearsal;
+use crate::provider::{Provider, ProviderError};
 use crate::sandbox;
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
@@ -202,6 +206,7 @@ impl Ground {
                 allowances: Arc::new(self.allowances()),
                 sandbox: self.describe_sandbox(enforced),
                 inbox: self.inbox(),
+                undo: self.undo(),
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
@@ -272,6 +277,16 @@ impl Ground {
         }
     }
 
+    fn undo(&self) -> agent::UndoSettings {
+        let said = &self.settings.undo;
+        let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
+        undo.bounds.most = said.max_bytes;
+        if let Some(skip) = &said.skip {
+            undo.skip.clone_from(skip);
+        }
+        undo
+    }
+
     /// lisle's own folders, and the rules of the workspace wherever they lie.
     fn own_dirs(&self) -> Vec<PathBuf> {
         let mut own = self.paths.own_dirs();
@@ -322,15 +337,13 @@ impl Ground {
         }
         match one.connection.provider {
             Kind::Rehearsal => Some(Arc::new(Rehearsal::new(REHEARSAL_PACE))),
-            Kind::Openai | Kind::OpenaiCompatible => match OpenAiChat::new(self.endpoint(one)) {
-                Ok(provider) => Some(Arc::new(provider)),
-                Err(error) => {
-                    info.missing = Some(error.text.trim_end_matches('.').to_owned());
-                    None
-                }
-            },
-            // Their wires are not spoken yet; `missing` says so, and they were left out above.
-            Kind::Anthropic | Kind::Gemini | Kind::AzureOpenai => None,
+            Kind::Openai | Kind::OpenaiCompatible => usable(openai(self.endpoint(one), Place::Elsewhere, one), info),
+            Kind::AzureOpenai => {
+                let (endpoint, place) = at_azure(self.endpoint(one), one.connection.api_version.as_deref());
+                usable(openai(endpoint, place, one), info)
+            }
+            Kind::Gemini => usable(Gemini::new(self.endpoint(one)).map(shared), info),
+            Kind::Anthropic => usable(Anthropic::new(self.endpoint(one)).map(shared), info),
         }
     }
 
@@ -360,6 +373,31 @@ fn profile(settings: &Settings) -> Sandbox {
     }
 }
 
+type Opened = Result<Arc<dyn Provider>, ProviderError>;
+
+fn shared(provider: impl Provider + 'static) -> Arc<dyn Provider> {
+    Arc::new(provider)
+}
+
+/// The one of OpenAI's interfaces that the connection speaks.
+fn openai(endpoint: Endpoint, place: Place, one: &config::connections::Usable) -> Opened {
+    match config::connections::api_of(&one.connection) {
+        settings::Api::Chat => OpenAiChat::at(endpoint, place).map(shared),
+        settings::Api::Responses => OpenAiResponses::at(endpoint, place).map(shared),
+    }
+}
+
+/// The provider; where it cannot be made, the picker says why.
+fn usable(opened: Opened, info: &mut ConnectionInfo) -> Option<Arc<dyn Provider>> {
+    match opened {
+        Ok(provider) => Some(provider),
+        Err(error) => {
+            info.missing = Some(error.text.trim_end_matches('.').to_owned());
+            None
+        }
+    }
+}
+
 fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
         hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
@@ -380,6 +418,7 @@ fn figures(said: &settings::Figures) -> Figures {
         input,
         output,
         cached: said.cache_read.unwrap_or(input),
+        written: said.cache_write,
     });
-    Figures { window: said.window, prices }
+    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
 }

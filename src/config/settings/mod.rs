@@ -36,6 +36,8 @@ pub struct Settings {
     pub fsync: Fsync,
     /// What becomes of sessions by itself: `auto_status`, `[auto_archive]`, `[trash]`
     pub inbox: Inbox,
+    /// `[undo]`
+    pub undo: Undo,
     /// `default_connection`
     pub default_connection: Option<ConnectionName>,
     /// The line of `default_connection`, for messages about it.
@@ -104,6 +106,24 @@ pub struct Inbox {
 impl Default for Inbox {
     fn default() -> Self {
         Self { auto_status: true, archive_idle_days: None, trash_days: 30 }
+    }
+}
+
+/// What is kept so that changes of files can be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// Files are kept at all.
+    pub enabled: bool,
+    /// Names (`target`, `*.iso`) and paths below the working directory that commands may change without being kept, in
+    /// place of the usual ones.
+    pub skip: Option<Vec<String>>,
+    /// Bytes that are kept over the workspace; the oldest go first.
+    pub max_bytes: u64,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self { enabled: true, skip: None, max_bytes: 1_000_000_000 }
     }
 }
 
@@ -243,7 +263,7 @@ choice! {
 choice! {
     /// Which of OpenAI's interfaces.
     Api {
-        /// Chat completions.
+        /// Chat completions, which every server of the kind speaks.
         #[default]
         Chat = "chat",
         /// Responses.
@@ -258,8 +278,10 @@ pub struct Connection {
     pub provider: ProviderKind,
     /// The server up to its version (`https://api.example/v1`); `None` for the vendor's own.
     pub base_url: Option<String>,
-    /// Which of OpenAI's interfaces.
-    pub api: Api,
+    /// Which of OpenAI's interfaces; `None` for the one that fits the server.
+    pub api: Option<Api>,
+    /// The version of Azure's interface.
+    pub api_version: Option<String>,
     /// The variable of the environment that holds its key.
     pub key_env: Option<String>,
     /// Models known without asking the server.
@@ -383,6 +405,14 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         }
         section.finish();
     }
+    if let Some(section) = section.table("undo") {
+        section.flag("enabled", &mut out.undo.enabled);
+        out.undo.skip = section.list("skip", "a name or a path", |text| Some(text.to_owned()).filter(|t| !t.is_empty()));
+        if let Some(bytes) = section.whole("max_bytes", 0..=1_000_000_000_000_000) {
+            out.undo.max_bytes = bytes;
+        }
+        section.finish();
+    }
     if let Some((name, line)) = section.text("default_connection") {
         out.default_connection = Some(ConnectionName::new(name));
         out.default_connection_line = Some(line);
@@ -426,7 +456,8 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
     let provider = section.choice_of("provider", ProviderKind::CHOICES);
     let owned = |key| section.text(key).map(|(text, _)| text);
     out.base_url = section.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
-    section.choice("api", Api::CHOICES, &mut out.api);
+    out.api = section.choice_of("api", Api::CHOICES).flatten();
+    out.api_version = owned("api_version");
     out.key_env = section.variable("key_env");
     out.models = section.list("models", "a name", |text| Some(text.to_owned())).unwrap_or_default();
     out.default_model = owned("default_model").or_else(|| out.models.first().cloned());
