@@ -60,6 +60,8 @@ pub struct Settings {
     pub own_dirs: Vec<PathBuf>,
     /// The own binary, which starts commands.
     pub runner: PathBuf,
+    /// What the user's settings allow commands.
+    pub allowances: Arc<crate::sandbox::Allowances>,
     /// What holds commands back beside the modes, in words.
     pub sandbox: String,
     /// What becomes of sessions by itself.

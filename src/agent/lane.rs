@@ -2,7 +2,8 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `law` the files of rules, `face` what is shown, `follow` what others write.
+//! machine and its files, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! write.
 
 mod acts;
 mod face;
@@ -10,6 +11,7 @@ mod follow;
 mod keep;
 mod undo;
 mod law;
+mod plan;
 
 use super::desk::Shared;
 use super::files::{Files, Standing, trouble};
@@ -307,6 +309,11 @@ impl Lane {
         for step in steps {
             self.perform(step).await;
         }
+        while self.machine.has_due() {
+            for step in self.machine.step(now(), Input::CarryOut) {
+                self.perform(step).await;
+            }
+        }
     }
 
     async fn perform(&mut self, step: Step) {
@@ -336,6 +343,7 @@ impl Lane {
                 }
             }
             Step::KeepMeta(safety) => self.keep_meta(safety).await,
+            Step::KeepPlan(path, text) => self.keep_plan(path, text).await,
             Step::Turn(on) => {
                 if let Some(writer) = self.writer().await {
                     let kept = writer.turn(on).await;
@@ -430,6 +438,7 @@ impl Lane {
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta.id),
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
+                allowances: Arc::clone(&settings.allowances),
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),

@@ -8,6 +8,7 @@
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
 pub mod connections;
+pub mod compact;
 pub mod context;
 pub mod desk;
 mod files;

@@ -66,6 +66,8 @@ commands! {
     Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
     Health "health" "[repair]" "look at this session's files" SessionAction::Health;
     Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
+    Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
+    Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
@@ -73,6 +75,7 @@ commands! {
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
     Ask "ask" "" "go to Ask to Edit: changes ask" ModeAction::Ask;
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
+    Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Queue "queue" "" "take a queued message back" ComposerAction::Queue;

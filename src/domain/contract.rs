@@ -10,6 +10,7 @@ use super::ledger::Ledger;
 use super::message::Message;
 use super::notice::Notice;
 use super::permission::Mode;
+use super::plan::Progress;
 use super::property::{Definition, Properties};
 use super::request::{Answer, Request, TrustRequest};
 use super::rule::{KnownRule, Rule, RuleScope};
@@ -253,6 +254,8 @@ pub enum Act {
         /// Also when a plan waits, which is dropped then.
         drop_plan: bool,
     },
+    /// Drop the plan that waits, or the one that is carried out.
+    DropPlan,
     /// Change the model, and with it the connection while that is not locked.
     Model {
         /// The connection; `None` to keep it.
@@ -396,6 +399,8 @@ pub enum Event {
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
+    /// How far the approved plan is carried out; `None` when it no longer is.
+    Plan(Option<Box<Progress>>),
     /// A turn began.
     TurnStarted {
         /// When.
@@ -520,6 +525,9 @@ pub struct Opened {
     pub requests: Vec<Request>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
+    /// How far the approved plan is carried out.
+    #[serde(default)]
+    pub plan: Option<Box<Progress>>,
     /// The unsent text.
     pub draft: String,
 }
@@ -565,7 +573,8 @@ mod tests {
     };
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
-    use crate::domain::request::{Approval, Ask, PlanReview, Question, TrustWhat};
+    use crate::domain::plan::{Mark, PlanApproval, Step};
+    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, TrustWhat};
     use crate::domain::rule::Offer;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
@@ -611,8 +620,19 @@ mod tests {
                 answer: Answer::Remember { scope: RuleScope::Session, rules: vec![rule()] },
             },
             Act::Answer { request: RequestId::new("r"), answer: Answer::Instead("ls".into()) },
+            Act::Answer {
+                request: RequestId::new("r"),
+                answer: Answer::PlanApprove(PlanApproval {
+                    mode: Mode::Execute,
+                    compact: true,
+                    marks: vec![Mark { number: 1, struck: true, comment: Some("c".into()) }],
+                    covers: "h".into(),
+                }),
+            },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::PlanEdited("# P".into()) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::Trust(true) },
             Act::Mode { mode: Mode::Execute, drop_plan: true },
+            Act::DropPlan,
             Act::Model { connection: None, model: "m".into() },
             Act::Thinking(ThinkingLevel::Max),
             Act::Rename { title: "t".into() },
@@ -692,7 +712,7 @@ mod tests {
                 detail: "d".into(),
                 actions: vec![FailureAction::NewSession],
             }),
-            Body::Info(Info { text: "i".into(), level: Level::Warning, kind: InfoKind::ModeChanged }),
+            Body::Info(Info { text: "i".into(), level: Level::Warning, kind: InfoKind::Compacted, carried: Some("c".into()) }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
         ];
@@ -705,12 +725,13 @@ mod tests {
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
+            parts: vec![PartShown { text: "ls".into(), state: PartState::Reads }],
             offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
             scopes: vec![RuleScope::Workspace],
             would_run_now: true,
         };
         let question = Question { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
-        let review = PlanReview { path: "p".into(), title: "t".into(), markdown: "m".into() };
+        let review = PlanReview { path: "p".into(), title: "t".into(), capped: true, ..PlanReview::default() };
         let request = |ask| Request { id: RequestId::new("r"), ask };
         let mut events: Vec<Event> = bodies.into_iter().map(|body| Event::Row(Box::new(row(body)))).collect();
         events.extend([
@@ -726,6 +747,7 @@ mod tests {
                 queue_held: true,
                 requests: vec![],
                 todo: vec![],
+                plan: Some(Box::default()),
                 draft: "d".into(),
             })),
             Event::Reidentified { to: session() },
@@ -768,6 +790,7 @@ mod tests {
             Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
+            Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),
             Event::TurnStarted { at: At(1) },
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },
             Event::TurnEnded { end: TurnEnd::Plan },

@@ -41,6 +41,8 @@ pub enum Context {
     Undo,
     /// What a session changed; the keys of a page to read hold there too.
     Changes,
+    /// The rules of the permissions; the keys of a list hold there too.
+    Rules,
 }
 
 impl Context {
@@ -64,6 +66,7 @@ impl Context {
         Context::Health,
         Context::Undo,
         Context::Changes,
+        Context::Rules,
     ];
 
     /// Its name in keymap files.
@@ -88,6 +91,7 @@ impl Context {
             Context::Health => "health",
             Context::Undo => "undo",
             Context::Changes => "changes",
+            Context::Rules => "rules",
         }
     }
 
@@ -166,6 +170,8 @@ actions! {
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
         Audit "audit" "every tool call, and who let it run" [Global];
+        Rules "rules" "the rules of the permissions, and take one back" [Global];
+        Trust "trust" "what is not trusted here, and trust it" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
         TakeOver "take_over" "write here, though another process holds the session" [Global];
     }
@@ -292,12 +298,22 @@ actions! {
         Instead "instead" "edit the command first" [Approval];
         PlanToAsk "plan_to_ask" "approve, go to Ask to Edit" [Plan];
         PlanToExecute "plan_to_execute" "approve, go to Execute" [Plan];
+        PlanCompact "plan_compact" "approve, compact first; again: the other mode" [Plan];
         PlanChanges "plan_changes" "request changes" [Plan];
+        PlanEdit "plan_edit" "edit the plan in $EDITOR, then decide" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
+        StepNext "step_next" "to the plan's next step" [Plan];
+        StepPrevious "step_previous" "to the plan's step before" [Plan];
+        StepStrike "step_strike" "strike the step out, or take it back" [Plan];
+        StepComment "step_comment" "say something to the step" [Plan];
         Words "words" "answer in words" [Question];
+        Equal "equal" "answer all that ask for the same, in the inbox" [Approval];
+        Rules "rules" "change what a yes for longer remembers" [Approval];
         Full "full" "the whole screen for it, or no longer" [Approval Plan Question];
         ScrollUp "scroll_up" "scroll what is asked up" [Approval Plan Question];
         ScrollDown "scroll_down" "scroll what is asked down" [Approval Plan Question];
+        ScrollTop "scroll_top" "to the top of what is asked, where it has the whole screen" [Approval Plan Question];
+        ScrollEnd "scroll_end" "to its end, where it has the whole screen" [Approval Plan Question];
     }
     /// Lists on top of the screen, and texts asked for.
     Picker PickerAction "picker" {
@@ -311,6 +327,10 @@ actions! {
     Find FindAction "find" {
         NextSession "next_session" "to the next session" [Find];
         PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// The rules of the permissions.
+    Rules RulesAction "rules" {
+        Remove "remove" "remove the rule" [Rules];
     }
     /// The health of a session's files.
     Health HealthAction "health" {

@@ -50,6 +50,7 @@ impl Journal {
             last_read: None,
             unread: false,
             plan_pending: false,
+            pending_execution: None,
             used: self.counted.used.max(now),
             ..self.meta.clone()
         };

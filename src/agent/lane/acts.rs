@@ -60,6 +60,7 @@ impl Lane {
             Act::Model { connection, .. } => connection.clone(),
             _ => None,
         };
+        self.look_at_plan(&act).await;
         self.input(Input::Act(act)).await;
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
@@ -281,6 +282,7 @@ fn leads_to_a_request(act: &Act) -> bool {
         }
         Act::Stop
         | Act::Mode { .. }
+        | Act::DropPlan
         | Act::Model { .. }
         | Act::Thinking(_)
         | Act::Rename { .. }

@@ -2,12 +2,13 @@
 //! their files. What cannot be taken back asks first, and says what happens and what stays.
 
 use super::overlay::{item, one_line, open_picker};
-use super::{overlay, panel, properties, session, to};
+use super::{overlay, panel, properties, rules, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::audit::Audit;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
 use crate::app::state::picker::{Item, Kind, Value};
+use crate::app::state::rules::Purpose;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{MessageId, SessionId};
@@ -35,6 +36,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Trash => open_trash(state, fx),
         SessionAction::Health => open_health(state, fx),
         SessionAction::Audit => open_audit(state, fx),
+        SessionAction::Rules => rules::open(state, Purpose::List, fx),
+        SessionAction::Trust => rules::open(state, Purpose::Trust, fx),
         SessionAction::Cwd => ask_cwd(state),
         SessionAction::TakeOver => ask_take_over(state),
         SessionAction::New

@@ -6,7 +6,6 @@ use super::{
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Help, Overlay, Rename, Wanted};
-use crate::app::state::panel::Stage;
 use crate::app::state::picker::{Item, Kind, Picker, Value};
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
@@ -71,10 +70,7 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut()
         && let Some((_, answering)) = &mut inbox.answering
     {
-        if matches!(answering.stage, Stage::Writing { .. }) {
-            panel::leave_words(answering);
-            answering.selected = None;
-        } else {
+        if !panel::out_of_words(answering) {
             inbox.answering = None;
         }
         return;
@@ -168,6 +164,7 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
         Some(Overlay::Audit(audit)) => audit.step(by),
+        Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Health(card)) => {
             let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
             card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
@@ -303,6 +300,7 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
             audit.selected = at.min(audit.entries().len().saturating_sub(1));
             return;
         }
+        Some(Overlay::Rules(rules)) => return rules.select(at),
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
                 return;
@@ -322,7 +320,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             Focus::Chat => chat::accept_search(state),
             Focus::Composer => {}
         },
-        Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_)) => back(state, fx),
+        Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_)) => back(state, fx),
         Some(Overlay::Undo(_)) => undo::accept(state, fx),
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
         Some(Overlay::Find) => find::accept(state, fx),

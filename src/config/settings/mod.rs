@@ -24,6 +24,8 @@ pub struct Settings {
     pub explore_bash: ExploreBash,
     /// `[ask]` `edits`: what becomes of edits in Ask to Edit.
     pub ask_edits: AskEdits,
+    /// `sandbox`, or `[sandbox]`
+    pub sandbox: Sandbox,
     /// `[limits]`
     pub limits: Limits,
     /// `[input]` `while_running`: what Enter does while a turn runs.
@@ -59,6 +61,18 @@ impl Default for Permissions {
     fn default() -> Self {
         Self { mode: Mode::Ask, cycle: Mode::ALL.to_vec() }
     }
+}
+
+/// What holds commands back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// `sandbox = "…"`, or `profile` in `[sandbox]`: what commands run in that may change something.
+    pub profile: SandboxProfile,
+    /// `caches`: folders that such commands may write beside the working directory, as written; `default` stands for the
+    /// usual ones of package managers. A leading `~` stands for the home directory. `None`: the usual ones.
+    pub caches: Option<Vec<String>>,
+    /// `memory`: bytes that a command may use.
+    pub memory: Option<u64>,
 }
 
 /// Limits of a turn.
@@ -163,6 +177,18 @@ choice! {
     }
 }
 choice! {
+    /// What commands run in that may change something, in Ask to Edit and Execute.
+    SandboxProfile {
+        /// They write below the working directory, in temporary folders and caches alone.
+        #[default]
+        Workspace = "workspace",
+        /// They write nothing, and have no network.
+        ReadOnly = "read-only",
+        /// Nothing holds them.
+        Off = "off",
+    }
+}
+choice! {
     /// What becomes of edits in Ask to Edit.
     AskEdits {
         /// They are asked for.
@@ -237,7 +263,7 @@ choice! {
 choice! {
     /// Which of OpenAI's interfaces.
     Api {
-        /// Chat completions.
+        /// Chat completions, which every server of the kind speaks.
         #[default]
         Chat = "chat",
         /// Responses.
@@ -252,8 +278,10 @@ pub struct Connection {
     pub provider: ProviderKind,
     /// The server up to its version (`https://api.example/v1`); `None` for the vendor's own.
     pub base_url: Option<String>,
-    /// Which of OpenAI's interfaces.
-    pub api: Api,
+    /// Which of OpenAI's interfaces; `None` for the one that fits the server.
+    pub api: Option<Api>,
+    /// The version of Azure's interface.
+    pub api_version: Option<String>,
     /// The variable of the environment that holds its key.
     pub key_env: Option<String>,
     /// Models known without asking the server.
@@ -332,6 +360,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.choice("edits", AskEdits::CHOICES, &mut out.ask_edits);
         section.finish();
     }
+    sandbox(section, &mut out.sandbox);
     if let Some(section) = section.table("limits") {
         let limits = &mut out.limits;
         if let Some(n) = section.whole("requests_per_turn", 1..=100_000) {
@@ -404,13 +433,31 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     section.finish();
 }
 
+/// One word for the profile, or a table for all of it.
+fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
+    if !section.is_table("sandbox") {
+        section.choice("sandbox", SandboxProfile::CHOICES, &mut out.profile);
+        return;
+    }
+    let Some(section) = section.table("sandbox") else { return };
+    section.choice("profile", SandboxProfile::CHOICES, &mut out.profile);
+    let folder = |text: &str| {
+        let usable = text == "default" || text.starts_with("~/") || Path::new(text).is_absolute();
+        usable.then(|| text.to_owned())
+    };
+    out.caches = section.list("caches", "a folder that begins with / or ~/, or \"default\"", folder);
+    out.memory = section.memory("memory");
+    section.finish();
+}
+
 /// A connection; `None` when it is not known whose interface it speaks, or where its server is.
 fn connection(section: &Section<'_>) -> Option<Connection> {
     let mut out = Connection::default();
     let provider = section.choice_of("provider", ProviderKind::CHOICES);
     let owned = |key| section.text(key).map(|(text, _)| text);
     out.base_url = section.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
-    section.choice("api", Api::CHOICES, &mut out.api);
+    out.api = section.choice_of("api", Api::CHOICES).flatten();
+    out.api_version = owned("api_version");
     out.key_env = section.variable("key_env");
     out.models = section.list("models", "a name", |text| Some(text.to_owned())).unwrap_or_default();
     out.default_model = owned("default_model").or_else(|| out.models.first().cloned());

@@ -103,5 +103,6 @@ fn heading(context: Context) -> &'static str {
         Context::Health => "At a session's health",
         Context::Undo => "At an undo of files",
         Context::Changes => "At a session's changes",
+        Context::Rules => "In the permissions",
     }
 }

@@ -9,6 +9,7 @@ mod help;
 mod inbox;
 mod picker;
 mod undo;
+mod rules;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;
@@ -37,6 +38,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
         Overlay::Audit(audit) => audit::draw(paint, audit, body),
+        Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Undo(card) => undo::draw(paint, card, body),
         Overlay::Changes(card) => changes::draw(paint, card, body),
