@@ -8,6 +8,7 @@
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
 pub mod connections;
+pub mod compact;
 pub mod context;
 pub mod desk;
 mod files;
@@ -18,10 +19,12 @@ pub mod machine;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+pub mod rules;
 mod search;
 pub mod step;
 #[cfg(test)]
 mod tests;
+pub mod undo;
 mod whole;
 mod work;
 pub mod worktree;
@@ -29,3 +32,5 @@ pub mod worktree;
 pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
+pub use undo::UndoSettings;
+pub use rules::{Book, RuleBook};

@@ -136,6 +136,100 @@ pub fn cleaned(own: impl IntoIterator<Item = (OsString, OsString)>, cwd: &Path) 
     out
 }
 
+/// Variables of the user's that a command which only reads gets, beside those of [`READING_STARTS`].
+const READING_NAMES: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "HOSTNAME",
+    "LD_LIBRARY_PATH",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "PNPM_HOME",
+];
+const READING_STARTS: &[&str] = &["LC_"];
+
+/// What keeps programs that only read from writing beside that, from running what a repository's settings name, and from
+/// the network.
+const READING: &[(&str, &str)] = &[
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_EDITOR", "false"),
+    ("GIT_ASKPASS", "false"),
+    ("EDITOR", "false"),
+    ("VISUAL", "false"),
+    ("BROWSER", "false"),
+    ("CARGO_NET_OFFLINE", "true"),
+    ("CARGO_TERM_COLOR", "never"),
+    ("RUSTUP_AUTO_INSTALL", "0"),
+    ("GOTOOLCHAIN", "local"),
+    ("GOPROXY", "off"),
+    ("GOFLAGS", "-mod=readonly"),
+    ("GOTELEMETRY", "off"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("PIP_NO_INPUT", "1"),
+    ("npm_config_offline", "true"),
+    ("npm_config_update_notifier", "false"),
+    ("npm_config_logs_max", "0"),
+    ("NO_UPDATE_NOTIFIER", "1"),
+];
+
+/// Settings of git that win over those of a repository. An empty `diff.external` would be run as a program, so that and
+/// the drivers that a repository names are left to the profile.
+const GIT_SETTINGS: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.editor", "false"),
+    ("core.sshCommand", "false"),
+    ("log.showSignature", "false"),
+    ("gpg.program", "false"),
+    ("credential.helper", ""),
+    ("maintenance.auto", "false"),
+    ("gc.auto", "0"),
+];
+
+/// The environment for a command in `cwd` that only reads: a short list of the user's variables, and what switches off
+/// that settings run code. Its `PATH` has no folder of the working directory at all.
+pub fn reading(own: impl IntoIterator<Item = (OsString, OsString)>, cwd: &Path) -> Vec<(OsString, OsString)> {
+    let listed = |name: &OsStr| {
+        let Some(name) = name.to_str() else { return false };
+        let set = SET.iter().any(|(set, _)| *set == name);
+        set || READING_NAMES.contains(&name) || READING_STARTS.iter().any(|start| name.starts_with(start))
+    };
+    let mut out: Vec<(OsString, OsString)> = cleaned(own, cwd).into_iter().filter(|(name, _)| listed(name)).collect();
+    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    let inside = real(cwd);
+    for (_, value) in out.iter_mut().filter(|(name, _)| name == "PATH") {
+        let rest = kept(value, |dir| !real(dir).starts_with(&inside));
+        *value = if rest.is_empty() { SYSTEM_PATH.into() } else { rest };
+    }
+    out.extend(READING.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+    out.push(("GIT_CONFIG_COUNT".into(), GIT_SETTINGS.len().to_string().into()));
+    for (at, (key, value)) in GIT_SETTINGS.iter().enumerate() {
+        out.push((format!("GIT_CONFIG_KEY_{at}").into(), (*key).into()));
+        out.push((format!("GIT_CONFIG_VALUE_{at}").into(), (*value).into()));
+    }
+    out
+}
+
 /// Used where nothing is left of the own one.
 const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

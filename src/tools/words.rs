@@ -1,36 +1,95 @@
-//! The words of a command line that lead, through links, to what their letters do not show: secrets and devices.
+//! What the disk says about the words of a command line: secrets and devices that they lead to through links, patterns
+//! and `~`, and the files that its programs are.
 //!
-//! Whether a command may run is judged by its text elsewhere; what a link hides only the disk can tell. It is broad: text
+//! Whether a command may run is judged by its text elsewhere; this is what only the disk can tell. It is broad: text
 //! that no shell would take for a path is looked at like one, and what does not exist is nothing.
 
 use super::{Place, paths, places};
 use crate::domain::paths::{is_device, is_secret, lexical};
-use crate::domain::tool::Touch;
+use crate::domain::permission::{READERS, WIDE_READERS};
+use crate::domain::tool::{Program, Touch};
+use crate::sandbox::environment;
+use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
 
 /// Words that are looked up in one command line.
 const MOST: usize = 5_000;
+/// Names of files that patterns may stand for, and folders that are read for it.
+const MOST_MATCHES: usize = 20_000;
+/// Folders that a line may change to.
+const MOST_BASES: usize = 24;
+/// How deep texts for shells are followed.
+const DEEPEST: usize = 4;
 
-/// What the words of `command` reach that is not to be seen in them, each once.
-pub(super) fn hidden(command: &str, place: &Place) -> Vec<Touch> {
+/// What was found out.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Looked {
+    /// What the words reach that is not to be seen in them, each once.
+    pub(super) touches: Vec<Touch>,
+    /// The files of the programs that are known to only read.
+    pub(super) programs: Vec<Program>,
+    /// Why not all could be looked up.
+    pub(super) unseen: Option<String>,
+}
+
+/// A word, and whether a pattern's mark stood in it without quotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    text: String,
+    open: bool,
+}
+
+/// Looks the words of `command` up.
+pub(super) fn look(command: &str, place: &Place) -> Looked {
     let home = std::env::home_dir();
-    let mut out: Vec<Touch> = Vec::new();
-    for word in split(command).into_iter().take(MOST) {
-        for part in candidates(&word) {
-            let given = match (part.strip_prefix("~/"), &home) {
-                (Some(rest), Some(home)) => home.join(rest),
-                _ => PathBuf::from(part),
+    let words = all_words(command);
+    let mut out = Looked::default();
+    if words.len() > MOST {
+        out.unseen = Some("it has more words than are looked up".to_owned());
+    }
+    let bases = bases(&words, place, home.as_deref());
+    if bases.len() > MOST_BASES {
+        out.unseen = Some("it changes the directory too often".to_owned());
+    }
+    let mut budget = MOST_MATCHES;
+    for word in words.iter().take(MOST) {
+        for part in candidates(&word.text) {
+            let (given, from_home) = match (part.strip_prefix('~'), &home) {
+                (Some(""), Some(home)) => (home.clone(), true),
+                (Some(rest), Some(home)) if rest.starts_with('/') => (home.join(rest.trim_start_matches('/')), true),
+                _ => (PathBuf::from(part), false),
             };
-            let Some(touch) = look(&given, place) else { continue };
-            if !out.contains(&touch) {
-                out.push(touch);
+            for base in bases.iter().take(MOST_BASES) {
+                let full = base.join(&given);
+                if word.open && part.contains(['*', '?', '[']) {
+                    match matches(&full, &mut budget) {
+                        Ok(found) => {
+                            let touches = found.iter().filter_map(|path| reached(path, place));
+                            touches.for_each(|touch| push_new(&mut out.touches, touch));
+                        }
+                        Err(why) => out.unseen = Some(format!("`{part}` {why}")),
+                    }
+                } else if from_home || *base != place.cwd {
+                    // The letters do not show where it leads.
+                    reached(&full, place).into_iter().for_each(|touch| push_new(&mut out.touches, touch));
+                } else if let Some(touch) = hidden(&given, place) {
+                    push_new(&mut out.touches, touch);
+                }
             }
         }
     }
+    out.programs = programs(&words, place);
     out
 }
 
-fn look(given: &Path, place: &Place) -> Option<Touch> {
+fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+/// A path whose letters do not show what it is: a link.
+fn hidden(given: &Path, place: &Place) -> Option<Touch> {
     let full = place.cwd.join(given);
     full.symlink_metadata().ok()?;
     // The way the kernel goes: a `..` behind a link leads out of the link's target.
@@ -41,30 +100,185 @@ fn look(given: &Path, place: &Place) -> Option<Touch> {
     (secret || device).then_some(Touch::Read { path, secret })
 }
 
-/// The forms in which a word may hold a path: as it is, behind `--option=` and behind the letter of an option.
-fn candidates(word: &str) -> impl Iterator<Item = &str> {
-    let value = word.split_once('=').map(|(_, value)| value);
-    let joined = word.strip_prefix('-').and_then(|rest| rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..)));
-    [Some(word), value, joined].into_iter().flatten().filter(|part| !part.is_empty())
+/// A secret or a device behind a path that stands nowhere in the line.
+fn reached(full: &Path, place: &Place) -> Option<Touch> {
+    full.symlink_metadata().ok()?;
+    let path = paths::follow(full).ok()?;
+    let secret = places::is_secret(&path, place) || is_secret(full);
+    (secret || is_device(&path)).then_some(Touch::Read { path, secret })
 }
 
-/// Words after quote removal, split at blanks and at what separates commands.
-fn split(command: &str) -> Vec<String> {
+/// The folders in which a command of the line may run: where it starts, and where its `cd`s lead.
+fn bases(words: &[Word], place: &Place, home: Option<&Path>) -> Vec<PathBuf> {
+    let mut out = vec![place.cwd.clone()];
+    for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == "cd") {
+        let to = words.get(at + 1..).unwrap_or_default().iter().find(|word| !word.text.starts_with('-'));
+        let to = to.map_or("", |word| word.text.as_str());
+        let to = match (to.strip_prefix('~'), home) {
+            (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+            _ => PathBuf::from(to),
+        };
+        // A `cd` without a word leads home, whatever stands behind it.
+        let targets: Vec<PathBuf> = out.iter().map(|base| base.join(&to)).chain(home.map(Path::to_owned)).collect();
+        for target in targets {
+            if out.len() <= MOST_BASES {
+                push_new(&mut out, target);
+            }
+        }
+    }
+    out
+}
+
+/// The files that a pattern stands for, as bash expands it: names with a dot at their beginning only where the pattern has
+/// one.
+fn matches(pattern: &Path, budget: &mut usize) -> Result<Vec<PathBuf>, String> {
+    let mut found = vec![PathBuf::from("/")];
+    for part in pattern.components() {
+        let name = part.as_os_str().to_str().ok_or("is not understood")?;
+        if name == "/" {
+            continue;
+        }
+        if !name.contains(['*', '?', '[']) {
+            found.iter_mut().for_each(|path| path.push(name));
+            continue;
+        }
+        let matcher = matcher(name).ok_or("is a pattern that is not understood")?;
+        let mut next = Vec::new();
+        for folder in &found {
+            let Ok(entries) = std::fs::read_dir(folder) else { continue };
+            for entry in entries.flatten() {
+                *budget = budget.checked_sub(1).ok_or("stands for too many files")?;
+                let file = entry.file_name();
+                let dot = file.as_encoded_bytes().starts_with(b".");
+                if dot && !name.starts_with(['.', '[', '?']) {
+                    continue;
+                }
+                if matcher.is_match(&file) {
+                    next.push(folder.join(file));
+                }
+            }
+        }
+        found = next;
+    }
+    Ok(found)
+}
+
+fn matcher(name: &str) -> Option<GlobMatcher> {
+    // Classes such as `[[:alpha:]]` mean something else here.
+    if name.contains("[:") || name.contains("[.") || name.contains("[=") {
+        return None;
+    }
+    let mut text = String::new();
+    for c in name.chars() {
+        match c {
+            '*' if text.ends_with('*') => {}
+            '{' | '}' | '\\' | ',' => {
+                text.push('[');
+                text.push(c);
+                text.push(']');
+            }
+            c => text.push(c),
+        }
+    }
+    GlobBuilder::new(&text).backslash_escape(false).build().ok().map(|glob| glob.compile_matcher())
+}
+
+/// The files of the programs among the words, by the search path that the command gets.
+fn programs(words: &[Word], place: &Place) -> Vec<Program> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let known = |name: &str| READERS.contains(&name) || WIDE_READERS.contains(&name);
+    let mut names: Vec<&str> = words.iter().map(|word| word.text.as_str()).filter(|name| known(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let search = environment::own(&place.cwd).into_iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
+    let dirs: Vec<PathBuf> = search.iter().flat_map(|value| std::env::split_paths(value)).collect();
+    let cwd = paths::follow(&place.cwd).unwrap_or_else(|_| place.cwd.clone());
+    let found = |name: &str| {
+        dirs.iter().find_map(|dir| {
+            let named = dir.join(name);
+            let meta = named.metadata().ok()?;
+            if !meta.is_file() || meta.permissions().mode() & 0o111 == 0 {
+                return None;
+            }
+            let path = paths::follow(&named).unwrap_or_else(|_| named.clone());
+            let dir = paths::follow(dir).unwrap_or_else(|_| dir.clone());
+            let inside = [&path, &named, &dir].into_iter().any(|at| at.starts_with(&cwd) || at.starts_with(&place.cwd));
+            Some(Program { name: name.to_owned(), path, inode: meta.ino(), inside })
+        })
+    };
+    names.into_iter().filter_map(found).collect()
+}
+
+/// The forms in which a word may hold a path: as it is, behind `--option=`, behind the letter of an option, and behind
+/// the `:` of a git object.
+fn candidates(word: &str) -> impl Iterator<Item = &str> {
+    let value = word.split_once('=').map(|(_, value)| value);
+    let object = word.split_once(':').map(|(_, path)| path);
+    let joined = word.strip_prefix('-').and_then(|rest| rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..)));
+    [Some(word), value, joined, object].into_iter().flatten().filter(|part| !part.is_empty())
+}
+
+/// The words of a line, and of the texts in it that a shell runs.
+fn all_words(command: &str) -> Vec<Word> {
     let mut out = Vec::new();
-    let mut word = String::new();
+    collect(command, DEEPEST, &mut out);
+    out
+}
+
+fn collect(text: &str, depth: usize, out: &mut Vec<Word>) {
+    // Braces may separate commands or be letters of a name.
+    let mut words = split(text, ";|&<>(){}`$");
+    let again = split(text, ";|&<>()`$");
+    words.extend(again.into_iter().filter(|word| word.text.contains(['{', '}'])));
+    let shell = words.iter().any(|word| matches!(word.text.as_str(), "sh" | "bash" | "dash"));
+    for word in words {
+        if shell && depth > 0 && word.text.contains(char::is_whitespace) && out.len() <= MOST {
+            collect(&word.text, depth - 1, out);
+        }
+        out.push(word);
+    }
+}
+
+/// Words after quote removal, split at blanks and at these separators. `$HOME` stands as `~`.
+fn split(command: &str, separators: &str) -> Vec<Word> {
+    let command = command.replace("${HOME}", "~").replace("$HOME", "~");
+    let mut out = Vec::new();
+    let mut word = Word { text: String::new(), open: false };
     let mut quote = None;
-    let mut rest = command.chars();
+    let mut rest = command.chars().peekable();
     while let Some(c) = rest.next() {
         match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
+            // `$'…'`: what is escaped in it is a letter of the word.
+            (Some('$'), '\'') => quote = None,
+            (Some('$'), '\\') => word.text.extend(rest.next().map(|c| match c {
+                't' => '\t',
+                'n' => '\n',
+                c => c,
+            })),
+            (Some(open), c) if c == open && open != '$' => quote = None,
+            (None, '$') if rest.next_if_eq(&'\'').is_some() => quote = Some('$'),
             (None, '\'' | '"') => quote = Some(c),
-            (None | Some('"'), '\\') => word.extend(rest.next()),
-            (None, c) if c.is_whitespace() || ";|&<>(){}`$".contains(c) => out.push(std::mem::take(&mut word)),
-            (_, c) => word.push(c),
+            (None, '\\') => word.text.extend(rest.next().filter(|c| *c != '\n')),
+            (Some('"'), '\\') => match rest.next() {
+                Some('\n') | None => {}
+                Some(c @ ('$' | '`' | '"' | '\\')) => word.text.push(c),
+                Some(c) => word.text.extend(['\\', c]),
+            },
+            (None, c) if c.is_whitespace() || separators.contains(c) => {
+                out.push(std::mem::replace(&mut word, Word { text: String::new(), open: false }));
+            }
+            (None, '*' | '?' | '[') => {
+                word.open = true;
+                word.text.push(c);
+            }
+            (_, c) => word.text.push(c),
         }
     }
     out.push(word);
-    out.retain(|word| !word.is_empty());
+    out.retain(|word| !word.text.is_empty());
     out
 }
 
@@ -83,7 +297,8 @@ mod tests {
             ("'open", vec!["open"]),
             ("", vec![]),
         ] {
-            assert_eq!(split(command), words, "{command}");
+            let found: Vec<String> = all_words(command).into_iter().map(|word| word.text).collect();
+            assert_eq!(found, words, "{command}");
         }
     }
 
@@ -113,15 +328,15 @@ mod tests {
             "date --reference=link",
             "grep x a.txt link again",
         ] {
-            assert_eq!(hidden(command, &bench.place), secret("home/.ssh/config"), "{command}");
+            assert_eq!(look(command, &bench.place).touches, secret("home/.ssh/config"), "{command}");
         }
-        assert_eq!(hidden("ls dir/", &bench.place), secret("home/.ssh"));
+        assert_eq!(look("ls dir/", &bench.place).touches, secret("home/.ssh"));
         let zero = Touch::Read { path: "/dev/zero".into(), secret: false };
-        assert_eq!(hidden("cat zero", &bench.place), [zero]);
+        assert_eq!(look("cat zero", &bench.place).touches, [zero]);
         for command in
             ["cat harmless a.txt", "echo missing", "cat home/.ssh/config", "cat dir/../plain", "cat /dev/null", "ls"]
         {
-            assert_eq!(hidden(command, &bench.place), [], "{command}");
+            assert_eq!(look(command, &bench.place).touches, [], "{command}");
         }
     }
 }

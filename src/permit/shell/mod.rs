@@ -9,6 +9,7 @@ mod facts;
 mod find;
 mod grave;
 mod loose;
+mod pieces;
 mod programs;
 mod scripts;
 mod strict;
@@ -22,6 +23,7 @@ mod word;
 mod wrap;
 
 pub use facts::{Looks, looks};
+pub use pieces::pieces;
 
 use crate::domain::tool::Program;
 use walk::Walk;

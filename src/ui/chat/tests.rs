@@ -54,6 +54,7 @@ fn chat(bodies: Vec<Body>) -> Chat {
 fn opts() -> ChatOpts<'static> {
     ChatOpts {
         asked_plan: None,
+        plan: None,
         helps: &[],
         session: "261121-calm-river",
         now: At(START + 100_000),
@@ -210,10 +211,11 @@ fn everything() -> Chat {
             text: "Mode: Ask to Edit → Execute".into(),
             level: Level::Info,
             kind: InfoKind::ModeChanged,
+            carried: None,
         }),
         assistant("Nearly"),
-        Body::Info(Info { text: "You stopped the turn".into(), level: Level::Warning, kind: InfoKind::Interrupted }),
-        Body::Info(Info { text: "12 messages summed up".into(), level: Level::Info, kind: InfoKind::Compacted }),
+        Body::Info(Info { text: "You stopped the turn".into(), level: Level::Warning, kind: InfoKind::Interrupted, carried: None }),
+        Body::Info(Info { text: "12 messages summed up".into(), level: Level::Info, kind: InfoKind::Compacted, carried: None }),
         Body::Plan(Plan { path: "plans/one.md".into(), markdown: "# Plan\n1. look\n2. change".into() }),
         Body::User(UserText { text: "Faster".into(), attachments: vec!["a.png".into()], steer: true }),
         Body::Odd(Odd {
@@ -447,7 +449,7 @@ proptest! {
         refused.decision = Some(Decision {
             allowed: false, mode: Mode::Ask, authority: Authority::Rule(text.clone()), reason: text.clone(), sandbox: Sandbox::None,
         });
-        let info = |kind| Body::Info(Info { text: text.clone(), level: Level::Warning, kind });
+        let info = |kind| Body::Info(Info { text: text.clone(), level: Level::Warning, kind, carried: None });
         let mut chat = chat(vec![
             Body::User(UserText { text: text.clone(), attachments: vec![text.clone()], steer: true }),
             assistant(&text),

@@ -6,6 +6,7 @@
 mod approval;
 mod kept;
 mod plan;
+pub(in crate::ui) mod trust;
 
 use super::cells::{self, Piece, piece};
 use super::chat;
@@ -16,6 +17,7 @@ use super::text::{self, Fold};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
+use crate::app::state::plan::PlanView;
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
@@ -53,15 +55,18 @@ pub(in crate::ui) struct View<'p> {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::ui) struct Body {
     request: Request,
+    /// With the marks that the user made of a plan.
+    plan: Option<Box<PlanView>>,
     width: u16,
     theme: String,
     lines: Rc<Vec<Line<'static>>>,
+    steps: Vec<(u16, u16)>,
 }
 
 /// Rows that the panel would fill if it could have them all.
 pub(in crate::ui) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
-    let body = body(paint, view.request, inner).len();
+    let body = body(paint, view, inner).len();
     let facts = approval::facts(paint, view, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
@@ -99,7 +104,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
 
     // The answers stand at the bottom. They scroll before nothing is left of what they answer: nobody is to approve
     // what is not on the screen.
-    let mut lines = body(paint, view.request, inner.width);
+    let mut lines = body(paint, view, inner.width);
     let kept = u16::try_from(lines.len().min(KEPT)).unwrap_or(0).min(rest.height.saturating_sub(1));
     let answers = answer_rows(paint, view, inner.width);
     let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height - kept);
@@ -137,7 +142,8 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
     let between =
         Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
-    if hidden > 0 {
+    let walks = view.panel.plan.as_ref().is_some_and(|plan| !plan.outline.steps.is_empty());
+    if hidden > 0 || (walks && view.focused && matches!(view.panel.stage, Stage::Choosing)) {
         more(paint, view, between, scroll, under);
     }
 
@@ -195,7 +201,23 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
     let keys = if view.focused {
         let down = paint.key(Action::Answer(AnswerAction::ScrollDown), context);
         let full = paint.key(Action::Answer(AnswerAction::Full), context);
-        paint.hints(&[(down, "scroll"), (full, "full screen")])
+        let scrolls = above > 0 || under > 0;
+        let steps = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty());
+        let of = |verb| paint.key(Action::Answer(verb), context);
+        let mut hints = match steps.map(|plan| plan.step()) {
+            None => Vec::new(),
+            Some(None) => vec![(of(AnswerAction::StepNext), "to the steps")],
+            Some(Some(step)) => vec![
+                (of(AnswerAction::StepNext), "next"),
+                (of(AnswerAction::StepStrike), if step.struck { "take back" } else { "strike out" }),
+                (of(AnswerAction::StepComment), "comment"),
+            ],
+        };
+        if scrolls && hints.len() < 2 {
+            hints.push((down, "scroll"));
+            hints.push((full, "full screen"));
+        }
+        paint.hints(&hints)
     } else {
         Vec::new()
     };
@@ -204,6 +226,10 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
 
 fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
     let mut left = heading(paint, view.request, area.width, alone);
+    if let Some(plan) = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty()) {
+        let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
+        left.push(paint.piece(format!("  {}", plan.outline.in_words()), role));
+    }
     if view.waiting > 1 {
         // Before what is cut off first.
         left.insert(0, paint.piece(format!("1 of {}  ", view.waiting), Role::Dim));
@@ -270,6 +296,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
         Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", clean_line(&plan.title)))],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
+        Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
     }
 }
 
@@ -292,22 +319,33 @@ fn one_line(text: &str, cut: &str) -> String {
 }
 
 /// What exactly will happen, in lines of `width` cells. Kept until request, width or theme are others.
-fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Rc<Vec<Line<'static>>> {
-    let theme = paint.look.theme;
+fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
+    let (theme, request) = (paint.look.theme, view.request);
     if let Some(known) = &paint.cache.asked
         && known.width == width
         && known.theme == theme.name
         && known.request == *request
+        && known.plan == view.panel.plan
     {
+        paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
     }
+    let mut steps = Vec::new();
     let look = chat::Look { theme, glyphs: paint.look.glyphs };
     let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => approval::body(paint, approval, width, &look),
-        Ask::Plan(review) => plan::body(paint, review, width, &look),
+        Ask::Plan(review) => {
+            let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), width, &look);
+            steps = ends;
+            lines
+        }
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
+        Ask::Trust(request) => trust::body(paint, request, width),
     });
-    let kept = Body { request: request.clone(), width, theme: theme.name.clone(), lines: Rc::clone(&lines) };
+    paint.found.panel_steps.clone_from(&steps);
+    let plan = view.panel.plan.clone();
+    let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
+    let kept = Body { request: request.clone(), plan, width, theme, lines: lines_kept, steps };
     paint.cache.asked = Some(kept);
     lines
 }
@@ -416,10 +454,12 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         Choice::Instead => AnswerAction::Instead,
         Choice::PlanToAsk => AnswerAction::PlanToAsk,
         Choice::PlanToExecute => AnswerAction::PlanToExecute,
+        Choice::PlanCompactToAsk | Choice::PlanCompactToExecute => AnswerAction::PlanCompact,
         Choice::PlanChanges => AnswerAction::PlanChanges,
+        Choice::PlanEdit => AnswerAction::PlanEdit,
         Choice::PlanDecline => AnswerAction::PlanDecline,
         Choice::Words => AnswerAction::Words,
-        Choice::Option(_) => return None,
+        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::StepComment(_) => return None,
     })
 }
 
@@ -428,6 +468,6 @@ pub(in crate::ui) fn context(request: &Request) -> Context {
     match request.ask {
         Ask::Approval(_) => Context::Approval,
         Ask::Plan(_) => Context::Plan,
-        Ask::Question(_) => Context::Question,
+        Ask::Question(_) | Ask::Trust(_) => Context::Question,
     }
 }
