@@ -23,6 +23,7 @@ mod search;
 pub mod step;
 #[cfg(test)]
 mod tests;
+pub mod undo;
 mod whole;
 mod work;
 pub mod worktree;
@@ -30,4 +31,5 @@ pub mod worktree;
 pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
+pub use undo::UndoSettings;
 pub use rules::{Book, RuleBook};

@@ -37,6 +37,10 @@ pub enum Context {
     Find,
     /// The health of a session's files; the keys of a page to read hold there too.
     Health,
+    /// What an undo of files would do; the keys of the list of all that waits hold there too.
+    Undo,
+    /// What a session changed; the keys of a page to read hold there too.
+    Changes,
 }
 
 impl Context {
@@ -58,6 +62,8 @@ impl Context {
         Context::Confirm,
         Context::Find,
         Context::Health,
+        Context::Undo,
+        Context::Changes,
     ];
 
     /// Its name in keymap files.
@@ -80,6 +86,8 @@ impl Context {
             Context::Confirm => "confirm",
             Context::Find => "find",
             Context::Health => "health",
+            Context::Undo => "undo",
+            Context::Changes => "changes",
         }
     }
 
@@ -287,9 +295,13 @@ actions! {
         PlanChanges "plan_changes" "request changes" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
         Words "words" "answer in words" [Question];
+        Equal "equal" "answer all that ask for the same, in the inbox" [Approval];
+        Rules "rules" "change what a yes for longer remembers" [Approval];
         Full "full" "the whole screen for it, or no longer" [Approval Plan Question];
         ScrollUp "scroll_up" "scroll what is asked up" [Approval Plan Question];
         ScrollDown "scroll_down" "scroll what is asked down" [Approval Plan Question];
+        ScrollTop "scroll_top" "to the top of what is asked, where it has the whole screen" [Approval Plan Question];
+        ScrollEnd "scroll_end" "to its end, where it has the whole screen" [Approval Plan Question];
     }
     /// Lists on top of the screen, and texts asked for.
     Picker PickerAction "picker" {
@@ -308,6 +320,16 @@ actions! {
     Health HealthAction "health" {
         Repair "repair" "repair what can be; a copy is kept" [Health];
         Again "again" "look again" [Health];
+    }
+    /// Undo of files.
+    Undo UndoAction "undo" {
+        Files "files" "undo what the last turn changed in files" [Global];
+        Redo "redo" "redo what was undone in files" [Global];
+        Changes "changes" "what this session changed in files" [Global];
+        Tick "tick" "restore a file that was changed since, or leave it" [Undo];
+        WithFiles "with_files" "restore files as well" [Confirm];
+        NextFile "next_file" "the next file" [Changes];
+        PreviousFile "previous_file" "the file before" [Changes];
     }
     /// A page to read.
     Help HelpAction "help" {

@@ -32,6 +32,8 @@ pub struct Policy {
     pub ask_edits: AskEdits,
     /// What holds a command that only reads.
     pub hold: shell::Hold,
+    /// What every other command runs in, where commands can be held; not in Explore, where nothing else runs.
+    pub sandbox: crate::domain::permission::Sandbox,
 }
 
 /// What commands may do in Explore.

@@ -52,6 +52,13 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             }
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
+        Touch::Outside => match mode {
+            Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
+            _ => never(
+                "It asks to run outside the sandbox, so nothing holds it back.".to_owned(),
+                vec!["outside the sandbox".to_owned()],
+            ),
+        },
         Touch::Command { command, .. }
             if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
         {

@@ -4,6 +4,7 @@ use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::permission::Sandbox;
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
@@ -17,7 +18,7 @@ use crate::sandbox;
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use anyhow::Context;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -199,8 +200,10 @@ impl Ground {
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
-                sandbox: sandbox::describe(enforced),
+                allowances: Arc::new(self.allowances()),
+                sandbox: self.describe_sandbox(enforced),
                 inbox: self.inbox(),
+                undo: self.undo(),
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
@@ -208,6 +211,77 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// Where tools work.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The folder of the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The own program file, which starts commands.
+    #[must_use]
+    pub fn runner(&self) -> &Path {
+        &self.runner
+    }
+
+    /// The connections as the picker shows them. No keys are in it.
+    #[must_use]
+    pub fn connection_infos(&self) -> Vec<ConnectionInfo> {
+        self.connections.infos()
+    }
+
+    /// What the settings say commands run in that may change something.
+    #[must_use]
+    pub fn sandbox_setting(&self) -> Sandbox {
+        profile(&self.settings)
+    }
+
+    /// What the user's settings allow commands.
+    #[must_use]
+    pub fn allowances(&self) -> sandbox::Allowances {
+        let env = |name: &str| std::env::var(name).ok();
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let usual = || home.as_deref().map(|home| sandbox::places::usual_caches(home, &env)).unwrap_or_default();
+        let said = &self.settings.sandbox;
+        let caches = match &said.caches {
+            None => usual(),
+            Some(named) => named
+                .iter()
+                .flat_map(|name| match (name.as_str(), name.strip_prefix("~/"), &home) {
+                    ("default", _, _) => usual(),
+                    (_, Some(below), Some(home)) => vec![home.join(below)],
+                    (_, Some(_), None) => Vec::new(),
+                    (whole, None, _) => vec![PathBuf::from(whole)],
+                })
+                .collect(),
+        };
+        sandbox::Allowances { caches, memory: said.memory }
+    }
+
+    /// What is not as it should be with the sandbox, in words; empty where all is.
+    fn describe_sandbox(&self, enforced: bool) -> String {
+        let off = self.settings.sandbox.profile == settings::SandboxProfile::Off;
+        match sandbox::describe(enforced) {
+            said if said.is_empty() && off => "sandbox off".to_owned(),
+            said => said,
+        }
+    }
+
+    fn undo(&self) -> agent::UndoSettings {
+        let said = &self.settings.undo;
+        let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
+        undo.bounds.most = said.max_bytes;
+        if let Some(skip) = &said.skip {
+            undo.skip.clone_from(skip);
+        }
+        undo
     }
 
     /// lisle's own folders, and the rules of the workspace wherever they lie.
@@ -297,9 +371,18 @@ impl Ground {
     }
 }
 
+fn profile(settings: &Settings) -> Sandbox {
+    match settings.sandbox.profile {
+        settings::SandboxProfile::Workspace => Sandbox::Workspace,
+        settings::SandboxProfile::ReadOnly => Sandbox::ReadOnly,
+        settings::SandboxProfile::Off => Sandbox::None,
+    }
+}
+
 fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
         hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
+        sandbox: profile(settings),
         explore_commands: match settings.explore_bash {
             settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
             settings::ExploreBash::Block => permit::ExploreCommands::Blocked,

@@ -285,6 +285,11 @@ impl Machine {
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
             Input::Change(change) => self.change(now, &change, &mut out),
+            Input::Restored(text) => {
+                let row = self.info(now, Level::Info, InfoKind::Restored, text);
+                self.keep(vec![row], Safety::Synced, &mut out);
+                self.changed(&mut out);
+            }
             Input::Law(law) => self.set_law(now, *law, &mut out),
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),

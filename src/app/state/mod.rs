@@ -352,6 +352,8 @@ impl State {
             // The keys of a list, or of a page, hold there too.
             Some(Overlay::Find) => contexts.extend([Context::Find, Context::Picker]),
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
+            Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
+            Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
                 Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
@@ -380,6 +382,8 @@ impl State {
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
             Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
+            Overlay::Undo(_) => Context::Undo,
+            Overlay::Changes(_) => Context::Changes,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)
@@ -392,7 +396,7 @@ impl State {
 
 fn panel_context(panel: &Panel, request: &Request) -> Context {
     match (&panel.stage, &request.ask) {
-        (Stage::Writing { .. }, _) => Context::Input,
+        (Stage::Writing { .. } | Stage::Rules { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
         (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,

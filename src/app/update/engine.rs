@@ -2,14 +2,14 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
+use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to, undo};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -91,6 +91,8 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
+        Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
+        Event::FilesChanged(changes) => undo::changed(state, id, *changes),
         Event::Changed(_)
         | Event::Models { .. }
         | Event::Configured(_)
@@ -237,11 +239,14 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     };
     open.turn.stopping &= meta.activity != Activity::Idle;
     let shown = open.panel.as_ref().map(|panel| panel.request.clone());
-    let same = shown.as_ref().is_some_and(|shown| {
-        let of = |requests: &[Request]| requests.iter().find(|request| request.id == *shown).cloned();
-        of(&open.requests) == of(&requests)
-    });
-    open.requests = requests;
+    let before = std::mem::replace(&mut open.requests, requests);
+    let of = |requests: &[Request], id: &RequestId| requests.iter().find(|request| request.id == *id).cloned();
+    let same = shown.as_ref().is_some_and(|shown| of(&before, shown) == of(&open.requests, shown));
+    let others: Vec<RequestId> = before
+        .iter()
+        .filter(|was| open.request(&was.id).is_some_and(|is| is != *was))
+        .map(|was| was.id.clone())
+        .collect();
     if first {
         open.saved_draft.clone_from(&draft);
         // What was typed before the snapshot came is newer than the draft on disk.
@@ -253,6 +258,9 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
     changed(state, meta, fx);
     panel::sync(state, id, shown.as_ref().filter(|_| !same));
+    for changed in &others {
+        inbox::forget_answer(state, id, changed);
+    }
     find::land(state, id);
     if !odd.is_empty() && state.current_id() == Some(id) {
         let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
@@ -324,6 +332,8 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
         match overlay {
             Overlay::Rename(rename) if rename.session == *from => rename.session = to.clone(),
             Overlay::Health(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

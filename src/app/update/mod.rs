@@ -20,6 +20,7 @@ mod rows;
 mod session;
 mod settle;
 mod slash;
+mod undo;
 
 use super::effect::Effect;
 use super::msg::{Msg, Timer};
@@ -123,6 +124,7 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Answer(verb) => panel::act(state, verb, key, fx),
         Action::Picker(verb) => overlay::act(state, verb, fx),
         Action::Find(verb) => find::act(state, verb),
+        Action::Undo(verb) => undo::act(state, verb, fx),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),

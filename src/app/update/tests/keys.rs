@@ -25,8 +25,9 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
         Some(Overlay::Health(_)) => "health",
+        Some(Overlay::Undo(_)) => "undo",
+        Some(Overlay::Changes(_)) => "changes",
         Some(Overlay::ConfirmQuit) => "quit?",
-        Some(Overlay::Audit(_)) => "audit",
     }
 }
 
