@@ -78,7 +78,8 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
 
 /// The API refuses a conversation with calls of tools that it was not told of, also where none is on offer any more.
 fn spoken_of(request: &ModelRequest) -> Vec<Value> {
-    let replies = request.items.iter().filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
+    let replies =
+        request.items.iter().filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
     let names: BTreeSet<String> = replies.flat_map(|reply| &reply.calls).map(|call| name(&call.name)).collect();
     names.into_iter().map(|name| json!({"name": name, "input_schema": {"type": "object"}})).collect()
 }
