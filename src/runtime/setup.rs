@@ -81,8 +81,10 @@ pub struct Ground {
     /// The sessions.
     pub store: Store,
     connections: config::Connections,
-    cwd: PathBuf,
-    runner: PathBuf,
+    /// The directory where tools work.
+    pub cwd: PathBuf,
+    /// The program that starts commands.
+    pub runner: PathBuf,
 }
 
 impl Ground {
@@ -190,7 +192,7 @@ impl Ground {
                 cycle: self.settings.permissions.cycle.clone(),
                 cwd: self.cwd.clone(),
                 requests_per_turn: self.settings.limits.requests_per_turn,
-                policy: policy(&self.settings, enforced),
+                policy: self.policy(enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.paths.own_dirs(),
@@ -204,6 +206,12 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// What the settings say about permissions, where commands can be held or not.
+    #[must_use]
+    pub fn policy(&self, enforced: bool) -> permit::Policy {
+        policy(&self.settings, enforced)
     }
 
     fn inbox(&self) -> agent::Inbox {
