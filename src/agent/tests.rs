@@ -4,11 +4,11 @@ mod lifecycle;
 mod looking;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
-use crate::domain::request::TrustRequest;
-use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
 use crate::domain::inbox::Change;
 use crate::domain::message::{Body, Message, UserText};
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::{At, Command, ConnectionName, Event, MessageId, Mode, Notice, SessionId, SessionMeta};
 use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};

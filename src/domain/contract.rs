@@ -535,7 +535,7 @@ mod tests {
     };
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
-    use crate::domain::request::{Approval, Ask, PlanReview, Question, TrustWhat};
+    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, TrustWhat};
     use crate::domain::rule::Offer;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
@@ -672,6 +672,7 @@ mod tests {
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
+            parts: vec![PartShown { text: "ls".into(), state: PartState::Reads }],
             offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
             scopes: vec![RuleScope::Workspace],
             would_run_now: true,

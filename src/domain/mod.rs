@@ -12,6 +12,7 @@ pub mod fold;
 pub mod ids;
 pub mod inbox;
 pub mod ledger;
+pub mod lookalike;
 pub mod message;
 pub mod nearest;
 pub mod notice;

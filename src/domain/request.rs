@@ -71,6 +71,10 @@ pub struct Approval {
     pub reasons: Vec<String>,
     /// Facts that make it riskier: outside the directory, network, deletes, sudo.
     pub risks: Vec<String>,
+    /// The simple commands of a command line, in order. Empty where the line was not understood: then all that is said
+    /// of it is guessed.
+    #[serde(default)]
+    pub parts: Vec<PartShown>,
     /// The rules that an answer would keep, one for each part that was not allowed before; empty where it is never
     /// remembered.
     #[serde(default)]
@@ -81,6 +85,27 @@ pub struct Approval {
     /// The session was switched to a looser mode since: it would now run without being asked.
     #[serde(default)]
     pub would_run_now: bool,
+}
+
+/// A simple command of a command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartShown {
+    /// As it stands in the line. Not sanitised.
+    pub text: String,
+    /// What becomes of it.
+    pub state: PartState,
+}
+
+/// What becomes of a part of a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartState {
+    /// It only reads: it is not asked for.
+    Reads,
+    /// A rule or an earlier answer allows it.
+    Allowed,
+    /// It is what is asked for.
+    Asked,
 }
 
 /// Is this plan good?

@@ -2,6 +2,8 @@
 //!
 //! The format is the `rules` array of `permissions.json`. How a rule is matched is the permission function's.
 
+mod words;
+
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -204,15 +206,15 @@ impl Rule {
     /// The rule on one line: `git commit -m *`, `edit ./**`. Not sanitised.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let mut words: Vec<&str> = Vec::new();
+        let mut said: Vec<&str> = Vec::new();
         match &self.program {
-            Some(program) => words.push(program),
-            None => words.push(&self.tool),
+            Some(program) => said.push(program),
+            None => said.push(&self.tool),
         }
-        words.extend(self.args.iter().flatten().map(String::as_str));
-        words.extend(self.path.as_deref());
-        words.extend(self.host.as_deref());
-        words.join(" ")
+        said.extend(self.args.iter().flatten().map(String::as_str));
+        said.extend(self.path.as_deref());
+        said.extend(self.host.as_deref());
+        said.into_iter().map(words::quoted).collect::<Vec<_>>().join(" ")
     }
 }
 

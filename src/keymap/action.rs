@@ -293,9 +293,13 @@ actions! {
         PlanChanges "plan_changes" "request changes" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
         Words "words" "answer in words" [Question];
+        Equal "equal" "answer all that ask for the same, in the inbox" [Approval];
+        Rules "rules" "change what a yes for longer remembers" [Approval];
         Full "full" "the whole screen for it, or no longer" [Approval Plan Question];
         ScrollUp "scroll_up" "scroll what is asked up" [Approval Plan Question];
         ScrollDown "scroll_down" "scroll what is asked down" [Approval Plan Question];
+        ScrollTop "scroll_top" "to the top of what is asked, where it has the whole screen" [Approval Plan Question];
+        ScrollEnd "scroll_end" "to its end, where it has the whole screen" [Approval Plan Question];
     }
     /// Lists on top of the screen, and texts asked for.
     Picker PickerAction "picker" {

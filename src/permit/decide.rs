@@ -23,7 +23,8 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     let mut by_setting = None;
     let mut used: Vec<usize> = Vec::new();
     let mut never_kept = false;
-    for row in facts.touches.iter().map(|touch| rows::row(policy, mode, rules, facts, touch)).chain(rows::unknown(mode, facts))
+    for row in
+        facts.touches.iter().map(|touch| rows::row(policy, mode, rules, facts, touch)).chain(rows::unknown(mode, facts))
     {
         match row {
             Row::Allow => {}

@@ -136,17 +136,23 @@ fn a_secret_seen_from_its_own_directory_is_a_secret() {
 
 #[test]
 fn denials_say_why_and_what_would_allow_it() {
-    let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &command("cargo test"), false) else { panic!() };
+    let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &command("cargo test"), false) else {
+        panic!()
+    };
     assert_eq!(
         text,
         "Explore is read-only: `cargo` is not on the list of commands that only read. \
          Shift+Tab to Ask to Edit lets it ask."
     );
     for facts in [command("rm -rf /"), command("ls > x"), write("/w/p/a", Place::Inside), read("/w/.env", true)] {
-        let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &facts, false) else { panic!("{facts:?}") };
+        let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &facts, false) else {
+            panic!("{facts:?}")
+        };
         assert!(text.starts_with("Explore is read-only: ") && text.ends_with("lets it ask."), "{text}");
     }
-    let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &command("cargo test"), true) else { panic!() };
+    let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &command("cargo test"), true) else {
+        panic!()
+    };
     assert!(text.starts_with("Nobody can be asked here") && text.contains("--mode execute"), "{text}");
     for never in [command("rm -rf /"), write("/w/p/.envrc", Place::Protected)] {
         let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &never, true) else { panic!() };
@@ -208,9 +214,8 @@ fn any_rule() -> impl Strategy<Value = Rule> {
     let program = prop::sample::select(vec!["cargo", "rm", "cat", "ls", "git", "echo", "x"]);
     let path = prop::sample::select(vec!["./**", "/**", "/etc/x", "./a", "~/**"]);
     prop_oneof![
-        (program, prop::option::of(prop::collection::vec(word.prop_map(str::to_owned), 0..3))).prop_map(
-            |(program, args)| Rule { program: Some(program.to_owned()), args, ..Rule::allow("bash") }
-        ),
+        (program, prop::option::of(prop::collection::vec(word.prop_map(str::to_owned), 0..3)))
+            .prop_map(|(program, args)| Rule { program: Some(program.to_owned()), args, ..Rule::allow("bash") }),
         path.prop_map(|path| Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }),
         prop::sample::select(vec!["*", "bash", "edit", "write"]).prop_map(Rule::allow),
     ]
@@ -293,7 +298,9 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
     let policy = Policy { ask_edits: AskEdits::Allowed, ..Policy::default() };
     let inside = write("/w/p/a.rs", Place::Inside);
     for headless in [false, true] {
-        let Verdict::Allow(Allowed::BySetting(why)) = super::decide(policy, Mode::Ask, &Rules::default(), &inside, headless) else {
+        let Verdict::Allow(Allowed::BySetting(why)) =
+            super::decide(policy, Mode::Ask, &Rules::default(), &inside, headless)
+        else {
             panic!()
         };
         assert!(why.contains("ask.edits"), "{why}");
@@ -314,7 +321,10 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
             change("a"),
         ),
     ] {
-        assert!(matches!(super::decide(policy, Mode::Ask, &Rules::default(), &facts, false), Verdict::Ask(_)), "{facts:?}");
+        assert!(
+            matches!(super::decide(policy, Mode::Ask, &Rules::default(), &facts, false), Verdict::Ask(_)),
+            "{facts:?}"
+        );
     }
 }
 

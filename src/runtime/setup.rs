@@ -1,10 +1,10 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
+use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::problem::Problem;
-use super::rules::{Files, Places};
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::Provider;

@@ -3,7 +3,7 @@
 //! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
 
 use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
+use super::{Halt, Place, Run, RunError, Tool, leaves, same_facts, seen::Seen, settled, words};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::{Bounds, Ended, GRACE, Invocation, Profile, Report, environment, process};
@@ -88,6 +88,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     let (programs, unseen) = (looked.programs, looked.unseen);
     let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
     touches.extend(looked.touches);
+    touches.extend(leaves::look(&command, place));
     Ok(CallFacts {
         tool: "bash".to_owned(),
         subject: input::subject(input, "command"),

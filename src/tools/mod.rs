@@ -145,6 +145,7 @@ pub mod files;
 pub mod glob;
 pub mod grep;
 pub mod input;
+mod leaves;
 pub mod limits;
 pub mod list;
 pub mod paths;

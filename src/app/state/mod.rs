@@ -395,7 +395,7 @@ impl State {
 
 fn panel_context(panel: &Panel, request: &Request) -> Context {
     match (&panel.stage, &request.ask) {
-        (Stage::Writing { .. }, _) => Context::Input,
+        (Stage::Writing { .. } | Stage::Rules { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
         (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,

@@ -6,7 +6,7 @@ use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
 use crate::domain::contract::Command;
-use crate::domain::ids::{MessageId, RequestId, SessionId};
+use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::property::ValueType;
 use crate::keymap::action::Context;
@@ -151,6 +151,8 @@ pub struct Waiting {
     pub title: String,
     /// What is asked, in a few words.
     pub what: String,
+    /// Since when, as far as is known here.
+    pub since: At,
 }
 
 /// All that waits.
@@ -162,4 +164,18 @@ pub struct Inbox {
     pub selected: usize,
     /// The request that is being answered here, with its panel.
     pub answering: Option<(SessionId, Panel)>,
+    /// The others that ask for the very same.
+    pub equal: Vec<(SessionId, RequestId)>,
+    /// To which of them the answer goes.
+    pub reach: Reach,
+}
+
+/// To which requests an answer goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To the one that is shown.
+    #[default]
+    This,
+    /// Also to all that are equal to it.
+    Equal,
 }

@@ -166,6 +166,27 @@ pub enum Stage {
         /// The words.
         text: Box<Editor>,
     },
+    /// Changing the rules that a yes for longer would keep, one a line.
+    Rules {
+        /// The lines.
+        text: Box<Editor>,
+        /// What is wrong with them, after Enter.
+        problem: Option<String>,
+    },
+}
+
+impl Stage {
+    /// The text that is being written.
+    pub fn editor_mut(&mut self) -> Option<&mut Editor> {
+        match self {
+            Stage::Writing { text, .. } => Some(text),
+            Stage::Rules { text, problem } => {
+                *problem = None;
+                Some(text)
+            }
+            Stage::Choosing => None,
+        }
+    }
 }
 
 /// A request on the screen.
@@ -222,6 +243,41 @@ impl Panel {
             Choice::Distrust => Some(Answer::Trust(false)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
         }
+    }
+
+    /// Something of the request can be remembered.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        self.choices.iter().any(|choice| choice.scope().is_some())
+    }
+
+    /// The rules as lines to be changed; `None` where one of them cannot stand on a line.
+    #[must_use]
+    pub(crate) fn rule_lines(&self) -> Option<String> {
+        let lines: Vec<String> = self.rules.iter().map(Rule::in_words).collect();
+        let plain = lines.iter().all(|line| !line.chars().any(char::is_control));
+        plain.then(|| lines.join("\n"))
+    }
+
+    /// Takes over the rules as the user wrote them, one a line; an empty line is left out.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the first line that is none.
+    pub(crate) fn take_rules(&mut self, lines: &str, request: &Request) -> Result<(), String> {
+        let offered = offered(request);
+        let mut rules: Vec<Rule> = Vec::new();
+        for line in lines.lines().filter(|line| !line.trim().is_empty()) {
+            let rule = Rule::parse_words(line, &offered).map_err(|why| format!("{}: {why}", line.trim()))?;
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        if rules.is_empty() {
+            return Err("nothing would be remembered: then answer with \"yes, this once\"".to_owned());
+        }
+        self.rules = rules;
+        Ok(())
     }
 
     /// The words that an answer begins with: the command that is to be edited, or what was begun and left.

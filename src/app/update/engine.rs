@@ -9,7 +9,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -238,11 +238,14 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     };
     open.turn.stopping &= meta.activity != Activity::Idle;
     let shown = open.panel.as_ref().map(|panel| panel.request.clone());
-    let same = shown.as_ref().is_some_and(|shown| {
-        let of = |requests: &[Request]| requests.iter().find(|request| request.id == *shown).cloned();
-        of(&open.requests) == of(&requests)
-    });
-    open.requests = requests;
+    let before = std::mem::replace(&mut open.requests, requests);
+    let of = |requests: &[Request], id: &RequestId| requests.iter().find(|request| request.id == *id).cloned();
+    let same = shown.as_ref().is_some_and(|shown| of(&before, shown) == of(&open.requests, shown));
+    let others: Vec<RequestId> = before
+        .iter()
+        .filter(|was| open.request(&was.id).is_some_and(|is| is != *was))
+        .map(|was| was.id.clone())
+        .collect();
     if first {
         open.saved_draft.clone_from(&draft);
         // What was typed before the snapshot came is newer than the draft on disk.
@@ -254,6 +257,9 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
     changed(state, meta, fx);
     panel::sync(state, id, shown.as_ref().filter(|_| !same));
+    for changed in &others {
+        inbox::forget_answer(state, id, changed);
+    }
     find::land(state, id);
     if !odd.is_empty() && state.current_id() == Some(id) {
         let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };

@@ -4,7 +4,6 @@ use super::{act, chat, compose, lifecycle, list, overlay, panel, properties, red
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
-use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, Quit, State};
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key};
@@ -101,7 +100,7 @@ fn insert(state: &mut State, text: &str) {
         }
         Some(Overlay::Inbox(inbox)) => {
             if let Some((_, panel)) = &mut inbox.answering
-                && let Stage::Writing { text: words, .. } = &mut panel.stage
+                && let Some(words) = panel.stage.editor_mut()
             {
                 words.insert(text);
             }
@@ -118,7 +117,7 @@ fn insert(state: &mut State, text: &str) {
         None => match state.focus {
             Focus::Panel => {
                 if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut())
-                    && let Stage::Writing { text: words, .. } = &mut panel.stage
+                    && let Some(words) = panel.stage.editor_mut()
                 {
                     words.insert(text);
                 }

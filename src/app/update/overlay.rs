@@ -6,7 +6,6 @@ use super::{
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Help, Overlay, Rename, Wanted};
-use crate::app::state::panel::Stage;
 use crate::app::state::picker::{Item, Kind, Picker, Value};
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
@@ -71,10 +70,7 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut()
         && let Some((_, answering)) = &mut inbox.answering
     {
-        if matches!(answering.stage, Stage::Writing { .. }) {
-            panel::leave_words(answering);
-            answering.selected = None;
-        } else {
+        if !panel::out_of_words(answering) {
             inbox.answering = None;
         }
         return;

@@ -73,6 +73,7 @@ pub(super) fn approval(id: &str) -> Request {
             proposal: Proposal::Command { command: "cargo test".to_owned(), cwd: PathBuf::from("/w") },
             reasons: vec![],
             risks: vec![],
+            parts: vec![],
             offers: vec![Offer { rule: cargo_test(), harmless: None, worst: None }],
             scopes: vec![RuleScope::Session],
             would_run_now: false,

@@ -1,7 +1,7 @@
 //! All that waits, in every session, and the panel of the one that is being answered here.
 
 use super::super::cells;
-use super::super::figures::count;
+use super::super::figures::{age, count};
 use super::super::paint::Paint;
 use super::super::panel::{self, View};
 use crate::app::msg::Target;
@@ -22,7 +22,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         .answering
         .as_ref()
         .and_then(|(session, panel)| Some((panel, state.request(session, &panel.request)?)))
-        .map(|(panel, request)| View { panel, request, focused: true, waiting: 1 });
+        .map(|(panel, request)| View {
+            panel,
+            request,
+            focused: true,
+            waiting: 1,
+            equal: (inbox.equal.len(), inbox.reach),
+        });
     let listed = u16::try_from(inbox.rows.len()).unwrap_or(u16::MAX).clamp(1, 12);
     let asked = match answering {
         Some(view) => panel::rows(paint, view, body.width.saturating_sub(12).min(96)).saturating_add(1),
@@ -51,6 +57,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         let title = clean_line(&waiting.title);
         let title = cells::cut(&title, titles, paint.signs.cut).into_owned();
         let blanks = titles.saturating_sub(cells::width(&title)) + 2;
+        let now = paint.state.now;
+        let age = if waiting.since.0 > 0 { age(waiting.since, now) } else { String::new() };
+        let ages = [paint.piece(age, Role::Dim)];
         let mut pieces = [
             paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou),
             paint.piece(format!("{title}{:blanks$}", ""), if chosen { Role::Strong } else { Role::Text }),
@@ -59,7 +68,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         for piece in &mut pieces {
             piece.1.bg = None;
         }
-        paint.pieces(row, &pieces);
+        let [mut age] = ages;
+        age.1.bg = None;
+        paint.sides(row, &pieces, &[age], titles + 12);
         paint.target(band, Target::OverlayRow(n));
     }
     if let Some(view) = answering {

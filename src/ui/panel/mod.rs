@@ -4,6 +4,7 @@
 //! never decides who has the focus: it only says so, loudly.
 
 mod approval;
+mod kept;
 mod plan;
 pub(in crate::ui) mod trust;
 
@@ -13,9 +14,11 @@ use super::composer;
 use super::figures::count;
 use super::paint::Paint;
 use crate::app::msg::Target;
+use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
+use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
-use crate::domain::sanitise::{clean_line, reveal};
+use crate::domain::sanitise::clean_line;
 use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
@@ -25,6 +28,8 @@ use std::path::Path;
 
 /// Rows that a text being written for an answer takes at the most.
 const WRITING: usize = 5;
+/// Rows that a word about what is wrong takes at the most.
+const PROBLEM: usize = 3;
 /// Rows of what is asked, and of the word that there is more of it, that stay before the answers scroll.
 const KEPT: usize = 3;
 /// Cells of a command's title and its keys, without the place.
@@ -39,6 +44,8 @@ pub(in crate::ui) struct View<'p> {
     pub focused: bool,
     /// How many requests wait in this session, this one included.
     pub waiting: usize,
+    /// How many others ask for the same, and whether they get the answer too.
+    pub equal: (usize, Reach),
 }
 
 /// What is asked, laid out for a width.
@@ -54,7 +61,7 @@ pub(in crate::ui) struct Body {
 pub(in crate::ui) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
     let body = body(paint, view.request, inner).len();
-    let facts = approval::facts(paint, view.request, inner).len();
+    let facts = approval::facts(paint, view, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
     // Title, body, gap, facts, gap, answers.
@@ -98,7 +105,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
-    let facts = approval::facts(paint, view.request, inner.width);
+    let facts = approval::facts(paint, view, inner.width);
     let free = usize::from(rest.height);
     // Where it does not all fit, the blank rows go first, then the facts get a third and what is asked scrolls in the
     // rest, with a row that says so.
@@ -133,15 +140,30 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     }
     match &view.panel.stage {
         Stage::Choosing => answers_list(paint, view, below),
-        Stage::Writing { purpose, text } => {
-            let label = purpose.label();
+        Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
+            let (label, sends) = match &view.panel.stage {
+                Stage::Writing { purpose: Choice::Instead, .. } => ("the command to run instead", "run it"),
+                Stage::Writing { purpose, .. } => (purpose.label(), "send"),
+                _ => ("what is remembered, one rule a line", "keep"),
+            };
+            let problem = match &view.panel.stage {
+                Stage::Rules { problem: Some(problem), .. } => clean_line(problem).into_owned(),
+                _ => String::new(),
+            };
             let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
             let back = paint.key(Action::App(AppAction::Back), Context::Global);
             let newline = paint.key(Action::Composer(ComposerAction::Newline), Context::Input);
-            let hints = paint.hints(&[(send, "send"), (newline, "new line"), (back, "back")]);
+            let hints = paint.hints(&[(send, sends), (newline, "new line"), (back, "back")]);
             let left = [paint.piece(label, Role::Strong)];
             paint.sides(cells::row(below, 0), &left, &hints, label.len());
-            let field = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
+            let mut field = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
+            if !problem.is_empty() && field.height > 1 {
+                let said = cells::wrap(&problem, usize::from(field.width));
+                for line in said.iter().take(usize::from(field.height - 1).min(PROBLEM)) {
+                    paint.over(cells::row(field, 0), line, Role::Error);
+                    field = Rect { y: field.y + 1, height: field.height - 1, ..field };
+                }
+            }
             composer::editor(paint, text, field, view.focused);
         }
     }
@@ -190,7 +212,7 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
                 let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(area.width);
                 if view.panel.selected.is_none() && fits { long } else { paint.hints(&short) }
             }
-            Stage::Writing { .. } => Vec::new(),
+            Stage::Writing { .. } | Stage::Rules { .. } => Vec::new(),
         }
     } else {
         let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
@@ -209,7 +231,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
     match &request.ask {
         Ask::Approval(approval) => match &approval.proposal {
             Proposal::Command { command, .. } if alone => {
-                vec![loud("Run? "), strong(reveal(&one_line(command, paint.signs.cut)))]
+                vec![loud("Run? "), strong(expose(&one_line(command, paint.signs.cut)))]
             }
             Proposal::Command { cwd, .. } if in_title(paint, cwd, width) => {
                 vec![loud("Run this command?"), dim(format!("  {}", place(paint, cwd)))]
@@ -219,7 +241,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 let verb = if diff.is_new { "Create" } else { "Change" };
                 let mut said = vec![
                     loud(verb),
-                    strong(format!(" {}", reveal(&diff.path))),
+                    strong(format!(" {}", expose(&diff.path))),
                     loud("?"),
                     piece(format!("  +{}", diff.added), paint.style(Role::Good)),
                 ];
@@ -231,7 +253,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 said
             }
             Proposal::Plain if alone => {
-                vec![loud("Allow? "), strong(reveal(&one_line(&approval.subject, paint.signs.cut)))]
+                vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }
             Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
@@ -244,7 +266,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
 
 /// Where a command runs.
 fn place(paint: &Paint<'_>, cwd: &Path) -> String {
-    format!("in {}", reveal(&paint.home_path(cwd)))
+    format!("in {}", expose(&paint.home_path(cwd)))
 }
 
 /// The title says where a command runs, if that fits there beside the keys; else it stands below the command.
@@ -289,9 +311,20 @@ fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'st
 
 fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
-        Stage::Choosing => view.panel.choices.len(),
-        Stage::Writing { text, .. } => {
-            1 + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, WRITING)
+        Stage::Choosing => view.panel.choices.len() + kept::lines(paint, view, width).len(),
+        Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
+            let problem = match &view.panel.stage {
+                Stage::Rules { problem: Some(problem), .. } => {
+                    cells::wrap(&clean_line(problem), usize::from(width)).len().min(PROBLEM)
+                }
+                _ => 0,
+            };
+            // A command has more to say than a reason.
+            let most = match &view.panel.stage {
+                Stage::Writing { purpose: Choice::Instead, .. } | Stage::Rules { .. } => 2 * WRITING,
+                _ => WRITING,
+            };
+            1 + problem + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, most)
         }
     }
 }
@@ -305,17 +338,19 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         .map(|choice| verb(choice).and_then(|verb| paint.key(Action::Answer(verb), context)))
         .collect();
     let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
-    // Where not all fit, those around the selected one are shown.
+    // What a yes for longer keeps stands below it once it is selected.
+    let details = kept::lines(paint, view, area.width);
+    let selected = view.panel.selected.unwrap_or(0);
     let rows = usize::from(area.height);
-    let first = view.panel.selected.unwrap_or(0).saturating_sub(rows.saturating_sub(1));
-    let remembered = match &view.request.ask {
-        Ask::Approval(approval) => {
-            Some(approval.offers.iter().map(|offer| offer.rule.in_words()).collect::<Vec<_>>().join(", "))
+    // Where not all fit, those around the selected one are shown.
+    let first = (selected + details.len()).saturating_sub(rows.saturating_sub(1)).min(selected);
+    let mut y = 0u16;
+    for (n, choice) in view.panel.choices.iter().enumerate().skip(first) {
+        if y >= area.height {
+            break;
         }
-        _ => None,
-    };
-    for (n, choice) in view.panel.choices.iter().enumerate().skip(first).take(rows) {
-        let row = cells::row(area, u16::try_from(n - first).unwrap_or(u16::MAX));
+        let row = cells::row(area, y);
+        y += 1;
         // The selection begins under the bar's blank, so that the text keeps its column.
         let band = Rect { x: row.x.saturating_sub(1), width: row.width + 1, ..row };
         let chosen = view.panel.selected == Some(n);
@@ -335,8 +370,8 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         let label = clean_line(choice.label());
         let role = if chosen { Role::Strong } else { Role::Text };
         pieces.push(paint.piece(label, role));
-        if let (Choice::Session, Some(rule)) = (choice, &remembered) {
-            pieces.push(paint.piece(format!("   remembers {}", reveal(&one_line(rule, paint.signs.cut))), Role::Dim));
+        if choice.scope().is_some() && !chosen {
+            pieces.push(paint.piece(format!("   remembers {}", kept::in_short(view.panel)), Role::Dim));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
         for piece in &mut pieces {
@@ -344,6 +379,15 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         }
         paint.pieces(row, &pieces);
         paint.target(band, Target::Choice(n));
+        if chosen {
+            for line in &details {
+                if y >= area.height {
+                    break;
+                }
+                paint.line(cells::row(area, y), line);
+                y += 1;
+            }
+        }
     }
 }
 

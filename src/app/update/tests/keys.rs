@@ -27,8 +27,6 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Rules(_)) => "rules",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::ConfirmQuit) => "quit?",
-        Some(Overlay::Audit(_)) => "audit",
-        Some(Overlay::Rules(_)) => "rules",
     }
 }
 
