@@ -4,9 +4,9 @@
 //! certain to stay below the working directory is a path below it. A rule that denies or asks is matched broadly: the
 //! same program by another path, behind wrappers, with other words between its own.
 
+use super::shell::Command;
 use crate::domain::paths;
 use crate::domain::rule::{BELOW, Rule, TEXT};
-use super::shell::Command;
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ impl Asked {
         let mut out = Self { tool: facts.tool.clone(), commands: Vec::new(), paths: Vec::new(), words: Vec::new() };
         for touch in &facts.touches {
             match touch {
-                Touch::Inner => {}
+                Touch::Inner | Touch::Outside => {}
                 Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
                     out.paths.push(path.clone());
                 }
@@ -137,7 +137,11 @@ pub(super) fn admits(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
     }
     // An assignment in place of a program changes what runs. A program of the project is another one in another folder.
     let moved = program.contains('/') && !program.starts_with('/') && !ways.stays();
-    if program.is_empty() || program.contains('=') || moved || rule.program.as_ref().is_some_and(|named| named != program) {
+    if program.is_empty()
+        || program.contains('=')
+        || moved
+        || rule.program.as_ref().is_some_and(|named| named != program)
+    {
         return false;
     }
     let Some(wanted) = &rule.args else { return true };

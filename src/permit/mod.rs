@@ -12,6 +12,7 @@ mod rows;
 mod rules;
 mod sandbox;
 pub mod shell;
+mod struck;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ pub use grants::takes;
 pub use matches::Ground;
 pub use rules::{Clause, Rules, Standing};
 pub use sandbox::sandbox;
+pub use struck::{Struck, hold_struck};
 
 use crate::domain::rule::{Offer, RuleScope};
 
@@ -32,6 +34,8 @@ pub struct Policy {
     pub ask_edits: AskEdits,
     /// What holds a command that only reads.
     pub hold: shell::Hold,
+    /// What every other command runs in, where commands can be held; not in Explore, where nothing else runs.
+    pub sandbox: crate::domain::permission::Sandbox,
 }
 
 /// What commands may do in Explore.

@@ -1,9 +1,9 @@
 //! The table of the permission modes: what one thing that a call touches comes to.
 
 use super::grants;
+use super::matches::Ways;
 use super::rules::Rules;
 use super::shell::{self, Judged, Judgement};
-use super::matches::Ways;
 use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
@@ -55,6 +55,13 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             }
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
+        Touch::Outside => match mode {
+            Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
+            _ => never(
+                "It asks to run outside the sandbox, so nothing holds it back.".to_owned(),
+                vec!["outside the sandbox".to_owned()],
+            ),
+        },
         Touch::Command { command, .. }
             if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
         {
@@ -228,7 +235,9 @@ impl Line<'_> {
                 self.command(argv, &command.text, &ways, rules, &mut found);
             }
             match &command.writes {
-                None => found.ask(format!("what `{}` writes is only known when it runs", shortened(&command.text)), None),
+                None => {
+                    found.ask(format!("what `{}` writes is only known when it runs", shortened(&command.text)), None)
+                }
                 Some(written) => written.iter().for_each(|word| self.written(word, policy, rules, &ways, &mut found)),
             }
         }

@@ -3,11 +3,13 @@
 mod ask;
 mod audit;
 mod cards;
+mod changes;
 mod find;
 mod help;
 mod inbox;
 mod picker;
 mod rules;
+mod undo;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;
@@ -38,6 +40,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Audit(audit) => audit::draw(paint, audit, body),
         Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Health(card) => cards::health(paint, card, body),
+        Overlay::Undo(card) => undo::draw(paint, card, body),
+        Overlay::Changes(card) => changes::draw(paint, card, body),
         Overlay::Rename(rename) => {
             let title = [paint.piece("Rename the session", Role::PanelTitle)];
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);

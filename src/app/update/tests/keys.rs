@@ -26,6 +26,8 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Audit(_)) => "audit",
         Some(Overlay::Rules(_)) => "rules",
         Some(Overlay::Health(_)) => "health",
+        Some(Overlay::Undo(_)) => "undo",
+        Some(Overlay::Changes(_)) => "changes",
         Some(Overlay::ConfirmQuit) => "quit?",
     }
 }
