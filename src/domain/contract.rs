@@ -541,8 +541,8 @@ pub struct Configured {
     pub connections: Vec<ConnectionInfo>,
     /// The modes that Shift+Tab goes through, in order.
     pub cycle: Vec<Mode>,
-    /// What holds commands back beside the permission modes, in words: "no sandbox".
-    pub sandbox: String,
+    /// What holds commands back beside the permission modes.
+    pub sandbox: crate::domain::permission::Holding,
     /// Texts sent earlier, oldest first, from all sessions.
     pub history: Vec<String>,
 }
@@ -712,7 +712,12 @@ mod tests {
                 detail: "d".into(),
                 actions: vec![FailureAction::NewSession],
             }),
-            Body::Info(Info { text: "i".into(), level: Level::Warning, kind: InfoKind::Compacted, carried: Some("c".into()) }),
+            Body::Info(Info {
+                text: "i".into(),
+                level: Level::Warning,
+                kind: InfoKind::Compacted,
+                carried: Some("c".into()),
+            }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
         ];
