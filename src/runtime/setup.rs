@@ -10,7 +10,7 @@ use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::anthropic::Anthropic;
 use crate::provider::azure::{Place, at_azure};
-use crate::provider::figures::{Figures, Prices};
+use crate::provider::figures::{Figures, Prices, Thinks};
 use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
@@ -411,5 +411,11 @@ fn figures(said: &settings::Figures) -> Figures {
         cached: said.cache_read.unwrap_or(input),
         written: said.cache_write,
     });
-    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
+    let thinks = said.thinks.map(|thinks| match thinks {
+        settings::Thinks::Adaptive => Thinks::Adaptive,
+        settings::Thinks::Always => Thinks::Always,
+        settings::Thinks::Budget => Thinks::Budget,
+        settings::Thinks::SmallBudget => Thinks::SmallBudget,
+    });
+    Figures { window: said.window, output: said.max_output, thinks, prices, long: None }
 }

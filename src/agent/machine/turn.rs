@@ -446,7 +446,7 @@ impl Machine {
             None => (authority, String::new()),
             Some(edited) => {
                 edited.fresh = false;
-                (Authority::Person, format!("the user changed the command; proposed was: {}", edited.proposed))
+                (Authority::Person, format!("you changed the command; proposed was: {}", edited.proposed))
             }
         };
         let decision = Decision { allowed: true, mode, authority, reason, sandbox };
