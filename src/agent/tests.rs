@@ -86,7 +86,7 @@ impl Engine {
             own_dirs: vec![],
             runner: "lisle".into(),
             allowances: Arc::default(),
-            sandbox: String::new(),
+            sandbox: crate::domain::permission::Holding::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
             undo: crate::agent::UndoSettings::default(),
         };

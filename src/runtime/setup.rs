@@ -4,7 +4,7 @@ use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
-use crate::domain::permission::Sandbox;
+use crate::domain::permission::{Holding, Sandbox};
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
@@ -204,7 +204,7 @@ impl Ground {
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
                 allowances: Arc::new(self.allowances()),
-                sandbox: self.describe_sandbox(enforced),
+                sandbox: if enforced { Holding::Held(self.sandbox_setting()) } else { Holding::Nothing },
                 inbox: self.inbox(),
                 undo: self.undo(),
             },
@@ -266,15 +266,6 @@ impl Ground {
                 .collect(),
         };
         sandbox::Allowances { caches, memory: said.memory }
-    }
-
-    /// What is not as it should be with the sandbox, in words; empty where all is.
-    fn describe_sandbox(&self, enforced: bool) -> String {
-        let off = self.settings.sandbox.profile == settings::SandboxProfile::Off;
-        match sandbox::describe(enforced) {
-            said if said.is_empty() && off => "sandbox off".to_owned(),
-            said => said,
-        }
     }
 
     fn undo(&self) -> agent::UndoSettings {
