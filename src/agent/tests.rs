@@ -2,6 +2,7 @@
 
 mod lifecycle;
 mod looking;
+mod undo;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};

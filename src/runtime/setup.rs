@@ -10,7 +10,7 @@ use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::anthropic::Anthropic;
 use crate::provider::azure::{Place, at_azure};
-use crate::provider::figures::{Figures, Prices};
+use crate::provider::figures::{Figures, Prices, Thinks};
 use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
@@ -198,7 +198,7 @@ impl Ground {
                 cycle: self.settings.permissions.cycle.clone(),
                 cwd: self.cwd.clone(),
                 requests_per_turn: self.settings.limits.requests_per_turn,
-                policy: policy(&self.settings, enforced),
+                policy: self.policy(enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),
@@ -303,6 +303,12 @@ impl Ground {
             foreign: self.store.is_foreign(),
             home: std::env::home_dir(),
         })
+    }
+
+    /// What the settings say about permissions, where commands can be held or not.
+    #[must_use]
+    pub fn policy(&self, enforced: bool) -> permit::Policy {
+        policy(&self.settings, enforced)
     }
 
     fn inbox(&self) -> agent::Inbox {
@@ -420,5 +426,11 @@ fn figures(said: &settings::Figures) -> Figures {
         cached: said.cache_read.unwrap_or(input),
         written: said.cache_write,
     });
-    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
+    let thinks = said.thinks.map(|thinks| match thinks {
+        settings::Thinks::Adaptive => Thinks::Adaptive,
+        settings::Thinks::Always => Thinks::Always,
+        settings::Thinks::Budget => Thinks::Budget,
+        settings::Thinks::SmallBudget => Thinks::SmallBudget,
+    });
+    Figures { window: said.window, output: said.max_output, thinks, prices, long: None }
 }
