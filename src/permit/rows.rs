@@ -3,10 +3,11 @@
 use super::grants;
 use super::matches::Ways;
 use super::rules::Rules;
-use super::shell::{self, Judged, Judgement};
+use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
+use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{Offer, Rule};
 use crate::domain::tool::{CallFacts, Place, Program, Touch};
 use std::path::{Path, PathBuf};
@@ -126,6 +127,21 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
     }
 }
 
+/// The parts of the command that a call runs, and what becomes of each, for the user who is asked. Empty where the line
+/// was not understood.
+#[must_use]
+pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown> {
+    let command = facts.touches.iter().find_map(|touch| match touch {
+        Touch::Command { command, cwd, programs, unseen } => Some((command, cwd, programs, unseen)),
+        _ => None,
+    });
+    let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
+    let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
+    let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
+    let shown = |part: &Part| PartShown { text: part.text.clone(), state: line.state(part, rules, facts) };
+    line.judgement.parts.iter().map(shown).collect()
+}
+
 /// A command line with what is known of it.
 struct Line<'a> {
     command: &'a str,
@@ -186,6 +202,18 @@ impl Line<'_> {
         match shell::known(self.command).filter(|_| !self.reads_badly()) {
             Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
             None => asked(&why, looks.risks, Vec::new()),
+        }
+    }
+
+    /// As `part_by_part` has it.
+    fn state(&self, part: &Part, rules: &Rules, facts: &CallFacts) -> PartState {
+        let Some(argv) = part.argv.as_deref().filter(|argv| self.is_known(argv)) else { return PartState::Asked };
+        if part.reads && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
+            PartState::Reads
+        } else if rules.allows_command(argv, self.cwd, facts).is_some() {
+            PartState::Allowed
+        } else {
+            PartState::Asked
         }
     }
 
