@@ -2,6 +2,7 @@
 
 mod lifecycle;
 mod looking;
+mod plan;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::request::TrustRequest;

@@ -23,7 +23,6 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Confirm(_)) => "confirm",
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
-        Some(Overlay::Audit(_)) => "audit",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::ConfirmQuit) => "quit?",
         Some(Overlay::Audit(_)) => "audit",
