@@ -49,7 +49,7 @@ fn a_strike_and_a_comment_can_be_taken_back() {
     let mut screen = waiting();
     screen.keys("j x c").type_text("hm").keys("enter x c ctrl+u enter");
     assert_eq!(words(&screen), "3 steps");
-    screen.keys("j x j x j x k k x").keys("y enter");
+    screen.keys("j x j x k k x").keys("y enter");
     assert_eq!(answers(&mut screen), vec![], "every step is struck out: there is nothing to approve");
     assert_eq!(words(&screen), "3 steps, 3 struck", "and the marks stay");
 }
