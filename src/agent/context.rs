@@ -48,6 +48,7 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
                 );
             }
             Body::Info(info) if info.kind == InfoKind::Interrupted => out.interrupted = true,
+            Body::Info(info) if info.kind == InfoKind::Restored => out.restored.push(info.text.clone()),
             // What was said before it is told in its own words.
             Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) => {
                 out = Builder::default();
@@ -89,13 +90,19 @@ struct Builder {
     results: Vec<CallResult>,
     seen: HashMap<CallId, u32>,
     interrupted: bool,
+    restored: Vec<String>,
 }
 
 impl Builder {
     fn user(&mut self, text: &str) {
         self.close();
-        let text = if self.interrupted { format!("{STOPPED_HINT}\n\n{text}") } else { text.to_owned() };
-        self.interrupted = false;
+        let mut text = text.to_owned();
+        for told in self.restored.drain(..).rev() {
+            text = format!("[The user restored files. {told} Read a file again before you rely on it.]\n\n{text}");
+        }
+        if std::mem::take(&mut self.interrupted) {
+            text = format!("{STOPPED_HINT}\n\n{text}");
+        }
         self.items.push(Item::User(text));
     }
 
@@ -199,6 +206,17 @@ mod tests {
         let items = items(&rows);
         assert!(matches!(&items[1], Item::Assistant(reply) if reply.text == "I wo"));
         assert!(matches!(&items[2], Item::User(text) if text.starts_with(STOPPED_HINT)));
+    }
+
+    #[test]
+    fn restored_files_are_told_with_the_next_message() {
+        let undid =
+            Info { text: "Undid 1 file: a.rs.".into(), level: Level::Info, kind: InfoKind::Restored, carried: None };
+        let rows = [user("hi"), said("done", false), row(Body::Info(undid)), user("go on"), user("and")];
+        let items = items(&rows);
+        let Item::User(text) = &items[2] else { panic!("{items:?}") };
+        assert!(text.contains("Undid 1 file: a.rs.") && text.ends_with("go on"), "{text}");
+        assert_eq!(items[3], Item::User("and".into()), "once is enough");
     }
 
     #[test]

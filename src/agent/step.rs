@@ -45,6 +45,8 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// Files were restored; this is what the transcript and the model are told.
+    Restored(String),
     /// These are the rules of the files from now on.
     Law(Box<Law>),
     /// The user takes an answer of this session back.

@@ -2,14 +2,18 @@
 
 mod lifecycle;
 mod looking;
+<<<<<<< HEAD
 mod plan;
+=======
+mod undo;
+>>>>>>> main
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
-use crate::domain::request::TrustRequest;
-use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
 use crate::domain::inbox::Change;
 use crate::domain::message::{Body, Message, UserText};
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::{At, Command, ConnectionName, Event, MessageId, Mode, Notice, SessionId, SessionMeta};
 use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};
@@ -85,8 +89,10 @@ impl Engine {
             steer_by_default: false,
             own_dirs: vec![],
             runner: "lisle".into(),
+            allowances: Arc::default(),
             sandbox: String::new(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
         let store = store(home);

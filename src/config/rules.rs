@@ -215,7 +215,9 @@ impl Reader<'_> {
                     let told = self.problems.len();
                     self.item(key, value.get());
                     self.problems.truncate(told);
-                    let Some(after) = left.get(read..).and_then(|left| left.trim_start().strip_prefix(',')) else { break };
+                    let Some(after) = left.get(read..).and_then(|left| left.trim_start().strip_prefix(',')) else {
+                        break;
+                    };
                     left = after;
                 }
             }
@@ -327,13 +329,15 @@ pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<St
     };
     let io = |error: io::Error| failed("", &error);
     super::private_folder(locks).map_err(io)?;
-    let lock = File::options().create(true).truncate(false).write(true).open(locks.join("permissions.lock")).map_err(io)?;
+    let lock =
+        File::options().create(true).truncate(false).write(true).open(locks.join("permissions.lock")).map_err(io)?;
     lock.lock().map_err(io)?;
     // A link leads to the file that is meant.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for _ in 0..16 {
         let before = contents(&path).map_err(io)?;
-        let text = std::str::from_utf8(before.as_deref().unwrap_or_default()).map_err(|_| failed("it is not UTF-8", &""))?;
+        let text =
+            std::str::from_utf8(before.as_deref().unwrap_or_default()).map_err(|_| failed("it is not UTF-8", &""))?;
         let edited = edit(text).map_err(|why| failed("", &why))?;
         if edited == text {
             return Ok(());

@@ -16,6 +16,7 @@ use super::request::{Answer, Request, TrustRequest};
 use super::rule::{KnownRule, Rule, RuleScope};
 use super::session::{SessionMeta, ThinkingLevel};
 use super::tool::TodoItem;
+use super::undo::{Changes, UndoAim, UndoPlan};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -97,6 +98,31 @@ pub enum Command {
         session: SessionId,
         /// The last message that is kept.
         at: MessageId,
+        /// Also restore the files that calls after it changed, and of those that somebody changed since these. `None`:
+        /// files stay as they are.
+        #[serde(default)]
+        files: Option<Vec<PathBuf>>,
+    },
+    /// Send what an undo would do: [`Event::UndoPlanned`].
+    PlanUndo {
+        /// Of which session.
+        session: SessionId,
+        /// What is to be taken back.
+        aim: UndoAim,
+    },
+    /// Restore files. A row of the transcript tells what was done.
+    Undo {
+        /// Of which session.
+        session: SessionId,
+        /// What is to be taken back.
+        aim: UndoAim,
+        /// Of the files that somebody changed since, these too.
+        also: Vec<PathBuf>,
+    },
+    /// Send what a session changed: [`Event::FilesChanged`].
+    FilesChanged {
+        /// Which session.
+        session: SessionId,
     },
     /// Take all messages out of a session; they go to the trash. Answered by [`Event::Opened`].
     Clear {
@@ -405,6 +431,10 @@ pub enum Event {
         /// It takes the place of the first: the user went back to an earlier message.
         rewound: bool,
     },
+    /// What an undo would do.
+    UndoPlanned(Box<UndoPlan>),
+    /// What the session changed.
+    FilesChanged(Box<Changes>),
     /// The session is gone from the list.
     Deleted {
         /// Which one.
@@ -623,7 +653,10 @@ mod tests {
             Command::Change { sessions: vec![session()], change: Change::Status("done".into()) },
             Command::Change { sessions: vec![], change: Change::Labels(vec!["a::b".into()]) },
             Command::Branch { session: session(), at: Some(MessageId::new("m")) },
-            Command::Rewind { session: session(), at: MessageId::new("m") },
+            Command::Rewind { session: session(), at: MessageId::new("m"), files: Some(vec!["/w/a".into()]) },
+            Command::PlanUndo { session: session(), aim: UndoAim::Since(MessageId::new("m")) },
+            Command::Undo { session: session(), aim: UndoAim::Last, also: vec!["/w/a".into()] },
+            Command::FilesChanged { session: session() },
             Command::Clear { session: session() },
             Command::Delete { sessions: vec![session()], now: false },
             Command::Trash,
@@ -679,7 +712,12 @@ mod tests {
                 detail: "d".into(),
                 actions: vec![FailureAction::NewSession],
             }),
-            Body::Info(Info { text: "i".into(), level: Level::Warning, kind: InfoKind::Compacted, carried: Some("c".into()) }),
+            Body::Info(Info {
+                text: "i".into(),
+                level: Level::Warning,
+                kind: InfoKind::Compacted,
+                carried: Some("c".into()),
+            }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
         ];
@@ -722,6 +760,15 @@ mod tests {
             Event::LaterPage { rows: vec![], later: None },
             Event::Redelivering { at: Some(At(1)) },
             Event::Branched { from: session(), to: session(), rewound: true },
+            Event::UndoPlanned(Box::new(UndoPlan {
+                aim: UndoAim::Redo,
+                at: At(1),
+                about: "a".into(),
+                any: true,
+                files: vec![],
+                gaps: vec!["g".into()],
+            })),
+            Event::FilesChanged(Box::default()),
             Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
             Event::Trash(vec![]),
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },

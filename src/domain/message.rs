@@ -149,6 +149,8 @@ pub enum InfoKind {
     Interrupted,
     /// Older messages were summed up here.
     Compacted,
+    /// Files were restored; the model is told.
+    Restored,
     /// Anything else.
     Remark,
 }

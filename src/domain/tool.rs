@@ -58,6 +58,9 @@ pub struct ToolFigures {
     /// The whole result lies in this file because it was too long for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_result: Option<PathBuf>,
+    /// Not all that it changed can be undone; why, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_incomplete: Option<String>,
 }
 
 /// One tool call of the transcript, from proposal to result.
@@ -131,6 +134,8 @@ pub enum Touch {
         #[serde(default)]
         unseen: Option<String>,
     },
+    /// The command is to run outside the sandbox that would hold it.
+    Outside,
     /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
     /// what is protected. No rule about paths speaks of it.
     Leaves {

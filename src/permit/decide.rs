@@ -23,14 +23,16 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     let mut by_setting = None;
     let mut used: Vec<usize> = Vec::new();
     let mut never_kept = false;
-    for row in facts.touches.iter().map(|touch| rows::row(policy, mode, rules, facts, touch)).chain(rows::unknown(mode, facts))
+    for row in
+        facts.touches.iter().map(|touch| rows::row(policy, mode, rules, facts, touch)).chain(rows::unknown(mode, facts))
     {
         match row {
             Row::Allow => {}
             Row::Setting(which) => by_setting = Some(which),
             Row::Ruled(at) => used.extend(at),
             Row::Deny(why) => return deny(why, None, rules, facts),
-            Row::Ask { reason, risks, offers } => {
+            Row::Ask { reason, risks, offers, every_time } => {
+                question.every_time |= every_time;
                 push_new(&mut question.reasons, reason);
                 for risk in risks {
                     push_new(&mut question.risks, risk);
@@ -50,6 +52,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         }
         // No rule answers a rule that asks.
         never_kept = true;
+        question.every_time = true;
         question.reasons.insert(0, format!("A rule asks for this every time: {}.{note}", rule.words));
         question.rule = Some(rule);
     }

@@ -34,6 +34,8 @@ pub struct Policy {
     pub ask_edits: AskEdits,
     /// What holds a command that only reads.
     pub hold: shell::Hold,
+    /// What every other command runs in, where commands can be held; not in Explore, where nothing else runs.
+    pub sandbox: crate::domain::permission::Sandbox,
 }
 
 /// What commands may do in Explore.
@@ -110,6 +112,8 @@ pub struct Question {
     pub offers: Vec<Offer>,
     /// For what they can be kept; empty where there are none.
     pub scopes: Vec<RuleScope>,
+    /// It is asked every time, whatever is allowed: a row that is never remembered, or a rule that asks.
+    pub every_time: bool,
     /// The rule that asks; `None` where it is the table's doing.
     pub rule: Option<Ruled>,
 }

@@ -198,4 +198,8 @@ fn an_answer_for_all_says_so() {
         assert!(height < 20 || screen.contains("3 equal ones"), "{screen}");
     }
     insta::assert_snapshot!("all-equal-100x30", shot("all-equal", &state, 100, 30));
+    if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
+        inbox.answering.as_mut().unwrap().1.extent = Extent::Full;
+    }
+    insta::assert_snapshot!("inbox-full-100x30", shot("inbox-full", &state, 100, 30));
 }

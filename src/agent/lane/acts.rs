@@ -86,7 +86,7 @@ impl Lane {
     }
 
     /// Makes us the writer. False when we are not; the user was told why.
-    async fn own(&mut self) -> bool {
+    pub(super) async fn own(&mut self) -> bool {
         match self.files.standing() {
             Standing::Ours(_) | Standing::New { .. } => return true,
             // What another program wrote since is shown first.
@@ -235,6 +235,9 @@ impl Lane {
         }
         if !self.yielding.is_empty() {
             return self.yield_now().await;
+        }
+        if !self.restoring.is_empty() {
+            return self.restore_now().await;
         }
         if std::mem::take(&mut self.clearing) {
             return self.clear_now().await;

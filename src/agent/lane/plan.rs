@@ -32,7 +32,8 @@ impl Lane {
                 return !other;
             }
             Some(Err(why)) => {
-                let text = format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
+                let text =
+                    format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
                 self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             }
             None => {}

@@ -32,9 +32,10 @@ impl Machine {
 
     /// A repository whose rules would let things run is asked about once, and again when they changed.
     fn ask_for_trust(&mut self, now: At, out: &mut Vec<Step>) {
-        let wanted = self.untrusted.iter().find(|request| {
-            request.what == TrustWhat::Repository && !self.own.not_trusted.contains(&request.hash)
-        });
+        let wanted = self
+            .untrusted
+            .iter()
+            .find(|request| request.what == TrustWhat::Repository && !self.own.not_trusted.contains(&request.hash));
         let wanted = wanted.filter(|_| !self.rules.headless).cloned();
         let asked = match &self.trust {
             Some(Request { ask: Ask::Trust(request), .. }) => Some((**request).clone()),
@@ -146,7 +147,11 @@ impl Machine {
         };
         for one in ruled.iter().flat_map(|ruled| &ruled.at).filter_map(|at| self.law.standing.get(*at)) {
             let key = (one.clause.rule(), one.clause.pattern().map(str::to_owned), one.scope);
-            match self.hits.iter_mut().find(|(rule, pattern, scope, _)| (rule, pattern, scope) == (&key.0, &key.1, &key.2)) {
+            match self
+                .hits
+                .iter_mut()
+                .find(|(rule, pattern, scope, _)| (rule, pattern, scope) == (&key.0, &key.1, &key.2))
+            {
                 Some((.., hits)) => *hits += 1,
                 None => self.hits.push((key.0, key.1, key.2, 1)),
             }

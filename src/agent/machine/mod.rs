@@ -298,6 +298,11 @@ impl Machine {
             Input::PlanFile(file) => self.found_plan(file, &mut out),
             Input::CarryOut => self.carry_out_due(now, &mut out),
             Input::Change(change) => self.change(now, &change, &mut out),
+            Input::Restored(text) => {
+                let row = self.info(now, Level::Info, InfoKind::Restored, text);
+                self.keep(vec![row], Safety::Synced, &mut out);
+                self.changed(&mut out);
+            }
             Input::Law(law) => self.set_law(now, *law, &mut out),
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),

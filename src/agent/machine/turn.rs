@@ -143,6 +143,12 @@ impl Machine {
     }
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
+        // A response may be counted more than once, each time up to then.
+        if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn
+            && let Some((before, its_cost)) = response.used.replace((used, cost))
+        {
+            self.meta.usage.take_back(before, its_cost);
+        }
         self.meta.usage.add(used, cost, window);
         self.changed(out);
     }
@@ -182,14 +188,18 @@ impl Machine {
                 self.fail(now, plain_failure("provider_error", "Withheld", "The provider withheld the answer."), out);
                 return;
             }
-            Stop::Done | Stop::Calls | Stop::Other(_) => {}
+            Stop::Done | Stop::Calls | Stop::Paused | Stop::Other(_) => {}
         }
         if !ends {
             self.propose(now, response.turn, response.calls, out);
         } else if empty {
             let text = "The model sent an empty answer. Try again, or choose another model with /model.";
             self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
-        } else if !self.deliver_steers(now, out) {
+        } else if self.deliver_steers(now, out) {
+            // The model is asked again, with what the user said.
+        } else if stop == Stop::Paused {
+            self.request(now, out);
+        } else {
             self.end_turn(now, TurnEnd::Done, out);
         }
     }
@@ -356,7 +366,7 @@ impl Machine {
             return false;
         }
         let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && !question.offers.is_empty()
+        plain && !question.every_time
     }
 
     /// Whether this is the third equal call in a row.
@@ -427,7 +437,7 @@ impl Machine {
         let run = self.run;
         // What a person types is not held to the session's mode.
         let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
-        let sandbox = permit::sandbox(self.rules.policy.hold, held_as, &facts);
+        let sandbox = permit::sandbox(self.rules.policy, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
@@ -436,7 +446,7 @@ impl Machine {
             None => (authority, String::new()),
             Some(edited) => {
                 edited.fresh = false;
-                (Authority::Person, format!("the user changed the command; proposed was: {}", edited.proposed))
+                (Authority::Person, format!("you changed the command; proposed was: {}", edited.proposed))
             }
         };
         let decision = Decision { allowed: true, mode, authority, reason, sandbox };
@@ -673,7 +683,9 @@ fn failure_row(error: ProviderError) -> Failure {
         "invalid_api_key" | "invalid_credentials" | "billing_error" => {
             vec![FailureAction::Retry, FailureAction::Model, FailureAction::Settings]
         }
-        "invalid_model" | "model_no_tool_support" => vec![FailureAction::Model],
+        "invalid_model" => vec![FailureAction::Model],
+        // It is asked without tools then.
+        "model_no_tool_support" => vec![FailureAction::Model, FailureAction::Retry],
         "context_overflow" => vec![FailureAction::NewSession],
         _ => vec![FailureAction::Retry, FailureAction::Model],
     };

@@ -12,6 +12,7 @@ pub mod overlay;
 pub mod panel;
 pub mod picker;
 pub mod plan;
+pub mod rules;
 pub mod search;
 pub mod sessions;
 
@@ -367,6 +368,9 @@ impl State {
             // The keys of a list, or of a page, hold there too.
             Some(Overlay::Find) => contexts.extend([Context::Find, Context::Picker]),
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
+            Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
+            Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
+            Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
                 Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
@@ -395,6 +399,9 @@ impl State {
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
             Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
+            Overlay::Undo(_) => Context::Undo,
+            Overlay::Changes(_) => Context::Changes,
+            Overlay::Rules(_) => Context::Rules,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)

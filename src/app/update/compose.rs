@@ -78,7 +78,10 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
-            | Overlay::Health(_),
+            | Overlay::Rules(_)
+            | Overlay::Health(_)
+            | Overlay::Undo(_)
+            | Overlay::Changes(_),
         ) => return,
         None => {}
     }

@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
+use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -91,6 +91,9 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
+        Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
+        Event::FilesChanged(changes) => undo::changed(state, id, *changes),
+        Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
         | Event::Configured(_)
@@ -342,6 +345,9 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
         match overlay {
             Overlay::Rename(rename) if rename.session == *from => rename.session = to.clone(),
             Overlay::Health(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

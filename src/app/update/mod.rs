@@ -18,9 +18,11 @@ mod plan;
 mod properties;
 mod redeliver;
 mod rows;
+mod rules;
 mod session;
 mod settle;
 mod slash;
+mod undo;
 
 use super::effect::Effect;
 use super::msg::{Msg, Timer};
@@ -124,6 +126,8 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Answer(verb) => panel::act(state, verb, key, fx),
         Action::Picker(verb) => overlay::act(state, verb, fx),
         Action::Find(verb) => find::act(state, verb),
+        Action::Undo(verb) => undo::act(state, verb, fx),
+        Action::Rules(verb) => rules::act(state, verb),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),

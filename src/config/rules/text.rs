@@ -87,17 +87,18 @@ pub(super) fn remove(text: &str, meant: &dyn Fn(&str) -> bool) -> Result<String,
         let items = listed(&body)?;
         let Some(at) = items.iter().position(|item| meant(item)) else { break };
         // The item goes with the comma that parts it from its neighbour, and with the blanks there.
-        let (from, to) = match (at.checked_sub(1).and_then(|before| items.get(before)), items.get(at + 1), items.get(at)) {
-            (Some(before), _, Some(item)) => (end(&body, before), end(&body, item)),
-            (None, Some(after), Some(item)) => (start(&body, item), start(&body, after)),
-            (None, None, Some(item)) => {
-                let (from, to) = (start(&body, item), end(&body, item));
-                let before = body.get(..from).unwrap_or_default().trim_end().len();
-                let after = body.get(to..).unwrap_or_default();
-                (before, to + after.len() - after.trim_start().len())
-            }
-            _ => break,
-        };
+        let (from, to) =
+            match (at.checked_sub(1).and_then(|before| items.get(before)), items.get(at + 1), items.get(at)) {
+                (Some(before), _, Some(item)) => (end(&body, before), end(&body, item)),
+                (None, Some(after), Some(item)) => (start(&body, item), start(&body, after)),
+                (None, None, Some(item)) => {
+                    let (from, to) = (start(&body, item), end(&body, item));
+                    let before = body.get(..from).unwrap_or_default().trim_end().len();
+                    let after = body.get(to..).unwrap_or_default();
+                    (before, to + after.len() - after.trim_start().len())
+                }
+                _ => break,
+            };
         let left = body.get(..from).unwrap_or_default();
         body = format!("{left}{}", body.get(to..).unwrap_or_default());
     }
@@ -129,7 +130,9 @@ fn with(body: &str, item: &str) -> Result<String, String> {
     if let Some((_, list)) = root.fields.iter().find(|(key, _)| key == "rules") {
         let last = items(list.get()).ok().and_then(|items| items.last().copied());
         return Ok(match last {
-            Some(last) if starts_line(body, last) => put(body, end(body, last), &format!(",\n{}{item}", indent(body, last))),
+            Some(last) if starts_line(body, last) => {
+                put(body, end(body, last), &format!(",\n{}{item}", indent(body, last)))
+            }
             Some(last) => put(body, end(body, last), &format!(", {item}")),
             None => {
                 let outer = indent(body, list.get());

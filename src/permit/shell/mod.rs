@@ -75,6 +75,8 @@ pub struct Part {
     pub text: String,
     /// Its words after quote removal; `None` where one of them is only known when it runs.
     pub argv: Option<Vec<String>>,
+    /// The program, as it is named; `None` where that is not known.
+    pub program: Option<String>,
     /// It is proved to only read.
     pub reads: bool,
     /// Why it is not; empty where it is.
@@ -88,7 +90,7 @@ pub fn judge_found(command: &str, hold: Hold, programs: &[Program], unseen: Opti
     let mut judgement = judge(command, hold);
     let Judged::ReadOnly(_) = judgement.verdict else { return judgement };
     let own = |part: &Part| {
-        let name = part.argv.as_ref()?.first()?;
+        let name = part.program.as_ref()?;
         programs.iter().find(|program| program.inside && program.name == *name)
     };
     let mut why = None;

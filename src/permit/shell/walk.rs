@@ -181,10 +181,10 @@ impl Walk {
         if words.is_empty() {
             if refused.is_some() || simple.redirects.is_empty() {
                 let why = refused.unwrap_or_default();
-                self.parts.push(Part { text, argv: None, reads: false, why: why.clone() });
+                self.parts.push(Part { text, argv: None, program: None, reads: false, why: why.clone() });
                 self.refuse(why);
             } else {
-                self.parts.push(Part { text, argv: Some(Vec::new()), reads: true, why: String::new() });
+                self.parts.push(Part { text, argv: Some(Vec::new()), program: None, reads: true, why: String::new() });
             }
         } else {
             self.program(text, &words, refused);
@@ -196,7 +196,8 @@ impl Walk {
     fn program(&mut self, text: String, words: &[Word], refused: Option<String>) {
         let argv: Option<Vec<String>> = words.iter().map(|word| word.known().map(str::to_owned)).collect();
         let at = self.parts.len();
-        self.parts.push(Part { text, argv, reads: false, why: String::new() });
+        let program = words.first().and_then(Word::known).map(str::to_owned);
+        self.parts.push(Part { text, argv, program, reads: false, why: String::new() });
         let outcome = refused.map_or(Ok(()), Err).and_then(|()| self.reads(words));
         let expands: Vec<String> = words.iter().filter(|word| word.expands()).map(|word| word.text.clone()).collect();
         self.expands.extend(expands);
@@ -274,7 +275,7 @@ impl Walk {
                 Some((last, rest)) if last.known() == Some("]") => tested(rest),
                 _ => Err("`[` has no end".to_owned()),
             },
-            "type" | "hash" if name == "type" => named(arguments),
+            "type" => named(arguments),
             "exit" | "break" | "continue" => {
                 let number = |word: &Word| word.known().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
                 if arguments.iter().all(number) { Ok(Vec::new()) } else { Err(format!("`{name}` takes a number")) }
@@ -367,6 +368,14 @@ fn joined(base: &str, path: &str) -> String {
 
 /// The word with the value of the loop's variable in its place.
 fn put_in(word: &Word, variables: &Variables<'_>) -> Word {
+    if let Opens::Mixed(names) = &word.opens {
+        let strange = names.iter().find(|name| !variables.iter().any(|(known, _)| known == name));
+        let opens = match strange {
+            Some(name) => Opens::Unknown(format!("`${name}` is only known when it runs")),
+            None => Opens::Printed,
+        };
+        return Word { opens, ..word.clone() };
+    }
     let Opens::Variable { name, quoted } = &word.opens else { return word.clone() };
     let Some((_, value)) = variables.iter().find(|(known, _)| known == name) else {
         let opens = Opens::Unknown(format!("`${name}` is only known when it runs"));
@@ -416,8 +425,12 @@ fn printed(words: &[Word]) -> Result<(), String> {
 
 /// The words of `test` and `[`.
 fn tested(words: &[Word]) -> Result<Vec<String>, String> {
-    if let Some(why) = words.iter().find_map(|word| if word.opens == Opens::Printed { None } else { unknown(word) }) {
+    if let Some(why) = words.iter().find_map(unknown) {
         return Err(why);
+    }
+    // It could become `-v` and a subscript, which runs what stands in it.
+    if let Some(word) = words.iter().find(|word| word.opens == Opens::Pattern && !word.is_no_option()) {
+        return Err(format!("`{}` may become an option of `test`", word.text));
     }
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     programs::test(&texts)

@@ -10,6 +10,7 @@ mod output;
 mod tests;
 mod wire;
 
+use super::azure::Place;
 use super::http::{Answer, Endpoint, Http};
 use super::openai_chat::{efforts, model_names};
 use super::reading::{Reading, say};
@@ -29,6 +30,7 @@ pub const WIRE: &str = "openai-responses";
 #[derive(Clone)]
 pub struct OpenAiResponses {
     http: Http,
+    place: Place,
     learned: Arc<Mutex<Learned>>,
 }
 
@@ -86,7 +88,15 @@ impl OpenAiResponses {
     /// # Errors
     /// When the endpoint's settings cannot be used.
     pub fn new(endpoint: Endpoint) -> Result<Self, ProviderError> {
-        Ok(Self { http: Http::new(endpoint)?, learned: Arc::default() })
+        Self::at(endpoint, Place::Elsewhere)
+    }
+
+    /// The same for an endpoint that may be one of Azure's.
+    ///
+    /// # Errors
+    /// As [`OpenAiResponses::new`].
+    pub fn at(endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
+        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default() })
     }
 
     /// Its settings.
@@ -170,8 +180,12 @@ impl Provider for OpenAiResponses {
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let http = self.http.clone();
+        let (http, place) = (self.http.clone(), self.place);
         async move {
+            if place != Place::Elsewhere {
+                // Azure lists what could be deployed, not what is.
+                return Ok(http.endpoint().models.clone());
+            }
             let value = http.fetch("/models").await?;
             model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))
         }

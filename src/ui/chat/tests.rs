@@ -156,6 +156,19 @@ fn a_refusal_says_who_refused() {
 }
 
 #[test]
+fn a_command_that_the_user_changed_is_told_as_such() {
+    let line = |reason: &str| {
+        let mut call = call("bash", "make");
+        call.figures.exit = Some(0);
+        let (reason, authority) = (reason.to_owned(), Authority::Person);
+        call.decision = Some(Decision { allowed: true, mode: Mode::Ask, authority, reason, sandbox: Sandbox::None });
+        Screen::new().draw(&chat(vec![tool(call)]), &opts(), 70, 4).0
+    };
+    assert!(line("the user changed the command; proposed was: make all").contains("changed by you"));
+    assert!(!line("").contains("changed by you"));
+}
+
+#[test]
 fn after_a_failure_the_user_has_a_head_again() {
     let failure = Body::Error(Failure {
         code: "key".into(),
@@ -201,8 +214,18 @@ fn everything() -> Chat {
             carried: None,
         }),
         assistant("Nearly"),
-        Body::Info(Info { text: "You stopped the turn".into(), level: Level::Warning, kind: InfoKind::Interrupted, carried: None }),
-        Body::Info(Info { text: "12 messages summed up".into(), level: Level::Info, kind: InfoKind::Compacted, carried: None }),
+        Body::Info(Info {
+            text: "You stopped the turn".into(),
+            level: Level::Warning,
+            kind: InfoKind::Interrupted,
+            carried: None,
+        }),
+        Body::Info(Info {
+            text: "12 messages summed up".into(),
+            level: Level::Info,
+            kind: InfoKind::Compacted,
+            carried: None,
+        }),
         Body::Plan(Plan { path: "plans/one.md".into(), markdown: "# Plan\n1. look\n2. change".into() }),
         Body::User(UserText { text: "Faster".into(), attachments: vec!["a.png".into()], steer: true }),
         Body::Odd(Odd {

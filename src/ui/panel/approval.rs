@@ -25,10 +25,10 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
     match &approval.proposal {
         Proposal::Command { command, cwd } => {
             let mut lines = command_lines(paint, command, width);
-            lines.extend(part_lines(paint, &approval.parts, width));
             if !in_title(paint, cwd, width) {
                 lines.extend(styled(paint, &place(paint, cwd), width, Role::Dim));
             }
+            lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
         Proposal::Change { diff, .. } => chat::diff_with(diff, width, look),

@@ -158,7 +158,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
             let (label, sends) = match &view.panel.stage {
                 Stage::Writing { purpose: Choice::Instead, .. } => ("the command to run instead", "run it"),
                 Stage::Writing { purpose, .. } => (purpose.label(), "send"),
-                _ => ("what is remembered, one rule a line", "keep"),
+                _ => ("remembered, one rule a line", "keep"),
             };
             let problem = match &view.panel.stage {
                 Stage::Rules { problem: Some(problem), .. } => clean_line(problem).into_owned(),

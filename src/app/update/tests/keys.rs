@@ -23,9 +23,15 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Confirm(_)) => "confirm",
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
-        Some(Overlay::Health(_)) => "health",
-        Some(Overlay::ConfirmQuit) => "quit?",
+<<<<<<< HEAD
+=======
         Some(Overlay::Audit(_)) => "audit",
+        Some(Overlay::Rules(_)) => "rules",
+>>>>>>> main
+        Some(Overlay::Health(_)) => "health",
+        Some(Overlay::Undo(_)) => "undo",
+        Some(Overlay::Changes(_)) => "changes",
+        Some(Overlay::ConfirmQuit) => "quit?",
     }
 }
 
