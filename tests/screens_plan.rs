@@ -30,8 +30,11 @@ const SIZES: [(u16, u16); 4] = [(140, 40), (100, 30), (80, 24), (40, 10)];
 const PATH: &str = "/x/plans/2026-09-02-keep-the-query.md";
 
 fn plan() -> String {
-    let mut text = "# Keep the query string\n\nThe query is decoded twice. Decode it once, and hold it by a test.\n\n".to_owned();
-    text.push_str("1. Read `redirect.rs`\n2. Decode once, in the caller:\n   ```rust\n   let query = decode(&raw);\n   ```\n");
+    let mut text =
+        "# Keep the query string\n\nThe query is decoded twice. Decode it once, and hold it by a test.\n\n".to_owned();
+    text.push_str(
+        "1. Read `redirect.rs`\n2. Decode once, in the caller:\n   ```rust\n   let query = decode(&raw);\n   ```\n",
+    );
     text.push_str("3. クエリ文字列を一度だけデコードし、テストで確かめる。長い行は折り返される。\n");
     for n in 4..=30 {
         text.push_str(&format!("{n}. Look at caller number {n}\n"));
@@ -167,7 +170,8 @@ fn a_struck_step_is_crossed_out() {
 #[test]
 fn a_plan_is_carried_out() {
     let compacted = Info {
-        text: "compacted without a model: 1 message of yours, 0 files and the last answer go on; all of it stays above".to_owned(),
+        text: "compacted without a model: 1 message of yours, 0 files and the last answer go on; all of it stays above"
+            .to_owned(),
         level: Level::Info,
         kind: InfoKind::Compacted,
         carried: Some("words".to_owned()),

@@ -2,11 +2,8 @@
 
 mod lifecycle;
 mod looking;
-<<<<<<< HEAD
 mod plan;
-=======
 mod undo;
->>>>>>> main
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};

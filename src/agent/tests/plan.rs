@@ -120,7 +120,8 @@ async fn compacting_first_begins_the_conversation_anew_and_keeps_it_all() {
     assert_eq!(engine.ended().await, TurnEnd::Done);
     assert!(home.path().join("project/TIDY-UP.md").exists(), "it is carried out from what was carried over");
     engine.end().await;
-    let header = std::fs::read_to_string(home.path().join(format!("data/workspaces/w/sessions/{id}/session.jsonl"))).unwrap();
+    let header =
+        std::fs::read_to_string(home.path().join(format!("data/workspaces/w/sessions/{id}/session.jsonl"))).unwrap();
     assert!(!header.lines().next().unwrap().contains("pendingPlanExecution"), "it was told");
     let store = store(home.path());
     let context = store.context(&id).unwrap();

@@ -23,11 +23,8 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Confirm(_)) => "confirm",
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
-<<<<<<< HEAD
-=======
         Some(Overlay::Audit(_)) => "audit",
         Some(Overlay::Rules(_)) => "rules",
->>>>>>> main
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",

@@ -27,7 +27,12 @@ fn answers(screen: &mut Screen) -> Vec<Answer> {
 }
 
 fn words(screen: &Screen) -> String {
-    screen.state.panel().and_then(|(panel, _)| panel.plan.as_ref()).map(|plan| plan.outline.in_words()).unwrap_or_default()
+    screen
+        .state
+        .panel()
+        .and_then(|(panel, _)| panel.plan.as_ref())
+        .map(|plan| plan.outline.in_words())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -39,7 +44,10 @@ fn steps_are_struck_out_and_commented_before_the_approval() {
     assert_eq!(words(&screen), "3 steps, 1 struck, 1 comment", "what was left with Esc is not said");
     screen.keys("e enter");
     let approval = approval(&mut screen);
-    assert_eq!((approval.mode, approval.compact, approval.covers.as_str()), (Mode::Execute, false, hash(PLAN).as_str()));
+    assert_eq!(
+        (approval.mode, approval.compact, approval.covers.as_str()),
+        (Mode::Execute, false, hash(PLAN).as_str())
+    );
     let marks: Vec<_> = approval.marks.iter().map(|mark| (mark.struck, mark.comment.as_deref())).collect();
     assert_eq!(marks, [(false, None), (true, None), (false, Some("only the tests, x and y"))]);
 }
