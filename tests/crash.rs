@@ -118,6 +118,7 @@ fn live(folder: &Path, at: u64) {
             runner: env!("CARGO_BIN_EXE_lisle").into(),
             sandbox: String::new(),
             inbox: agent::Inbox::default(),
+            undo: lisle::agent::UndoSettings::default(),
         },
         chosen: Box::new(|_| {}),
     };

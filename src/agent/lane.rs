@@ -2,13 +2,16 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `law` the files of rules, `face` what is shown, `follow` what others write.
+//! machine and its files, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! write.
 
 mod acts;
 mod face;
 mod follow;
 mod keep;
 mod law;
+mod plan;
+mod undo;
 
 use super::desk::Shared;
 use super::files::{Files, Standing, trouble};
@@ -17,6 +20,7 @@ use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
 use super::step::{Input, RunNo, Safety, Step};
+use super::undo::Keeper;
 use super::work::{Site, Works};
 use super::worktree;
 use crate::domain::contract::Act;
@@ -81,6 +85,10 @@ pub(super) enum ToLane {
     Flush {
         done: oneshot::Sender<()>,
     },
+    /// Undo, and what it would do.
+    Undo(UndoAsk),
+    /// Something for the faces that took its time.
+    Tell(Event),
     /// The rules in force are wanted.
     Rules,
     /// This rule is no longer wanted.
@@ -120,6 +128,8 @@ pub(super) enum Yielded {
 /// Where the answer to [`ToLane::Yield`] goes.
 pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
 
+pub(super) use undo::UndoAsk;
+
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;
 
@@ -154,6 +164,10 @@ pub(super) struct Lane {
     /// All messages go out as soon as the turn is over.
     clearing: bool,
     following: Option<follow::Following>,
+    /// Keeps what calls change.
+    keeper: Arc<Keeper>,
+    /// What is restored as soon as nothing runs.
+    restoring: Vec<undo::Restore>,
     /// The number of the last task that followed the files.
     looks: u64,
     /// What the files of rules came to the last time.
@@ -173,6 +187,7 @@ impl Lane {
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
         let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
+        let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
         let mut lane = Self {
             shared,
             me,
@@ -190,6 +205,8 @@ impl Lane {
             yielding: Vec::new(),
             clearing: false,
             following: None,
+            keeper: Arc::new(keeper),
+            restoring: Vec::new(),
             looks: 0,
             book: None,
         };
@@ -230,6 +247,8 @@ impl Lane {
                     self.flush().await;
                     let _ = done.send(());
                 }
+                Some(ToLane::Undo(ask)) => self.undo(ask).await,
+                Some(ToLane::Tell(event)) => self.out.send(event).await,
                 Some(ToLane::Rules) => self.show_rules().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
@@ -247,6 +266,7 @@ impl Lane {
 
     /// Stops, waits for the processes, and closes the files.
     async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
+        self.keeper.end_all();
         self.input(Input::Shutdown).await;
         while !self.machine.is_quiet() {
             match from.recv().await {
@@ -289,6 +309,11 @@ impl Lane {
         for step in steps {
             self.perform(step).await;
         }
+        while self.machine.has_due() {
+            for step in self.machine.step(now(), Input::CarryOut) {
+                self.perform(step).await;
+            }
+        }
     }
 
     async fn perform(&mut self, step: Step) {
@@ -318,6 +343,7 @@ impl Lane {
                 }
             }
             Step::KeepMeta(safety) => self.keep_meta(safety).await,
+            Step::KeepPlan(path, text) => self.keep_plan(path, text).await,
             Step::Turn(on) => {
                 if let Some(writer) = self.writer().await {
                     let kept = writer.turn(on).await;
@@ -412,10 +438,16 @@ impl Lane {
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta.id),
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
+                allowances: Arc::clone(&settings.allowances),
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),
             lane: self.me.clone(),
+            undo: (
+                self.keeper.clone(),
+                self.shared.setup.store.checkpoints(&self.machine.meta.id),
+                self.turn_message(),
+            ),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::usage::RequestUsage;
 use crate::permit;
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
 use crate::tools::RunError;
+use std::path::PathBuf;
 
 /// Number of a run of work. Stopping a turn begins a new number, so whatever the old work still reports is ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +39,14 @@ pub enum Input {
     Ran(RunNo, CallId, Result<Outcome, RunError>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
+    /// What the file of the plan that waits holds now.
+    PlanFile(PlanFile),
+    /// What was kept for it is on disk: the approved plan is carried out.
+    CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// Files were restored; this is what the transcript and the model are told.
+    Restored(String),
     /// These are the rules of the files from now on.
     Law(Box<Law>),
     /// The user takes an answer of this session back.
@@ -52,6 +59,15 @@ pub enum Input {
     Hold(String),
     /// The program ends: stop, and keep the queue.
     Shutdown,
+}
+
+/// What a plan's file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanFile {
+    /// This text.
+    Text(String),
+    /// There is none.
+    Gone,
 }
 
 /// What the files of rules come to for a session.
@@ -89,6 +105,8 @@ pub enum Step {
     KeepQueue(Vec<Queued>),
     /// Keep the properties: at once when a person changed them, else soon.
     KeepMeta(Safety),
+    /// Write a plan's file.
+    KeepPlan(PathBuf, String),
     /// Keep that a turn runs, or that it ended.
     Turn(bool),
     /// Tell the faces.

@@ -2,6 +2,7 @@
 
 mod lifecycle;
 mod looking;
+mod undo;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
@@ -84,8 +85,10 @@ impl Engine {
             steer_by_default: false,
             own_dirs: vec![],
             runner: "lisle".into(),
+            allowances: Arc::default(),
             sandbox: String::new(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
         let store = store(home);

@@ -80,6 +80,10 @@ pub enum Command {
     /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
     /// sandbox that held it.
     Audit(Audit),
+    /// Look at what lisle can use here, and say what to do where something is missing.
+    ///
+    /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
+    Doctor(Doctor),
     /// The labels that sessions of this workspace can have.
     #[command(subcommand)]
     Labels(LabelsCommand),
@@ -327,6 +331,14 @@ pub struct Verify {
     /// Also repair what can be; a copy of what is changed is kept.
     #[arg(long)]
     pub repair: bool,
+    /// As a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle doctor`.
+#[derive(Debug, ClapArgs)]
+pub struct Doctor {
     /// As a JSON array.
     #[arg(long)]
     pub json: bool,

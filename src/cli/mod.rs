@@ -5,6 +5,7 @@ pub mod args;
 mod audit;
 mod change;
 mod definitions;
+mod doctor;
 mod headless;
 mod output;
 mod search;
@@ -85,6 +86,7 @@ async fn start(args: Args) -> Exit {
             complain_of(&ground);
             audit::run(&ground, &args)
         }
+        Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {
             complain_of(&ground);
             definitions::labels(&ground, command)

@@ -28,6 +28,7 @@ pub mod sanitise;
 pub mod secret;
 pub mod session;
 pub mod tool;
+pub mod undo;
 pub mod usage;
 
 pub use contract::{Command, Event, Stamped};

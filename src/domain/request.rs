@@ -1,6 +1,7 @@
 //! What the engine asks the user, and the answers.
 
 use super::ids::{CallId, RequestId};
+use super::plan::PlanApproval;
 use super::rule::{Offer, Rule, RuleScope};
 use super::tool::Proposal;
 use serde::{Deserialize, Serialize};
@@ -109,7 +110,7 @@ pub enum PartState {
 }
 
 /// Is this plan good?
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReview {
     /// Its file.
     pub path: PathBuf,
@@ -117,6 +118,28 @@ pub struct PlanReview {
     pub title: String,
     /// The plan as markdown.
     pub markdown: String,
+    /// Where this text comes from.
+    #[serde(default)]
+    pub origin: PlanOrigin,
+    /// The workspace was made by another program: Execute cannot follow.
+    #[serde(default)]
+    pub capped: bool,
+    /// It was approved, to be carried out after a compaction, when the program ended. It is asked for once more.
+    #[serde(default)]
+    pub resumes: bool,
+}
+
+/// Where the text of a plan comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanOrigin {
+    /// The agent submitted it so.
+    #[default]
+    Submitted,
+    /// The user edited it.
+    EditedByUser,
+    /// Its file was found changed.
+    ChangedOnDisk,
 }
 
 /// The agent's own question.
@@ -147,10 +170,10 @@ pub enum Answer {
     Instead(String),
     /// Do not run it; the text, if any, goes to the model.
     No(Option<String>),
-    /// Go on with the plan in Ask to Edit.
-    PlanToAsk,
-    /// Go on with the plan in Execute.
-    PlanToExecute,
+    /// Go on with the plan.
+    PlanApprove(PlanApproval),
+    /// The plan reads like this now; it is asked for anew.
+    PlanEdited(String),
     /// Plan again; the text goes to the model and Explore stays.
     PlanChanges(String),
     /// Drop the plan.

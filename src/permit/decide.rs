@@ -31,7 +31,8 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
             Row::Setting(which) => by_setting = Some(which),
             Row::Ruled(at) => used.extend(at),
             Row::Deny(why) => return deny(why, None, rules, facts),
-            Row::Ask { reason, risks, offers } => {
+            Row::Ask { reason, risks, offers, every_time } => {
+                question.every_time |= every_time;
                 push_new(&mut question.reasons, reason);
                 for risk in risks {
                     push_new(&mut question.risks, risk);
@@ -51,6 +52,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         }
         // No rule answers a rule that asks.
         never_kept = true;
+        question.every_time = true;
         question.reasons.insert(0, format!("A rule asks for this every time: {}.{note}", rule.words));
         question.rule = Some(rule);
     }

@@ -12,6 +12,7 @@ mod rows;
 mod rules;
 mod sandbox;
 pub mod shell;
+mod struck;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ pub use grants::takes;
 pub use matches::Ground;
 pub use rules::{Clause, Rules, Standing};
 pub use sandbox::sandbox;
+pub use struck::{Struck, hold_struck};
 
 use crate::domain::rule::{Offer, RuleScope};
 
@@ -32,6 +34,8 @@ pub struct Policy {
     pub ask_edits: AskEdits,
     /// What holds a command that only reads.
     pub hold: shell::Hold,
+    /// What every other command runs in, where commands can be held; not in Explore, where nothing else runs.
+    pub sandbox: crate::domain::permission::Sandbox,
 }
 
 /// What commands may do in Explore.
@@ -108,6 +112,8 @@ pub struct Question {
     pub offers: Vec<Offer>,
     /// For what they can be kept; empty where there are none.
     pub scopes: Vec<RuleScope>,
+    /// It is asked every time, whatever is allowed: a row that is never remembered, or a rule that asks.
+    pub every_time: bool,
     /// The rule that asks; `None` where it is the table's doing.
     pub rule: Option<Ruled>,
 }

@@ -22,6 +22,8 @@ pub(super) enum Row {
         risks: Vec<String>,
         /// What an answer would keep; empty in the rows that are never remembered.
         offers: Vec<Offer>,
+        /// No rule can answer it.
+        every_time: bool,
     },
     Deny(String),
 }
@@ -52,6 +54,13 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             }
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
+        Touch::Outside => match mode {
+            Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
+            _ => never(
+                "It asks to run outside the sandbox, so nothing holds it back.".to_owned(),
+                vec!["outside the sandbox".to_owned()],
+            ),
+        },
         Touch::Command { command, .. }
             if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
         {
@@ -102,6 +111,7 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
                 reason: format!("Ask to Edit asks before a file is changed: {shown}."),
                 risks: Vec::new(),
                 offers: vec![grants::edits(path, rules)],
+                every_time: false,
             },
         },
         (Place::Outside | Place::Protected, Mode::Explore) => Row::Deny(explore(&format!("{shown} would be changed"))),
@@ -251,7 +261,7 @@ impl Line<'_> {
             offers.clear();
         }
         let why = if reasons.is_empty() { why } else { reasons.join("; ") };
-        Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers }
+        Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
     }
 
     /// Everything about the words is known: no pattern that the shell replaces, no program that is another than its name
@@ -275,7 +285,7 @@ impl Line<'_> {
 
 /// A question that is asked every time.
 fn never(reason: String, risks: Vec<String>) -> Row {
-    Row::Ask { reason, risks, offers: Vec::new() }
+    Row::Ask { reason, risks, offers: Vec::new(), every_time: true }
 }
 
 fn explore(why: &str) -> String {

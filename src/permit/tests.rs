@@ -1,4 +1,6 @@
-//! The table of the modes, kept, and the properties that hold for every call.
+//! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
+
+mod rules;
 
 use super::*;
 use crate::domain::diff::FileDiff;
@@ -87,8 +89,8 @@ fn the_table() {
         (command("cat .env"), "dQQ"),
         (command("ls /home/u/.ssh"), "dQQ"),
         (command("cat ../../proc/self/environ"), "dQQ"),
-        (command("cat /dev/zero"), "dqa"),
-        (command("cat ../../sys/power/state"), "dqa"),
+        (command("cat /dev/zero"), "dQa"),
+        (command("cat ../../sys/power/state"), "dQa"),
         (through_a_link("/home/u/.ssh/id", true), "dQQ"),
         (through_a_link("/dev/zero", false), "dQa"),
         (read("/dev/zero", false), "aaa"),
@@ -96,7 +98,6 @@ fn the_table() {
         (command("cp .env x"), "dQQ"),
         (command("echo x > .git/hooks/pre-commit"), "dQQ"),
         (command("echo x > /etc/y"), "dQQ"),
-        (command("echo x > y"), "dqa"),
         (command("rm -rf /"), "dQQ"),
         (command("git push --force"), "dQQ"),
         (facts(Vec::new(), Proposal::Plain), "dQQ"),
@@ -250,6 +251,7 @@ proptest! {
             prop_assert_eq!(by, Allowed::ByMode);
             for touch in &facts.touches {
                 let reads = match touch {
+                    Touch::Outside => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
@@ -329,17 +331,55 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
 
 #[test]
 fn what_only_reads_is_closed_in_everywhere_and_all_of_explore() {
-    use crate::domain::permission::Sandbox::{None, ReadOnly};
+    use crate::domain::permission::Sandbox::{None, ReadOnly, Workspace};
+    let policy = Policy { hold: shell::Hold::Enforced, sandbox: Workspace, ..Policy::default() };
     for (line, mode, held) in [
         ("cat a", Mode::Explore, ReadOnly),
         ("cat a", Mode::Ask, ReadOnly),
         ("cat a", Mode::Execute, ReadOnly),
-        ("make", Mode::Ask, None),
-        ("make", Mode::Execute, None),
+        ("make", Mode::Ask, Workspace),
+        ("make", Mode::Execute, Workspace),
         // Not let through by the table; were it ever, it is held.
         ("make", Mode::Explore, ReadOnly),
+        // Asked about by name and agreed to: it must not come back empty.
+        ("cat .env", Mode::Ask, Workspace),
+        ("cat .env", Mode::Explore, ReadOnly),
+        ("echo x > /etc/motd", Mode::Execute, None),
+        ("echo x > .git/hooks/pre-commit", Mode::Ask, None),
+        ("echo x > .git/hooks/pre-commit", Mode::Explore, ReadOnly),
     ] {
-        assert_eq!(super::sandbox(shell::Hold::Enforced, mode, &command(line)), held, "{line} in {}", mode.word());
+        assert_eq!(super::sandbox(policy, mode, &command(line)), held, "{line} in {}", mode.word());
     }
-    assert_eq!(super::sandbox(shell::Hold::Enforced, Mode::Explore, &write("/w/p/a", Place::Inside)), None);
+    assert_eq!(super::sandbox(policy, Mode::Explore, &write("/w/p/a", Place::Inside)), None);
+    let with = |touch: Touch| {
+        let mut facts = command("cat a");
+        facts.touches.push(touch);
+        facts
+    };
+    let secret = with(Touch::Read { path: "/home/u/.ssh/id".into(), secret: true });
+    assert_eq!(super::sandbox(policy, Mode::Ask, &secret), Workspace);
+    assert_eq!(super::sandbox(policy, Mode::Explore, &secret), ReadOnly);
+    let outside = with(Touch::Outside);
+    for (mode, held) in [(Mode::Explore, ReadOnly), (Mode::Ask, None), (Mode::Execute, None)] {
+        assert_eq!(super::sandbox(policy, mode, &outside), held);
+    }
+    // What the user set counts for what may change something; what the system cannot hold runs free.
+    for (set, held) in [(None, None), (ReadOnly, ReadOnly), (Workspace, Workspace)] {
+        assert_eq!(super::sandbox(Policy { sandbox: set, ..policy }, Mode::Execute, &command("make")), held);
+        let free = Policy { sandbox: set, hold: shell::Hold::None, ..policy };
+        assert_eq!(super::sandbox(free, Mode::Explore, &command("cat a")), None);
+    }
+}
+
+#[test]
+fn to_run_outside_is_asked_everywhere_and_never_remembered() {
+    let mut facts = command("cat a");
+    facts.touches.push(Touch::Outside);
+    let everything = [Rule { program: None, ..Rule::allow("bash") }];
+    assert!(matches!(decide(Mode::Explore, &everything, &facts, false), Verdict::Deny(_)));
+    for mode in [Mode::Ask, Mode::Execute] {
+        let Verdict::Ask(question) = decide(mode, &everything, &facts, false) else { panic!("{}", mode.word()) };
+        assert!(question.reasons[0].contains("outside the sandbox") && question.offers.is_empty());
+        assert!(matches!(decide(mode, &everything, &facts, true), Verdict::Deny(_)));
+    }
 }

@@ -4,12 +4,13 @@ use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::permission::Sandbox;
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::anthropic::Anthropic;
 use crate::provider::azure::{Place, at_azure};
-use crate::provider::figures::{Figures, Prices};
+use crate::provider::figures::{Figures, Prices, Thinks};
 use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
@@ -20,7 +21,7 @@ use crate::sandbox;
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use anyhow::Context;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -202,8 +203,10 @@ impl Ground {
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
-                sandbox: sandbox::describe(enforced),
+                allowances: Arc::new(self.allowances()),
+                sandbox: self.describe_sandbox(enforced),
                 inbox: self.inbox(),
+                undo: self.undo(),
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
@@ -211,6 +214,77 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// Where tools work.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The folder of the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The own program file, which starts commands.
+    #[must_use]
+    pub fn runner(&self) -> &Path {
+        &self.runner
+    }
+
+    /// The connections as the picker shows them. No keys are in it.
+    #[must_use]
+    pub fn connection_infos(&self) -> Vec<ConnectionInfo> {
+        self.connections.infos()
+    }
+
+    /// What the settings say commands run in that may change something.
+    #[must_use]
+    pub fn sandbox_setting(&self) -> Sandbox {
+        profile(&self.settings)
+    }
+
+    /// What the user's settings allow commands.
+    #[must_use]
+    pub fn allowances(&self) -> sandbox::Allowances {
+        let env = |name: &str| std::env::var(name).ok();
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let usual = || home.as_deref().map(|home| sandbox::places::usual_caches(home, &env)).unwrap_or_default();
+        let said = &self.settings.sandbox;
+        let caches = match &said.caches {
+            None => usual(),
+            Some(named) => named
+                .iter()
+                .flat_map(|name| match (name.as_str(), name.strip_prefix("~/"), &home) {
+                    ("default", _, _) => usual(),
+                    (_, Some(below), Some(home)) => vec![home.join(below)],
+                    (_, Some(_), None) => Vec::new(),
+                    (whole, None, _) => vec![PathBuf::from(whole)],
+                })
+                .collect(),
+        };
+        sandbox::Allowances { caches, memory: said.memory }
+    }
+
+    /// What is not as it should be with the sandbox, in words; empty where all is.
+    fn describe_sandbox(&self, enforced: bool) -> String {
+        let off = self.settings.sandbox.profile == settings::SandboxProfile::Off;
+        match sandbox::describe(enforced) {
+            said if said.is_empty() && off => "sandbox off".to_owned(),
+            said => said,
+        }
+    }
+
+    fn undo(&self) -> agent::UndoSettings {
+        let said = &self.settings.undo;
+        let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
+        undo.bounds.most = said.max_bytes;
+        if let Some(skip) = &said.skip {
+            undo.skip.clone_from(skip);
+        }
+        undo
     }
 
     /// lisle's own folders, and the rules of the workspace wherever they lie.
@@ -291,6 +365,14 @@ impl Ground {
     }
 }
 
+fn profile(settings: &Settings) -> Sandbox {
+    match settings.sandbox.profile {
+        settings::SandboxProfile::Workspace => Sandbox::Workspace,
+        settings::SandboxProfile::ReadOnly => Sandbox::ReadOnly,
+        settings::SandboxProfile::Off => Sandbox::None,
+    }
+}
+
 type Opened = Result<Arc<dyn Provider>, ProviderError>;
 
 fn shared(provider: impl Provider + 'static) -> Arc<dyn Provider> {
@@ -319,6 +401,7 @@ fn usable(opened: Opened, info: &mut ConnectionInfo) -> Option<Arc<dyn Provider>
 fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
         hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
+        sandbox: profile(settings),
         explore_commands: match settings.explore_bash {
             settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
             settings::ExploreBash::Block => permit::ExploreCommands::Blocked,
@@ -337,5 +420,11 @@ fn figures(said: &settings::Figures) -> Figures {
         cached: said.cache_read.unwrap_or(input),
         written: said.cache_write,
     });
-    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
+    let thinks = said.thinks.map(|thinks| match thinks {
+        settings::Thinks::Adaptive => Thinks::Adaptive,
+        settings::Thinks::Always => Thinks::Always,
+        settings::Thinks::Budget => Thinks::Budget,
+        settings::Thinks::SmallBudget => Thinks::SmallBudget,
+    });
+    Figures { window: said.window, output: said.max_output, thinks, prices, long: None }
 }

@@ -23,6 +23,8 @@ pub struct Place {
     pub own_dirs: Vec<PathBuf>,
     /// The program that starts commands (`PROGRAM __run`); the own binary.
     pub runner: PathBuf,
+    /// What the user's settings allow commands.
+    pub allowances: Arc<crate::sandbox::Allowances>,
     /// Tokens of the model's context window: results over a tenth of it, at least 2,000 and at most 12,000 tokens,
     /// go to `long_responses/`.
     pub window: u64,
@@ -133,6 +135,11 @@ pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
     proposal && a.tool == b.tool && a.subject == b.subject && a.touches == b.touches
 }
 
+/// What a reading tool is about to look at must be what was decided on: a link may lead elsewhere by now.
+pub(crate) fn still(facts: CallFacts, with: &Run) -> Result<(), RunError> {
+    if same_facts(&facts, &with.facts) { Ok(()) } else { Err(RunError::FactsChanged(Box::new(facts))) }
+}
+
 /// Facts of a call of `tool` that have no preview.
 pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
     CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain }
@@ -144,6 +151,7 @@ pub mod edit;
 pub mod files;
 pub mod glob;
 pub mod grep;
+mod held;
 pub mod input;
 pub mod limits;
 pub mod list;
@@ -151,10 +159,13 @@ pub mod paths;
 pub mod places;
 pub mod read;
 pub mod registry;
+pub mod restore;
 pub mod seen;
+pub mod step;
 pub mod submit_plan;
 pub mod text;
 pub mod todo;
+pub mod tree;
 pub mod walk;
 mod words;
 pub mod write;

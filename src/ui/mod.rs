@@ -186,6 +186,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         focused: state.focus == Focus::Chat && state.overlays.is_empty(),
         model: &model,
         asked_plan: asked.as_deref(),
+        plan: open.plan.as_deref(),
         helps: &helps,
         marker: marker.as_ref(),
         to_end: &to_end,

@@ -4,7 +4,7 @@ use super::super::files::{self, Read, Standing, Writing, trouble};
 use super::super::machine::{Answers, Machine, Own};
 use super::super::queue::Queue;
 use super::super::step::{Input, Safety};
-use super::{Lane, SHOWN, durability, loosest, rules};
+use super::{Lane, SHOWN, durability, loosest, now, rules};
 use crate::domain::contract::Act;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
@@ -131,6 +131,7 @@ impl Lane {
         self.machine.died_in_turn = died_in_turn;
         self.machine.redelivers = redelivers;
         self.machine.last_row = last.last().map(|row| row.id.clone());
+        self.machine.resume_plan(now(), &last);
         self.automatic();
         if died_in_turn && remarks.is_empty() && !theirs {
             remarks.push("The program ended during the last turn of this session; what was there is kept.".to_owned());

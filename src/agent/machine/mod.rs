@@ -1,13 +1,14 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! through requests and calls, `person` handles what the user does, `law` the rules and
+//! through requests and calls, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
 //! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod law;
 mod person;
+mod plan;
 mod response;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
+use crate::domain::plan::{PlanApproval, Progress};
 use crate::domain::request::{Ask, PlanReview, Request, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Activity;
@@ -63,6 +65,8 @@ pub struct Rules {
 pub struct Own {
     /// The plan that waits for its answer.
     pub plan: Option<PendingPlan>,
+    /// The plan that was approved, and how far it is.
+    pub progress: Option<Progress>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
     /// Answers that hold for this session.
@@ -82,6 +86,7 @@ impl Own {
     pub fn read(stored: Value) -> Self {
         let Value::Object(mut other) = stored else { return Self::default() };
         let plan = other.remove("plan").and_then(|plan| serde_json::from_value(plan).ok()).flatten();
+        let progress = other.remove("progress").and_then(|progress| serde_json::from_value(progress).ok()).flatten();
         let todo = other.remove("todo").and_then(|todo| serde_json::from_value(todo).ok()).unwrap_or_default();
         let mut list = |key: &str| match other.remove(key) {
             Some(Value::Array(all)) => all,
@@ -91,7 +96,7 @@ impl Own {
         let rules = list("rules").into_iter().filter_map(|rule| serde_json::from_value::<Rule>(rule).ok());
         let rules = rules.filter(|rule| rule.fault().is_none()).collect();
         let not_trusted = list("notTrusted").into_iter().filter_map(|hash| hash.as_str().map(str::to_owned)).collect();
-        Self { plan, todo, rules, not_trusted, other }
+        Self { plan, progress, todo, rules, not_trusted, other }
     }
 }
 
@@ -140,6 +145,10 @@ pub struct Machine {
     mode_told: Mode,
     shutting_down: bool,
     shown_activity: Activity,
+    /// A plan was approved to be carried out once what was kept for it is on disk.
+    due: Option<PlanApproval>,
+    /// The plan was carried out to its end in this turn: what was struck out holds until the next.
+    ended_plan: bool,
     /// The user set the status since the last message that began a turn.
     status_by_user: bool,
     redelivery: Option<At>,
@@ -206,6 +215,8 @@ impl Machine {
             mode_told,
             shutting_down: false,
             shown_activity: Activity::Idle,
+            due: None,
+            ended_plan: false,
             status_by_user: false,
             redelivery: None,
             rng,
@@ -254,7 +265,7 @@ impl Machine {
             Some(Work::Calling(batch)) => batch.requests().cloned().collect(),
             _ => Vec::new(),
         };
-        all.extend(self.own.plan.as_ref().map(plan_request));
+        all.extend(self.own.plan.as_ref().map(|plan| self.plan_request(plan)));
         all.extend(self.trust.clone());
         all
     }
@@ -284,7 +295,14 @@ impl Machine {
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
+            Input::PlanFile(file) => self.found_plan(file, &mut out),
+            Input::CarryOut => self.carry_out_due(now, &mut out),
             Input::Change(change) => self.change(now, &change, &mut out),
+            Input::Restored(text) => {
+                let row = self.info(now, Level::Info, InfoKind::Restored, text);
+                self.keep(vec![row], Safety::Synced, &mut out);
+                self.changed(&mut out);
+            }
             Input::Law(law) => self.set_law(now, *law, &mut out),
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
@@ -370,7 +388,7 @@ impl Machine {
     }
 
     fn info(&mut self, now: At, level: Level, kind: InfoKind, text: impl Into<String>) -> Message {
-        self.row(now, Body::Info(Info { text: text.into(), level, kind }))
+        self.row(now, Body::Info(Info { text: text.into(), level, kind, carried: None }))
     }
 
     /// Appends final rows and shows them.
@@ -443,6 +461,7 @@ impl Machine {
             today: &today,
             mode: self.meta.mode,
             headless: self.rules.headless,
+            plan: self.own.progress.as_ref().filter(|progress| !progress.over),
         })
     }
 
@@ -480,10 +499,6 @@ impl Machine {
 
 fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Step {
     Step::Emit(Event::Notice(Notice::new(level, text).hint(hint)))
-}
-
-fn plan_request(plan: &PendingPlan) -> Request {
-    Request { id: plan.request.clone(), ask: Ask::Plan(plan.review.clone()) }
 }
 
 /// A few words for the list: what a request is about.

@@ -6,16 +6,12 @@ use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
-use crate::domain::message::InfoKind;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
-
-/// How an approved plan is told to the model. Rehearsal and tests look for the first two words.
-const APPROVED: &str = "Plan approved. Carry it out now.";
 
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
@@ -43,6 +39,7 @@ impl Machine {
             }
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
             Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
+            Act::DropPlan => self.give_up_plan(now, out),
             Act::Model { connection, model } => self.set_model(connection, model, out),
             Act::Thinking(level) => {
                 self.meta.thinking = level;
@@ -203,53 +200,10 @@ impl Machine {
         self.refuse(now, call, Decision::refused(self.meta.mode, Authority::Person, text), out);
     }
 
-    fn answer_plan(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
-        if self.turn.is_some() {
-            let text = "A turn runs: the plan can be answered when it has ended.";
-            out.push(notice(Level::Warning, text, "Esc stops the turn."));
-            return;
-        }
-        let goes_on = |mode: Mode| format!("{APPROVED} Permission mode: {}.", mode.shown());
-        match answer {
-            Answer::PlanToAsk | Answer::PlanToExecute => {
-                let empty = self.own.plan.as_ref().is_none_or(|plan| plan.review.markdown.trim().is_empty());
-                if empty {
-                    out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
-                    return;
-                }
-                let wanted = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
-                let mode = self.capped(wanted, out);
-                self.drop_plan(out);
-                self.meta.mode = mode;
-                // The user chose this mode deliberately: it counts at once.
-                self.mode_since = At(0);
-                // The message is on disk before the plan is gone and the mode another.
-                self.begin(now, goes_on(mode), out);
-                out.push(Step::KeepMeta(Safety::Synced));
-            }
-            Answer::PlanChanges(text) => {
-                self.drop_plan(out);
-                self.label(&text);
-                self.begin(now, format!("Change the plan: {text}"), out);
-            }
-            Answer::PlanDecline => {
-                self.drop_plan(out);
-                let row = self.info(now, Level::Info, InfoKind::Remark, "You declined the plan.");
-                self.keep(vec![row], Safety::Synced, out);
-                self.changed_by_user(out);
-                if !self.queue.items.is_empty() {
-                    self.queue.hold();
-                    self.queue_changed(out);
-                }
-            }
-            _ => out.push(stale_answer()),
-        }
-    }
-
     // ---- modes and models ----
 
     /// The mode, or the loosest one that this workspace may have.
-    fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
+    pub(super) fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
         let mode = wanted.stricter(self.rules.loosest);
         if mode != wanted {
             let text = format!(
@@ -286,6 +240,7 @@ impl Machine {
     pub(super) fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.meta.mode;
         let (policy, headless) = (self.rules.policy, self.rules.headless);
+        let (struck, cwd) = (self.struck(), self.meta.cwd.clone());
         let law = &self.law;
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
@@ -293,6 +248,7 @@ impl Machine {
             let id = one.call.id.clone();
             let Stage::Asking(asking) = &mut one.stage else { continue };
             let verdict = permit::decide(policy, mode, law, &asking.facts, headless);
+            let verdict = permit::hold_struck(verdict, &struck, (mode, &cwd, headless), &asking.facts);
             if let Verdict::Deny(refusal) = verdict {
                 refusals.push((id, refusal));
                 continue;
@@ -326,6 +282,6 @@ impl Machine {
     }
 }
 
-fn stale_answer() -> Step {
+pub(super) fn stale_answer() -> Step {
     notice(Level::Info, "That was already settled.", "")
 }

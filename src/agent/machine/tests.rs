@@ -1,6 +1,8 @@
 //! The machine as tables: what goes in, what comes out.
 
 use super::*;
+
+mod plan;
 use crate::agent::labels::AutoLabels;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{CallId, SessionId};
@@ -9,7 +11,7 @@ use crate::domain::message::{Native, UserText};
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::property::{AutoRule, Label};
 use crate::domain::request::Answer;
-use crate::domain::rule::RuleScope;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolStatus, Touch};
 use crate::domain::usage::RequestUsage;
 use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
@@ -20,6 +22,10 @@ use std::time::Duration;
 
 fn for_session() -> Answer {
     Answer::Remember { scope: RuleScope::Session, rules: Vec::new() }
+}
+
+fn cargo_test() -> Rule {
+    Rule { program: Some("cargo".into()), args: Some(vec!["test".into()]), ..Rule::allow("bash") }
 }
 
 struct Bench {
@@ -323,8 +329,11 @@ fn asking_once_session_and_no() {
     assert!(runs(&steps).is_empty());
     assert_eq!(b.machine.meta.activity, Activity::NeedsYou("approve: bash cargo test".into()));
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: for_session() });
+    let kept = vec![cargo_test()];
+    let answer = Answer::Remember { scope: RuleScope::Session, rules: kept.clone() };
+    let steps = b.act(Act::Answer { request: id.clone(), answer });
     assert_eq!(runs(&steps), ["a"]);
+    assert_eq!(b.machine.own.rules, kept);
     assert!(matches!(b.call("a").decision.unwrap().authority, Authority::Grant(_)));
     b.ran("a", "ok");
     let steps = b.found("b", command("cargo test"));
@@ -507,6 +516,13 @@ fn the_mode_is_written_once_and_with_what_happens_next() {
     assert_eq!(rows.len(), 2);
 }
 
+fn approve(b: &Bench, mode: Mode, compact: bool) -> Answer {
+    let review = &b.machine.own.plan.as_ref().expect("a plan waits").review;
+    let covers = crate::domain::plan::hash(&review.markdown);
+    let marks = crate::domain::plan::Outline::parse(&review.markdown).marks();
+    Answer::PlanApprove(PlanApproval { mode, compact, marks, covers })
+}
+
 fn with_plan() -> Bench {
     let mut b = Bench::new(Mode::Explore);
     b.send("tidy up");
@@ -535,7 +551,7 @@ fn a_plan_pauses_and_only_its_answers_leave_explore() {
     b.act(Act::Mode { mode: Mode::Ask, drop_plan: false });
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanToExecute });
+    let steps = b.act(Act::Answer { request: id, answer: approve(&b, Mode::Execute, false) });
     assert_eq!(b.machine.meta.mode, Mode::Execute);
     assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.starts_with("Plan approved"))));
     b.calls(&[("w", "write")]);
@@ -640,7 +656,7 @@ fn a_message_beside_a_waiting_plan_runs_its_whole_turn() {
 fn an_approved_plan_is_gone_only_after_its_message_is_on_disk() {
     let mut b = with_plan();
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanToAsk });
+    let steps = b.act(Act::Answer { request: id, answer: approve(&b, Mode::Ask, false) });
     let row = position(&steps, |s| matches!(s, Step::Keep(..)));
     assert!(row < position(&steps, |s| matches!(s, Step::KeepMeta(_))));
     assert!(steps.iter().any(|s| matches!(s, Step::KeepMeta(Safety::Synced))));

@@ -1,23 +1,22 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
 use super::batch::{Asking, Batch, Stage, Underway};
-use super::{Machine, PendingPlan, Turn, Work, notice};
+use super::{Machine, Turn, Work, notice};
 use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, CallId, MessageId, RequestId};
-use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Plan, UserText};
+use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
-use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, Request};
+use crate::domain::request::{Approval, Ask, PartShown, PartState, Question, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
 use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError, Stop, retry};
 use crate::tools::RunError;
-use std::path::PathBuf;
 
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
 const EXECUTE_SETTLES_MS: u64 = 1000;
@@ -30,7 +29,6 @@ const STRIKES: u32 = 2;
 
 const STOPPED: &str = "interrupted: the user stopped the turn";
 const STEERED: &str = "skipped: the user sent a new message";
-const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
 
 impl Machine {
     /// Begins a turn with a user message.
@@ -53,6 +51,9 @@ impl Machine {
         rows.extend(self.tell_mode(now));
         if let Some((id, text)) = message {
             self.status_at_begin();
+            // Whatever the user says next, it is no longer this that goes on by itself.
+            self.meta.pending_execution = None;
+            self.ended_plan = false;
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&text, 150);
             }
@@ -314,7 +315,7 @@ impl Machine {
             return;
         }
         let mode = self.mode_for(call);
-        let verdict = permit::decide(self.rules.policy, mode, &self.law, &facts, self.rules.headless);
+        let verdict = self.verdict(mode, &facts);
         self.count_hits(&verdict);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
             self.strike();
@@ -365,7 +366,7 @@ impl Machine {
             return false;
         }
         let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && !question.offers.is_empty()
+        plain && !question.every_time
     }
 
     /// Whether this is the third equal call in a row.
@@ -436,7 +437,7 @@ impl Machine {
         let run = self.run;
         // What a person types is not held to the session's mode.
         let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
-        let sandbox = permit::sandbox(self.rules.policy.hold, held_as, &facts);
+        let sandbox = permit::sandbox(self.rules.policy, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
@@ -445,7 +446,7 @@ impl Machine {
             None => (authority, String::new()),
             Some(edited) => {
                 edited.fresh = false;
-                (Authority::Person, format!("the user changed the command; proposed was: {}", edited.proposed))
+                (Authority::Person, format!("you changed the command; proposed was: {}", edited.proposed))
             }
         };
         let decision = Decision { allowed: true, mode, authority, reason, sandbox };
@@ -524,6 +525,10 @@ impl Machine {
                 self.end_call(now, id, outcome, out);
                 self.submit_plan(now, path, title, markdown, out);
             }
+            Then::Step { number, status } => {
+                let outcome = self.report_step(number, status, outcome, out);
+                self.end_call(now, id, outcome, out);
+            }
             Then::Nothing => self.end_call(now, id, outcome, out),
         }
         self.advance(now, out);
@@ -548,38 +553,6 @@ impl Machine {
         let Some(one) = self.open_call(id) else { return };
         one.stage = Stage::Answering(Box::new(request.clone()));
         out.push(Step::Emit(Event::Asked(Box::new(request))));
-    }
-
-    fn submit_plan(&mut self, now: At, path: PathBuf, title: String, markdown: String, out: &mut Vec<Step>) {
-        self.drop_plan(out);
-        let request: RequestId = self.request_id(now);
-        let review = PlanReview { path: path.clone(), title, markdown: markdown.clone() };
-        let plan = PendingPlan { request, review };
-        self.own.plan = Some(plan.clone());
-        self.meta.plan_pending = true;
-        if let Some(turn) = &mut self.turn {
-            turn.planned = true;
-        }
-        self.skip_unstarted(now, PLAN_WAITS, out);
-        let at = self.stamp(now);
-        let body = Body::Plan(Plan { path: path.display().to_string(), markdown });
-        let id = MessageId::new(format!("plan-{}-{}", at.0, self.letters()));
-        // The plan's row comes behind the rows of its calls.
-        if let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn {
-            let rows = batch.take_final();
-            self.keep(rows, Safety::Written, out);
-        }
-        self.keep(vec![Message::new(id, at, body)], Safety::Synced, out);
-        out.push(Step::KeepMeta(Safety::Synced));
-        out.push(Step::Emit(Event::Asked(Box::new(super::plan_request(&plan)))));
-    }
-
-    /// A plan that waits no longer waits.
-    pub(super) fn drop_plan(&mut self, out: &mut Vec<Step>) {
-        if let Some(plan) = self.own.plan.take() {
-            self.meta.plan_pending = false;
-            out.push(Step::Emit(Event::Settled { request: plan.request }));
-        }
     }
 
     /// Calls that were not started get this result instead.

@@ -3,6 +3,8 @@
 //! Who gets the focus, and when keys are dropped, is decided in `update::panel`.
 
 use super::edit::Editor;
+use super::plan::PlanView;
+use crate::domain::Mode;
 use crate::domain::ids::RequestId;
 use crate::domain::request::{Answer, Approval, Ask, Request};
 use crate::domain::rule::{Rule, RuleScope};
@@ -27,8 +29,16 @@ pub enum Choice {
     PlanToAsk,
     /// Approve the plan, go to Execute.
     PlanToExecute,
+    /// Approve the plan, compact first, go to Ask to Edit.
+    PlanCompactToAsk,
+    /// Approve the plan, compact first, go to Execute.
+    PlanCompactToExecute,
     /// Request changes of the plan.
     PlanChanges,
+    /// Edit the plan, then decide.
+    PlanEdit,
+    /// Say something to the step of this number: no answer yet.
+    StepComment(u32),
     /// Decline the plan.
     PlanDecline,
     /// An answer that the agent offered.
@@ -54,7 +64,11 @@ impl Choice {
             Choice::Instead => "edit the command first",
             Choice::PlanToAsk => "approve, go to Ask to Edit",
             Choice::PlanToExecute => "approve, go to Execute",
+            Choice::PlanCompactToAsk => "approve, compact first, go to Ask to Edit",
+            Choice::PlanCompactToExecute => "approve, compact first, go to Execute",
             Choice::PlanChanges => "request changes",
+            Choice::PlanEdit => "edit in $EDITOR, then decide",
+            Choice::StepComment(_) => "comment on this step",
             Choice::PlanDecline => "decline",
             Choice::Option(text) => text,
             Choice::Words => "answer in your own words",
@@ -110,8 +124,17 @@ pub fn choices(request: &Request) -> Vec<Choice> {
             choices
         }
         // An empty plan cannot be approved: there would be nothing that the approval covers.
-        Ask::Plan(plan) if plan.markdown.trim().is_empty() => vec![Choice::PlanChanges, Choice::PlanDecline],
-        Ask::Plan(_) => vec![Choice::PlanToAsk, Choice::PlanToExecute, Choice::PlanChanges, Choice::PlanDecline],
+        Ask::Plan(plan) if plan.markdown.trim().is_empty() => {
+            vec![Choice::PlanChanges, Choice::PlanEdit, Choice::PlanDecline]
+        }
+        Ask::Plan(plan) => {
+            let mut choices = vec![Choice::PlanToAsk];
+            if !plan.capped {
+                choices.push(Choice::PlanToExecute);
+            }
+            choices.extend([Choice::PlanCompactToAsk, Choice::PlanChanges, Choice::PlanEdit, Choice::PlanDecline]);
+            choices
+        }
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
@@ -206,6 +229,8 @@ pub struct Panel {
     pub extent: Extent,
     /// The rules that a yes for longer would keep: as offered, or as the user changed them.
     pub rules: Vec<Rule>,
+    /// The plan that is asked for, with what the user made of its steps.
+    pub plan: Option<Box<PlanView>>,
     /// Words that were begun and left with Esc, and what for.
     pub(crate) begun: Option<(Choice, String)>,
 }
@@ -222,6 +247,10 @@ impl Panel {
             scroll: 0,
             extent: Extent::Docked,
             rules: offered(request),
+            plan: match &request.ask {
+                Ask::Plan(review) => Some(Box::new(PlanView::new(review))),
+                _ => None,
+            },
             begun: None,
         }
     }
@@ -235,14 +264,21 @@ impl Panel {
                 Some(Answer::Remember { scope: choice.scope()?, rules: self.rules.clone() })
             }
             Choice::No => Some(Answer::No(None)),
-            Choice::PlanToAsk => Some(Answer::PlanToAsk),
-            Choice::PlanToExecute => Some(Answer::PlanToExecute),
+            Choice::PlanToAsk => self.approval(Mode::Ask, false),
+            Choice::PlanToExecute => self.approval(Mode::Execute, false),
+            Choice::PlanCompactToAsk => self.approval(Mode::Ask, true),
+            Choice::PlanCompactToExecute => self.approval(Mode::Execute, true),
             Choice::PlanDecline => Some(Answer::PlanDecline),
             Choice::Option(text) => Some(Answer::Reply(text.clone())),
             Choice::Trust => Some(Answer::Trust(true)),
             Choice::Distrust => Some(Answer::Trust(false)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
+            Choice::PlanEdit | Choice::StepComment(_) => None,
         }
+    }
+
+    fn approval(&self, mode: Mode, compact: bool) -> Option<Answer> {
+        self.plan.as_ref().map(|plan| Answer::PlanApprove(plan.approval(mode, compact)))
     }
 
     /// Something of the request can be remembered.

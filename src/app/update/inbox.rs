@@ -33,6 +33,7 @@ fn since(open: &Open, request: &Request) -> Option<At> {
     match &request.ask {
         Ask::Approval(approval) => of_call(&approval.call),
         Ask::Question(question) => of_call(&question.call),
+        Ask::Trust(_) => None,
         Ask::Plan(_) => {
             open.chat.entries.iter().rev().map(|entry| &entry.message).find(|row| matches!(row.body, Body::Plan(_)))
         }
@@ -183,7 +184,19 @@ pub(super) fn forget_answer(state: &mut State, session: &SessionId, request: &Re
 pub(super) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(Overlay::Inbox(inbox)) = state.overlays.last() else { return };
     let Some(row) = inbox.rows.get(inbox.selected).cloned() else { return };
-    let panel = row.request.as_ref().and_then(|id| state.request(&row.session, id)).map(Panel::new);
+    let request = row.request.as_ref().and_then(|id| state.request(&row.session, id));
+    let panel = request.map(|request| {
+        let mut panel = Panel::new(request);
+        // What was made of a plan in its session holds here too.
+        let there = state.open.get(&row.session).and_then(|open| open.panel.as_ref());
+        let there = there.filter(|there| there.request == request.id).and_then(|there| there.plan.as_ref());
+        if let (Ask::Plan(review), Some(plan)) = (&request.ask, there)
+            && let Some(plan) = plan.carried_to(review)
+        {
+            panel.plan = Some(Box::new(plan));
+        }
+        panel
+    });
     match panel {
         Some(panel) => {
             if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {

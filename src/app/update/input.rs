@@ -111,7 +111,10 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
-            | Overlay::Health(_),
+            | Overlay::Rules(_)
+            | Overlay::Health(_)
+            | Overlay::Undo(_)
+            | Overlay::Changes(_),
         ) => {}
         None => match state.focus {
             Focus::Panel => {
@@ -181,17 +184,17 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         state.shown = Default::default();
     } else {
         state.notices.clear();
-        twice(state);
+        twice(state, fx);
     }
 }
 
 /// Esc where it has nothing to do: twice, it leads back to an earlier message.
-fn twice(state: &mut State) {
+fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     let idle = state.focus == Focus::Composer && state.composer().is_empty();
     let before = state.escaped.replace(state.now);
     if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
         state.escaped = None;
-        lifecycle::rewind(state);
+        lifecycle::rewind(state, fx);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The focus of what is asked, to the letter: it never takes the focus by itself, nothing is selected when it gets it,
 //! keys that come within 300 ms are dropped, and no key that was meant for the composer answers.
 
-use super::{inbox, input, to};
+use super::{inbox, input, plan, to};
 use crate::app::effect::Effect;
 use crate::app::state::edit::Editor;
 use crate::app::state::overlay::{Overlay, Reach};
@@ -114,15 +114,18 @@ pub(super) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &
 
 fn focus_plan(state: &mut State, fx: &mut Vec<Effect>) {
     let found = state.current_open_mut().and_then(|open| {
-        let request = open.plan()?;
+        let request = open.waiting_plan()?;
         if open.panel.as_ref().is_none_or(|panel| panel.request != request.id) {
             open.panel = Some(Panel::new(request));
+        }
+        if let Some(panel) = &mut open.panel {
+            panel.scroll = 0;
         }
         Some(())
     });
     match found {
         Some(()) => focus(state, fx),
-        None => state.notify(Notice::new(Level::Info, "No plan waits in this session.")),
+        None => plan::tell(state),
     }
 }
 
@@ -144,6 +147,8 @@ fn focused(state: &mut State) -> Option<(SessionId, &mut Panel)> {
 
 fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
     let frame = (state.frame.panel_hidden, state.frame.panel_rows.max(2) - 1);
+    let steps = std::mem::take(&mut state.frame.panel_steps);
+    state.frame.panel_steps.clone_from(&steps);
     let Some((_, panel)) = focused(state) else { return };
     if !matches!(panel.stage, Stage::Choosing) {
         return;
@@ -161,6 +166,14 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
         AnswerAction::Instead => place(panel, &Choice::Instead),
         AnswerAction::PlanToAsk => place(panel, &Choice::PlanToAsk),
         AnswerAction::PlanToExecute => place(panel, &Choice::PlanToExecute),
+        AnswerAction::PlanCompact => plan::compact(panel),
+        AnswerAction::PlanEdit => place(panel, &Choice::PlanEdit),
+        AnswerAction::StepNext | AnswerAction::StepPrevious | AnswerAction::StepStrike | AnswerAction::StepComment => {
+            if !plan::step(panel, verb, &steps, frame.1 + 1) {
+                input::type_into(state, key);
+            }
+            return;
+        }
         AnswerAction::PlanChanges => place(panel, &Choice::PlanChanges),
         AnswerAction::PlanDecline => place(panel, &Choice::PlanDecline),
         AnswerAction::Words => place(panel, &Choice::Words),
@@ -205,7 +218,7 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
     }
 }
 
-fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
+pub(super) fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
     panel.choices.iter().position(|other| other == choice)
 }
 
@@ -214,7 +227,15 @@ fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else { return };
     let request = panel.request.clone();
+    if choice == Choice::PlanEdit {
+        let text = panel.plan.as_ref().map(|plan| plan.text()).unwrap_or_default();
+        return plan::edit(state, session, request, text, fx);
+    }
     if let Some(answer) = panel.answer(&choice) {
+        let struck = panel.plan.as_ref().is_some_and(|plan| plan.outline.is_all_struck());
+        if plan::refused(state, struck && matches!(answer, Answer::PlanApprove(_))) {
+            return;
+        }
         return give(state, &session, &request, answer, fx);
     }
     let Some(request) = state.request(&session, &request).cloned() else { return };
@@ -266,8 +287,14 @@ pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     if let Stage::Rules { .. } = panel.stage {
         return accept_rules(state);
     }
+    if plan::accept_comment(panel) {
+        return;
+    }
     let Stage::Writing { purpose, text } = &panel.stage else { return };
-    let answer = purpose.with_words(&text.text());
+    let answer = match (purpose.with_words(&text.text()), &panel.plan) {
+        (Some(Answer::PlanChanges(words)), Some(plan)) => Some(Answer::PlanChanges(plan.wish(&words))),
+        (answer, _) => answer,
+    };
     let request = panel.request.clone();
     match answer {
         Some(answer) => give(state, &session, &request, answer, fx),

@@ -24,6 +24,8 @@ pub struct Settings {
     pub explore_bash: ExploreBash,
     /// `[ask]` `edits`: what becomes of edits in Ask to Edit.
     pub ask_edits: AskEdits,
+    /// `sandbox`, or `[sandbox]`
+    pub sandbox: Sandbox,
     /// `[limits]`
     pub limits: Limits,
     /// `[input]` `while_running`: what Enter does while a turn runs.
@@ -34,6 +36,8 @@ pub struct Settings {
     pub fsync: Fsync,
     /// What becomes of sessions by itself: `auto_status`, `[auto_archive]`, `[trash]`
     pub inbox: Inbox,
+    /// `[undo]`
+    pub undo: Undo,
     /// `default_connection`
     pub default_connection: Option<ConnectionName>,
     /// The line of `default_connection`, for messages about it.
@@ -57,6 +61,18 @@ impl Default for Permissions {
     fn default() -> Self {
         Self { mode: Mode::Ask, cycle: Mode::ALL.to_vec() }
     }
+}
+
+/// What holds commands back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// `sandbox = "…"`, or `profile` in `[sandbox]`: what commands run in that may change something.
+    pub profile: SandboxProfile,
+    /// `caches`: folders that such commands may write beside the working directory, as written; `default` stands for the
+    /// usual ones of package managers. A leading `~` stands for the home directory. `None`: the usual ones.
+    pub caches: Option<Vec<String>>,
+    /// `memory`: bytes that a command may use.
+    pub memory: Option<u64>,
 }
 
 /// Limits of a turn.
@@ -90,6 +106,24 @@ pub struct Inbox {
 impl Default for Inbox {
     fn default() -> Self {
         Self { auto_status: true, archive_idle_days: None, trash_days: 30 }
+    }
+}
+
+/// What is kept so that changes of files can be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// Files are kept at all.
+    pub enabled: bool,
+    /// Names (`target`, `*.iso`) and paths below the working directory that commands may change without being kept, in
+    /// place of the usual ones.
+    pub skip: Option<Vec<String>>,
+    /// Bytes that are kept over the workspace; the oldest go first.
+    pub max_bytes: u64,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self { enabled: true, skip: None, max_bytes: 1_000_000_000 }
     }
 }
 
@@ -140,6 +174,18 @@ choice! {
         ReadOnly = "read-only",
         /// No command runs.
         Block = "block",
+    }
+}
+choice! {
+    /// What commands run in that may change something, in Ask to Edit and Execute.
+    SandboxProfile {
+        /// They write below the working directory, in temporary folders and caches alone.
+        #[default]
+        Workspace = "workspace",
+        /// They write nothing, and have no network.
+        ReadOnly = "read-only",
+        /// Nothing holds them.
+        Off = "off",
     }
 }
 choice! {
@@ -225,6 +271,21 @@ choice! {
     }
 }
 
+choice! {
+    /// How a model is asked to think, where the interface is Anthropic's.
+    Thinks {
+        /// As far as it sees fit, by a word for the effort.
+        #[default]
+        Adaptive = "adaptive",
+        /// The same, and it cannot be told not to.
+        Always = "always",
+        /// Within a number of tokens.
+        Budget = "budget",
+        /// Within a small number of tokens.
+        SmallBudget = "small-budget",
+    }
+}
+
 /// A configured provider account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connection {
@@ -261,6 +322,8 @@ pub struct Figures {
     pub window: Option<u64>,
     /// The most tokens of one answer.
     pub max_output: Option<u64>,
+    /// How it is asked to think.
+    pub thinks: Option<Thinks>,
     /// Price of input.
     pub input: Option<f64>,
     /// Price of output.
@@ -314,6 +377,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.choice("edits", AskEdits::CHOICES, &mut out.ask_edits);
         section.finish();
     }
+    sandbox(section, &mut out.sandbox);
     if let Some(section) = section.table("limits") {
         let limits = &mut out.limits;
         if let Some(n) = section.whole("requests_per_turn", 1..=100_000) {
@@ -358,6 +422,15 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         }
         section.finish();
     }
+    if let Some(section) = section.table("undo") {
+        section.flag("enabled", &mut out.undo.enabled);
+        out.undo.skip =
+            section.list("skip", "a name or a path", |text| Some(text.to_owned()).filter(|t| !t.is_empty()));
+        if let Some(bytes) = section.whole("max_bytes", 0..=1_000_000_000_000_000) {
+            out.undo.max_bytes = bytes;
+        }
+        section.finish();
+    }
     if let Some((name, line)) = section.text("default_connection") {
         out.default_connection = Some(ConnectionName::new(name));
         out.default_connection_line = Some(line);
@@ -375,6 +448,23 @@ fn root(section: &Section<'_>, out: &mut Settings) {
             out.connections.insert(ConnectionName::new(name), connection);
         }
     }
+    section.finish();
+}
+
+/// One word for the profile, or a table for all of it.
+fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
+    if !section.is_table("sandbox") {
+        section.choice("sandbox", SandboxProfile::CHOICES, &mut out.profile);
+        return;
+    }
+    let Some(section) = section.table("sandbox") else { return };
+    section.choice("profile", SandboxProfile::CHOICES, &mut out.profile);
+    let folder = |text: &str| {
+        let usable = text == "default" || text.starts_with("~/") || Path::new(text).is_absolute();
+        usable.then(|| text.to_owned())
+    };
+    out.caches = section.list("caches", "a folder that begins with / or ~/, or \"default\"", folder);
+    out.memory = section.memory("memory");
     section.finish();
 }
 
@@ -398,6 +488,7 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
             let figures = Figures {
                 window: section.whole("window", 1..=1_000_000_000),
                 max_output: section.whole("max_output", 1..=1_000_000_000),
+                thinks: section.choice_of("thinks", Thinks::CHOICES).flatten(),
                 input: section.amount("input"),
                 output: section.amount("output"),
                 cache_read: section.amount("cache_read"),

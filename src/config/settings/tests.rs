@@ -65,6 +65,8 @@ extra_body = { temperature = 0.5, n = [1, true], deep = { a = "b" } }
 window = 32_768
 input = 1
 output = 2.5
+max_output = 4_096
+thinks = "small-budget"
 [connections."My OpenAI"]
 provider = "openai"
 "#,
@@ -92,6 +94,7 @@ provider = "openai"
     );
     let figures = &local.figures["a"];
     assert_eq!((figures.window, figures.input, figures.output), (Some(32_768), Some(1.0), Some(2.5)));
+    assert_eq!((figures.max_output, figures.thinks), (Some(4_096), Some(Thinks::SmallBudget)));
     assert_eq!(settings.connections[&ConnectionName::new("My OpenAI")].provider, ProviderKind::Openai);
 }
 
@@ -213,5 +216,30 @@ proptest! {
     fn no_text_makes_it_fail(text in "(\\PC|\n|\\[ui\\]\n|fps = |\"|'|=|\\[|\\]|connections\\.){0,60}") {
         let (settings, _) = parse(&text);
         prop_assert!(!settings.permissions.cycle.is_empty());
+    }
+}
+
+#[test]
+fn the_sandbox_is_a_word_or_a_table() {
+    assert_eq!(parse("").0.sandbox.profile, SandboxProfile::Workspace);
+    let (settings, problems) = parse("sandbox = \"off\"\n");
+    assert_eq!((settings.sandbox.profile, problems), (SandboxProfile::Off, vec![]));
+    let (settings, problems) =
+        parse("[sandbox]\nprofile = \"read-only\"\ncaches = [\"default\", \"~/x\", \"/y\"]\nmemory = \"4G\"\n");
+    assert_eq!(problems, vec![]);
+    let caches = Some(["default", "~/x", "/y"].map(str::to_owned).to_vec());
+    let expected = Sandbox { profile: SandboxProfile::ReadOnly, caches, memory: Some(4 << 30) };
+    assert_eq!(settings.sandbox, expected);
+    for (text, line) in [
+        ("sandbox = \"none\"\n", 1),
+        ("[sandbox]\nprofile = 1\n", 2),
+        ("[sandbox]\ncaches = [\"relative\"]\n", 2),
+        ("[sandbox]\nmemory = \"1M\"\n", 2),
+        ("[sandbox]\nmemory = \"lots\"\n", 2),
+        ("[sandbox]\nnetwork = true\n", 2),
+    ] {
+        let (settings, problems) = parse(text);
+        assert_eq!(problems.iter().map(|p| p.line).collect::<Vec<_>>(), [Some(line)], "{text}");
+        assert_eq!(settings.sandbox.profile, SandboxProfile::Workspace, "{text}");
     }
 }

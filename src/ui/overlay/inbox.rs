@@ -6,6 +6,7 @@ use super::super::paint::Paint;
 use super::super::panel::{self, View};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Inbox;
+use crate::app::state::panel::Extent;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
@@ -34,9 +35,17 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         Some(view) => panel::rows(paint, view, body.width.saturating_sub(12).min(96)).saturating_add(1),
         None => 0,
     };
-    let inner = super::sheet(paint, body, 100, listed.saturating_add(asked), &title, &[(accept, "answer")]);
+    let full = answering.is_some_and(|view| view.panel.extent == Extent::Full);
+    let (width, rows) = if full { (u16::MAX, u16::MAX) } else { (100, listed.saturating_add(asked)) };
+    // While something is answered, its own title says with which key.
+    let hints = [(accept.filter(|_| answering.is_none()), "answer")];
+    let inner = super::sheet(paint, body, width, rows, &title, &hints);
     // The list keeps a few rows: it says which one is being answered.
-    let list_rows = if answering.is_some() { listed.min((inner.height / 4).max(1)) } else { inner.height };
+    let list_rows = match answering {
+        None => inner.height,
+        Some(_) if full => 1,
+        Some(_) => listed.min((inner.height / 4).max(1)),
+    };
     let list = Rect { height: list_rows.min(inner.height), ..inner };
     paint.found.overlay_rows = list.height;
     if inbox.rows.is_empty() {

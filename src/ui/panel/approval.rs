@@ -4,6 +4,7 @@ use super::super::cells;
 use super::super::chat;
 use super::super::figures::count;
 use super::super::paint::Paint;
+use super::super::text::{self, Fold};
 use super::{View, in_title, place, styled};
 use crate::app::state::overlay::Reach;
 use crate::domain::diff::DiffKind;
@@ -24,10 +25,10 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
     match &approval.proposal {
         Proposal::Command { command, cwd } => {
             let mut lines = command_lines(paint, command, width);
-            lines.extend(part_lines(paint, &approval.parts, width));
             if !in_title(paint, cwd, width) {
                 lines.extend(styled(paint, &place(paint, cwd), width, Role::Dim));
             }
+            lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
         Proposal::Change { diff, .. } => chat::diff_with(diff, width, look),
@@ -55,21 +56,22 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
     if parts.len() < 2 {
         return Vec::new();
     }
-    let lead = 11;
-    let room = usize::from(width).saturating_sub(lead).max(1);
-    let mut lines = Vec::new();
+    let lead = 12;
+    let room = usize::from(width).saturating_sub(lead + 2).max(1);
+    // They stand below the text of the command.
+    let mut lines = vec![Line::default()];
     for part in parts {
         let (word, role) = match part.state {
             PartState::Asked => ("asked for", Role::NeedsYou),
             PartState::Reads => ("only reads", Role::Dim),
             PartState::Allowed => ("allowed", Role::Good),
         };
-        let text = if part.state == PartState::Asked { Role::Text } else { Role::Dim };
+        let role_of_text = if part.state == PartState::Asked { Role::Text } else { Role::Dim };
         let shown = expose(&part.text).replace('\n', " ");
         for (n, line) in cells::wrap(&shown, room).into_iter().enumerate() {
             let word = if n == 0 { word } else { "" };
-            let word = Span::styled(format!("{word:lead$}"), paint.flat(paint.style(role)));
-            lines.push(Line::from(vec![word, Span::styled(line, paint.style(text))]));
+            let word = Span::styled(format!("  {word:lead$}"), paint.flat(paint.style(role)));
+            lines.push(Line::from(vec![word, Span::styled(line, paint.style(role_of_text))]));
         }
     }
     lines
@@ -112,11 +114,10 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
     let Approval { risks, reasons, would_run_now, proposal, parts, .. } = &**approval;
     let mut lines = Vec::new();
     let mut say = |sign: &'static str, role: Role, text: &str| {
-        let room = usize::from(width).saturating_sub(2).max(1);
-        for (n, part) in cells::wrap(&clean_line(text), room).into_iter().enumerate() {
-            let lead = if n == 0 { format!("{sign} ") } else { "  ".to_owned() };
-            lines.push(Line::from(vec![Span::styled(lead, paint.style(role)), Span::styled(part, paint.style(role))]));
-        }
+        let style = paint.style(role);
+        let span = Span::styled(clean_line(text).into_owned(), style);
+        let (first, rest) = ([Span::styled(format!("{sign} "), style)], [Span::raw("  ")]);
+        lines.extend(text::wrap(&[span], usize::from(width), &first, &rest, Fold::Words));
     };
     if let Some(odd) = oddities(proposal) {
         say(paint.signs.warning, Role::Warning, &odd);

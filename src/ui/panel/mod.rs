@@ -13,9 +13,11 @@ use super::chat;
 use super::composer;
 use super::figures::count;
 use super::paint::Paint;
+use super::text::{self, Fold};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
+use crate::app::state::plan::PlanView;
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
@@ -23,8 +25,9 @@ use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use std::path::Path;
+use std::rc::Rc;
 
 /// Rows that a text being written for an answer takes at the most.
 const WRITING: usize = 5;
@@ -52,15 +55,18 @@ pub(in crate::ui) struct View<'p> {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::ui) struct Body {
     request: Request,
+    /// With the marks that the user made of a plan.
+    plan: Option<Box<PlanView>>,
     width: u16,
     theme: String,
-    lines: Vec<Line<'static>>,
+    lines: Rc<Vec<Line<'static>>>,
+    steps: Vec<(u16, u16)>,
 }
 
 /// Rows that the panel would fill if it could have them all.
 pub(in crate::ui) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
-    let body = body(paint, view.request, inner).len();
+    let body = body(paint, view, inner).len();
     let facts = approval::facts(paint, view, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
@@ -98,7 +104,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
 
     // The answers stand at the bottom. They scroll before nothing is left of what they answer: nobody is to approve
     // what is not on the screen.
-    let lines = body(paint, view.request, inner.width);
+    let mut lines = body(paint, view, inner.width);
     let kept = u16::try_from(lines.len().min(KEPT)).unwrap_or(0).min(rest.height.saturating_sub(1));
     let answers = answer_rows(paint, view, inner.width);
     let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height - kept);
@@ -111,7 +117,13 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     // rest, with a row that says so.
     let facts_gap = usize::from(!facts.is_empty());
     let gap = usize::from(free >= lines.len().min(8) + facts.len() + 1 + facts_gap);
-    let shown_facts = if gap > 0 { facts.len() } else { facts.len().min(free / 3) };
+    let shown_facts =
+        if gap > 0 { facts.len() } else { facts.len().min((free / 3).max(free.saturating_sub(lines.len()))) };
+    // What does not fit is read by scrolling on.
+    let after = facts.get(shown_facts..).unwrap_or_default();
+    if !after.is_empty() {
+        Rc::make_mut(&mut lines).extend(after.iter().cloned());
+    }
     let mut text_rows = free.saturating_sub(shown_facts + gap + if shown_facts > 0 { gap } else { 0 });
     if lines.len() > text_rows && gap == 0 && text_rows > 1 {
         text_rows = text_rows.saturating_sub(1);
@@ -130,7 +142,8 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
     let between =
         Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
-    if hidden > 0 {
+    let walks = view.panel.plan.as_ref().is_some_and(|plan| !plan.outline.steps.is_empty());
+    if hidden > 0 || (walks && view.focused && matches!(view.panel.stage, Stage::Choosing)) {
         more(paint, view, between, scroll, under);
     }
 
@@ -144,7 +157,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
             let (label, sends) = match &view.panel.stage {
                 Stage::Writing { purpose: Choice::Instead, .. } => ("the command to run instead", "run it"),
                 Stage::Writing { purpose, .. } => (purpose.label(), "send"),
-                _ => ("what is remembered, one rule a line", "keep"),
+                _ => ("remembered, one rule a line", "keep"),
             };
             let problem = match &view.panel.stage {
                 Stage::Rules { problem: Some(problem), .. } => clean_line(problem).into_owned(),
@@ -153,14 +166,16 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
             let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
             let back = paint.key(Action::App(AppAction::Back), Context::Global);
             let newline = paint.key(Action::Composer(ComposerAction::Newline), Context::Input);
-            let hints = paint.hints(&[(send, sends), (newline, "new line"), (back, "back")]);
+            let long = paint.hints(&[(send.clone(), sends), (newline, "new line"), (back.clone(), "back")]);
             let left = [paint.piece(label, Role::Strong)];
+            let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(below.width);
+            let hints = if fits { long } else { paint.hints(&[(send, sends), (back, "back")]) };
             paint.sides(cells::row(below, 0), &left, &hints, label.len());
             let mut field = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
             if !problem.is_empty() && field.height > 1 {
-                let said = cells::wrap(&problem, usize::from(field.width));
+                let said = words(paint, &problem, field.width, Role::Error);
                 for line in said.iter().take(usize::from(field.height - 1).min(PROBLEM)) {
-                    paint.over(cells::row(field, 0), line, Role::Error);
+                    paint.line(cells::row(field, 0), line);
                     field = Rect { y: field.y + 1, height: field.height - 1, ..field };
                 }
             }
@@ -186,7 +201,23 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
     let keys = if view.focused {
         let down = paint.key(Action::Answer(AnswerAction::ScrollDown), context);
         let full = paint.key(Action::Answer(AnswerAction::Full), context);
-        paint.hints(&[(down, "scroll"), (full, "full screen")])
+        let scrolls = above > 0 || under > 0;
+        let steps = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty());
+        let of = |verb| paint.key(Action::Answer(verb), context);
+        let mut hints = match steps.map(|plan| plan.step()) {
+            None => Vec::new(),
+            Some(None) => vec![(of(AnswerAction::StepNext), "to the steps")],
+            Some(Some(step)) => vec![
+                (of(AnswerAction::StepNext), "next"),
+                (of(AnswerAction::StepStrike), if step.struck { "take back" } else { "strike out" }),
+                (of(AnswerAction::StepComment), "comment"),
+            ],
+        };
+        if scrolls && hints.len() < 2 {
+            hints.push((down, "scroll"));
+            hints.push((full, "full screen"));
+        }
+        paint.hints(&hints)
     } else {
         Vec::new()
     };
@@ -195,8 +226,13 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
 
 fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
     let mut left = heading(paint, view.request, area.width, alone);
+    if let Some(plan) = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty()) {
+        let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
+        left.push(paint.piece(format!("  {}", plan.outline.in_words()), role));
+    }
     if view.waiting > 1 {
-        left.push(paint.piece(format!("   1 of {}", view.waiting), Role::Dim));
+        // Before what is cut off first.
+        left.insert(0, paint.piece(format!("1 of {}  ", view.waiting), Role::Dim));
     }
     let context = context(view.request);
     let hints = if view.focused {
@@ -283,25 +319,41 @@ fn one_line(text: &str, cut: &str) -> String {
 }
 
 /// What exactly will happen, in lines of `width` cells. Kept until request, width or theme are others.
-fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
-    let theme = paint.look.theme;
+fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
+    let (theme, request) = (paint.look.theme, view.request);
     if let Some(known) = &paint.cache.asked
         && known.width == width
         && known.theme == theme.name
         && known.request == *request
+        && known.plan == view.panel.plan
     {
-        return known.lines.clone();
+        paint.found.panel_steps.clone_from(&known.steps);
+        return Rc::clone(&known.lines);
     }
+    let mut steps = Vec::new();
     let look = chat::Look { theme, glyphs: paint.look.glyphs };
-    let lines = match &request.ask {
+    let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => approval::body(paint, approval, width, &look),
-        Ask::Plan(review) => plan::body(paint, review, width, &look),
+        Ask::Plan(review) => {
+            let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), width, &look);
+            steps = ends;
+            lines
+        }
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
         Ask::Trust(request) => trust::body(paint, request, width),
-    };
-    let kept = Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
+    });
+    paint.found.panel_steps.clone_from(&steps);
+    let plan = view.panel.plan.clone();
+    let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
+    let kept = Body { request: request.clone(), plan, width, theme, lines: lines_kept, steps };
     paint.cache.asked = Some(kept);
     lines
+}
+
+/// A sentence, broken between words.
+fn words(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
+    let span = Span::styled(text.to_owned(), paint.flat(paint.style(role)));
+    text::wrap(&[span], usize::from(width), &[], &[], Fold::Words)
 }
 
 fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
@@ -315,7 +367,7 @@ fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let problem = match &view.panel.stage {
                 Stage::Rules { problem: Some(problem), .. } => {
-                    cells::wrap(&clean_line(problem), usize::from(width)).len().min(PROBLEM)
+                    words(paint, &clean_line(problem), width, Role::Error).len().min(PROBLEM)
                 }
                 _ => 0,
             };
@@ -402,10 +454,12 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         Choice::Instead => AnswerAction::Instead,
         Choice::PlanToAsk => AnswerAction::PlanToAsk,
         Choice::PlanToExecute => AnswerAction::PlanToExecute,
+        Choice::PlanCompactToAsk | Choice::PlanCompactToExecute => AnswerAction::PlanCompact,
         Choice::PlanChanges => AnswerAction::PlanChanges,
+        Choice::PlanEdit => AnswerAction::PlanEdit,
         Choice::PlanDecline => AnswerAction::PlanDecline,
         Choice::Words => AnswerAction::Words,
-        Choice::Option(_) | Choice::Trust | Choice::Distrust => return None,
+        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::StepComment(_) => return None,
     })
 }
 

@@ -4,12 +4,18 @@ use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Stage};
+use crate::domain::plan::PlanApproval;
 use proptest::prelude::*;
 
 fn waiting() -> Screen {
     let mut screen = Screen::new();
     screen.ask(approval("r1")).draw(true);
     screen
+}
+
+fn approved(markdown: &str, mode: Mode, compact: bool) -> Answer {
+    let marks = crate::domain::plan::Outline::parse(markdown).marks();
+    Answer::PlanApprove(PlanApproval { mode, compact, marks, covers: crate::domain::plan::hash(markdown) })
 }
 
 fn selected(screen: &Screen) -> Option<Choice> {
@@ -343,10 +349,13 @@ fn tab_and_shift_tab_never_answer() {
 #[test]
 fn plans_are_answered_and_an_empty_one_is_not_approved() {
     for (keys, answer) in [
-        ("y enter", Answer::PlanToAsk),
-        ("e enter", Answer::PlanToExecute),
+        ("y enter", approved("# A\n1. b", Mode::Ask, false)),
+        ("e enter", approved("# A\n1. b", Mode::Execute, false)),
+        ("s enter", approved("# A\n1. b", Mode::Ask, true)),
+        ("s s enter", approved("# A\n1. b", Mode::Execute, true)),
+        ("s s s enter", approved("# A\n1. b", Mode::Ask, true)),
         ("n enter", Answer::PlanDecline),
-        ("2 enter", Answer::PlanToExecute),
+        ("2 enter", approved("# A\n1. b", Mode::Execute, false)),
     ] {
         let mut screen = Screen::new();
         screen.ask(plan("p", "# A\n1. b")).keys("ctrl+x p").wait(300).keys(keys);
