@@ -290,3 +290,30 @@ fn a_search_tells_the_sessions_and_the_lines() {
     assert_eq!(code(&unknown), Some(2));
     assert!(err(&unknown).contains("in-progress"), "it names what there is: {}", err(&unknown));
 }
+
+#[test]
+fn the_doctor_says_what_there_is_and_no_key() {
+    let place = Place::new();
+    place.config(
+        "[connections.x]\nprovider = \"openai-compatible\"\nbase_url = \"http://127.0.0.1:9/v1\"\n[ui]\nfp = 1\n",
+    );
+    let config = place.home.path().join("config");
+    std::fs::write(config.join("credentials"), "x = \"sk-very-secret\"\n").unwrap();
+    std::fs::set_permissions(config.join("credentials"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let done = place.command(&["doctor"]).env("MY_API_KEY", "sk-also-secret").output().unwrap();
+    let said = out(&done);
+    assert_eq!(code(&done), Some(0), "{said}{}", err(&done));
+    for about in ["version", "config", "data", "workspace", "trash", "terminal", "clipboard", "sandbox", "bash", "git"]
+    {
+        assert!(said.lines().any(|line| line.split_whitespace().nth(1) == Some(about)), "{about} in {said}");
+    }
+    assert!(said.contains("connection") && said.contains("x (openai-compatible)"), "{said}");
+    assert!(said.lines().any(|line| line.starts_with("warn") && line.contains("ui.fp")), "{said}");
+    assert!(!said.contains("secret"), "{said}");
+    let json: Value = serde_json::from_str(&out(&place.lisle(&["doctor", "--json"]))).unwrap();
+    assert!(json.as_array().unwrap().iter().all(|fact| fact["about"].is_string() && fact["says"].is_string()));
+    // The folders of the program stay as they were.
+    let mut left: Vec<_> = std::fs::read_dir(place.project.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["README.md"]);
+}

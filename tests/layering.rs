@@ -52,7 +52,8 @@ const FREE: &[&str] = &["std::env::consts"];
 
 /// The house, in reading order.
 const HOUSE: &[Room] = &[
-    Room { name: "domain", sees: &[], uses: &[] },
+    // Names of files are bytes, which only that part of std makes names of.
+    Room { name: "domain", sees: &[], uses: &["std::os::unix::ffi"] },
     Room {
         name: "config",
         sees: &["domain"],

@@ -2,12 +2,22 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
+use lisle::sandbox::places::{self, Site};
+use lisle::sandbox::{Ended, Invocation, Namespaces, Profile, Report, able};
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
+
+/// The arguments without namespaces, and with them where the system has them.
+fn spaces() -> impl Iterator<Item = &'static [&'static str]> {
+    let with = able::namespaces(Path::new(LISLE)).is_ok();
+    [&[][..], &["--namespaces"]].into_iter().take(if with { 2 } else { 1 })
+}
 
 struct Yard {
     _dir: tempfile::TempDir,
@@ -46,10 +56,16 @@ impl Yard {
 
     /// Runs a program closed in, by the rules of Landlock's version `abi`.
     fn held(&self, abi: &str, program: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_lisle"))
+        self.held_with(abi, &[], program)
+    }
+
+    fn held_with(&self, abi: &str, more: &[&str], program: &[&str]) -> Output {
+        Command::new(LISLE)
             .args(["__hold", "--read-only", "--writable"])
             .arg(self.root.join("data"))
-            .args(["--landlock-abi", abi, "--"])
+            .args(["--landlock-abi", abi])
+            .args(more)
+            .arg("--")
             .args(program)
             .current_dir(&self.root)
             .stdin(Stdio::null())
@@ -96,11 +112,11 @@ fn nothing_that_a_hostile_program_tries_works() {
     ];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let before = yard.tree();
-    for abi in ["2", "3", "4", "6"] {
-        let out = yard.held(abi, &arguments);
-        assert_eq!(String::from_utf8_lossy(&out.stdout), "", "Landlock {abi}");
-        assert!(out.status.success(), "Landlock {abi}: {out:?}");
-        assert_eq!(yard.tree(), before, "Landlock {abi}");
+    for (abi, more) in ["2", "3", "4", "6"].into_iter().flat_map(|abi| spaces().map(move |more| (abi, more))) {
+        let out = yard.held_with(abi, more, &arguments);
+        assert_eq!(String::from_utf8_lossy(&out.stdout), "", "Landlock {abi} {more:?}");
+        assert!(out.status.success(), "Landlock {abi} {more:?}: {out:?}");
+        assert_eq!(yard.tree(), before, "Landlock {abi} {more:?}");
     }
     // Not closed in, most of it works: the program does try.
     let open = Command::new(&hostile).args(&arguments[1..]).output().unwrap();
@@ -128,7 +144,7 @@ fn a_command_gets_a_temporary_folder_of_its_own_that_goes_with_it() {
         return;
     }
     let line = "echo x > \"$TMPDIR/x\" && cat \"$TMPDIR/x\" && echo \"$TMPDIR\"; echo x > file; sleep 100 & exit 3";
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lisle"))
+    let mut child = Command::new(LISLE)
         .args(["__run", "--timeout-ms", "20000", "--output-limit", "10000", "--read-only", "--", "/bin/sh", "-c", line])
         .current_dir(&yard.root)
         .stdin(Stdio::piped())
@@ -147,4 +163,272 @@ fn a_command_gets_a_temporary_folder_of_its_own_that_goes_with_it() {
     let temp = PathBuf::from(lines.next().unwrap());
     assert!(temp.is_absolute() && !temp.exists(), "{said}");
     assert_eq!(std::fs::read_to_string(yard.file()).unwrap(), "content");
+}
+
+#[test]
+fn a_kernel_that_cannot_hold_a_command_does_not_start_it() {
+    let yard = Yard::new();
+    for profile in ["--read-only", "--workspace"] {
+        let out = Command::new(LISLE)
+            .args(["__hold", profile, "--landlock-abi", "0", "--", "/bin/sh", "-c", "echo ran"])
+            .current_dir(&yard.root)
+            .output()
+            .unwrap();
+        assert_eq!((out.status.code(), out.stdout.len()), (Some(126), 0), "{profile}");
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(said.contains("could not be closed in: Landlock"), "{said}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_gone_is_named() {
+    let yard = Yard::new();
+    let line =
+        "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" __run --timeout-ms 9000 --output-limit 100 -- /bin/true";
+    let child = Command::new("/bin/sh")
+        .args(["-c", line, LISLE])
+        .current_dir(&yard.root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let out = child.wait_with_output().unwrap();
+    let report = Report::parse(&String::from_utf8_lossy(&out.stderr)).unwrap();
+    assert_eq!(report.ended, Ended::NotStarted);
+    assert!(report.error.unwrap().contains("the working directory is gone"));
+}
+
+/// A home directory with a project in it, and what lies beside.
+struct Home {
+    _dir: tempfile::TempDir,
+    root: PathBuf,
+    work: PathBuf,
+    session: PathBuf,
+}
+
+impl Home {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for folder in ["work/src", "sibling", "session/data", "cache", ".ssh"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in ["sibling/file", ".bashrc", ".ssh/id_ed25519", "work/.envrc", "work/.env", "work/src/a"] {
+            std::fs::write(root.join(file), "content\n").unwrap();
+        }
+        Self { work: root.join("work"), session: root.join("session"), _dir: dir, root }
+    }
+
+    fn site<'a>(&'a self, cwd: &'a Path, caches: &'a [PathBuf], namespaces: Namespaces) -> Site<'a> {
+        Site { cwd, session_dir: &self.session, own_dirs: &[], caches, home: Some(&self.root), namespaces }
+    }
+
+    /// Runs a command line in the profile of its place. Temporary folders are taken out of it: the project lies in one.
+    fn run(&self, cwd: &Path, profile: Profile, line: &str) -> (String, Option<i32>) {
+        let profile = match profile {
+            Profile::Workspace(mut bounds) => {
+                bounds.writable.retain(|path| !self.root.starts_with(path));
+                Profile::Workspace(bounds)
+            }
+            other => other,
+        };
+        let command = ["/bin/bash", "--noprofile", "--norc", "-c", line].map(Into::into).to_vec();
+        let timeout = std::time::Duration::from_secs(60);
+        let call = Invocation { timeout, output_limit: 1_000_000, memory: None, profile, command };
+        let mut child = Command::new(LISLE)
+            .args(call.arguments())
+            .current_dir(cwd)
+            .env("HOME", &self.root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Kept open: its end would end the command.
+        let control = child.stdin.take();
+        let mut said = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        let code = child.wait().unwrap().code();
+        drop(control);
+        (said, code)
+    }
+
+    fn in_workspace(&self, namespaces: Namespaces, line: &str) -> (String, Option<i32>) {
+        let caches = [self.root.join("cache")];
+        self.run(&self.work, places::workspace(&self.site(&self.work, &caches, namespaces)), line)
+    }
+}
+
+/// Without namespaces, and with them where the system has them.
+fn kinds() -> Vec<Namespaces> {
+    if !lisle::sandbox::is_enforced() {
+        return Vec::new();
+    }
+    match able::spaces(Path::new(LISLE)) {
+        Namespaces::With => vec![Namespaces::Without, Namespaces::With],
+        Namespaces::Without => vec![Namespaces::Without],
+    }
+}
+
+fn git(dir: &Path, args: &[&str]) {
+    let out = Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{out:?}");
+}
+
+#[test]
+fn the_workspace_is_written_and_what_lies_outside_is_not() {
+    let home = Home::new();
+    for kind in kinds() {
+        let written = "echo x > new && mkdir -p d/e && mv new d/e/ && ln d/e/new hard && ln -s new soft && rm -r d hard soft \
+            && echo x > ../cache/x && echo x > ../session/data/x && echo x > /dev/null && cat ../sibling/file";
+        assert_eq!(home.in_workspace(kind, written), ("content\n".to_owned(), Some(0)), "{kind:?}");
+        for line in [
+            "echo x > ../new",
+            "echo x >> ../sibling/file",
+            "echo x > \"$HOME/new\"",
+            "echo x > /etc/lisle-test",
+            "truncate -s 0 ../sibling/file",
+            "rm ../sibling/file",
+            "mv ../sibling/file .",
+            "mv src ../moved",
+            "ln ../sibling/file hard && echo x >> hard",
+            "ln -s ../sibling link; echo x > link/new",
+            "ln -s ../sibling/file link2; echo x >> link2",
+            "mkdir ../made",
+            "mknod disk b 7 0",
+            "cp /bin/true ../session/true",
+            ": > /proc/self/oom_score_adj",
+            "kill -0 $PPID",
+        ] {
+            let (said, code) = home.in_workspace(kind, line);
+            assert_ne!(code, Some(0), "{kind:?} {line}: {said}");
+        }
+        if kind == Namespaces::With {
+            // Rights and times are not held by Landlock.
+            for line in ["chmod 777 ../sibling/file", "touch ../sibling/file", "touch .."] {
+                assert_ne!(home.in_workspace(kind, line).1, Some(0), "{line}");
+            }
+        }
+        assert_eq!(std::fs::read_to_string(home.root.join("sibling/file")).unwrap(), "content\n");
+        let mut left: Vec<_> = std::fs::read_dir(&home.root).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".bashrc", ".ssh", "cache", "session", "sibling", "work"]);
+        assert_eq!(std::fs::read_dir(home.root.join("sibling")).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn programs_work_in_the_workspace() {
+    let home = Home::new();
+    std::fs::write(home.work.join("Cargo.toml"), "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\n").unwrap();
+    std::fs::write(home.work.join("src/main.rs"), "fn main() { println!(\"built\"); }\n").unwrap();
+    git(&home.work, &["init", "-q"]);
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let cargo =
+        format!("TMPDIR=$HOME/cache HOME={} {} run -q --offline", std::env::var("HOME").unwrap(), env!("CARGO"));
+    for kind in kinds() {
+        let dial = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
+        for (line, says) in [
+            (
+                "git add src && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log -1 --format=%s",
+                "x",
+            ),
+            ("git checkout -q --detach && git checkout -q - && git stash list && echo done", "done"),
+            ("bash -c 'bash -c \"echo deep\"'", "deep"),
+            ("sleep 5 & kill $! && echo ended", "ended"),
+            (&dial, "connected"),
+            (&cargo, "built"),
+        ] {
+            let (said, code) = home.in_workspace(kind, line);
+            assert_eq!((said.trim(), code), (says, Some(0)), "{kind:?} {line}");
+        }
+    }
+}
+
+#[test]
+fn what_configures_or_runs_code_is_read_only_where_namespaces_are() {
+    let home = Home::new();
+    git(&home.work, &["init", "-q"]);
+    if !kinds().contains(&Namespaces::With) {
+        return;
+    }
+    let before = std::fs::read(home.work.join(".git/config")).unwrap();
+    for line in [
+        "echo x > .git/hooks/pre-commit",
+        "rm -r .git/hooks",
+        "mv .git/hooks .git/old",
+        "mv .git .old",
+        "rm -rf .git/config",
+        "git config core.fsmonitor ./x",
+        "git config core.hooksPath /x",
+        "echo x >> .git/config",
+        "chmod 777 .git/config",
+        "echo x >> .envrc",
+        "rm .envrc",
+        "mv src/a .envrc",
+        "umount .envrc",
+        "mount -o remount,rw .envrc",
+        "unshare -Urm sh -c 'umount .envrc; echo x >> .envrc'",
+    ] {
+        let (said, code) = home.in_workspace(Namespaces::With, line);
+        assert_ne!(code, Some(0), "{line}: {said}");
+    }
+    assert_eq!(std::fs::read(home.work.join(".git/config")).unwrap(), before);
+    assert_eq!(std::fs::read_to_string(home.work.join(".envrc")).unwrap(), "content\n");
+    assert!(!home.work.join(".git/hooks/pre-commit").exists());
+    // The terminals of the user are not there, and one of its own works.
+    let (said, _) = home.in_workspace(Namespaces::With, "ls /dev/pts");
+    assert_eq!(said, "ptmx\n");
+}
+
+#[test]
+fn a_worktree_writes_its_repository_and_neither_hooks_nor_configuration() {
+    let home = Home::new();
+    let main = home.root.join("sibling");
+    git(&main, &["init", "-q"]);
+    git(&main, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    std::fs::remove_dir_all(&home.work).unwrap();
+    git(&main, &["worktree", "add", "-q", "../work"]);
+    for kind in kinds() {
+        let commit =
+            "echo $RANDOM > f && git add f && git -c user.name=a -c user.email=a@b commit -q -m more && echo done";
+        assert_eq!(home.in_workspace(kind, commit), ("done\n".to_owned(), Some(0)), "{kind:?}");
+        assert_ne!(home.in_workspace(kind, "echo x > ../sibling/new").1, Some(0));
+        if kind == Namespaces::With {
+            for line in ["echo x > ../sibling/.git/hooks/pre-commit", "git config a.b c", "echo x > .git"] {
+                assert_ne!(home.in_workspace(kind, line).1, Some(0), "{line}");
+            }
+        }
+    }
+    // A pointer that nothing points back at opens nothing.
+    let victim = home.root.join("cache2/.git");
+    std::fs::create_dir_all(victim.parent().unwrap()).unwrap();
+    git(victim.parent().unwrap(), &["init", "-q"]);
+    std::fs::write(home.work.join(".git"), format!("gitdir: {}\n", victim.display())).unwrap();
+    for kind in kinds() {
+        assert_ne!(home.in_workspace(kind, "echo x > ../cache2/.git/HEAD").1, Some(0), "{kind:?}");
+    }
+}
+
+#[test]
+fn secrets_are_empty_for_what_only_reads_where_namespaces_are() {
+    let home = Home::new();
+    if !kinds().contains(&Namespaces::With) {
+        return;
+    }
+    let profile = || places::read_only(&home.site(&home.work, &[], Namespaces::With));
+    let (said, code) = home.run(&home.work, profile(), "cat .env ../.ssh/* ; ls -A ../.ssh; cat .envrc src/a");
+    assert_eq!(code, Some(0));
+    assert_eq!(said, "cat: '../.ssh/*': No such file or directory\ncontent\n");
+    // The environment of others, and their view, stay closed.
+    let line = format!("cat /proc/{0}/environ /proc/{0}/root{1}/.env", std::process::id(), home.work.display());
+    let (said, code) = home.run(&home.work, profile(), &line);
+    assert!(code != Some(0) && !said.contains("content"), "{said}");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use lisle::domain::ids::CallId;
+use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Outcome;
 use lisle::sandbox::{Ended, Invocation, Report};
 use lisle::tools::registry::Registry;
@@ -21,6 +22,7 @@ struct Bench {
     _dir: tempfile::TempDir,
     cwd: PathBuf,
     place: Place,
+    sandbox: Sandbox,
     stop: CancellationToken,
 }
 
@@ -35,9 +37,10 @@ impl Bench {
             session_dir: root.join("session"),
             own_dirs: vec![],
             runner: LISLE.into(),
+            allowances: Arc::default(),
             window: 200_000,
         };
-        Self { _dir: dir, cwd, place, stop: CancellationToken::new() }
+        Self { _dir: dir, cwd, place, sandbox: Sandbox::None, stop: CancellationToken::new() }
     }
 
     /// Runs a call; `shown` gets each message for the screen.
@@ -48,7 +51,7 @@ impl Bench {
         let facts = bash.inspect(&input, &self.place, &seen).unwrap();
         let (progress, mut messages) = tokio::sync::mpsc::channel(8);
         let with = Run {
-            sandbox: lisle::domain::permission::Sandbox::None,
+            sandbox: self.sandbox,
             place: self.place.clone(),
             facts,
             seen,
@@ -77,7 +80,10 @@ impl Bench {
 fn parent(command: &str, timeout: Duration, output_limit: u64) -> Child {
     let command = vec!["/bin/bash".into(), "--noprofile".into(), "--norc".into(), "-c".into(), command.into()];
     Command::new(LISLE)
-        .args(Invocation { timeout, output_limit, profile: lisle::sandbox::Profile::Open, command }.arguments())
+        .args(
+            Invocation { timeout, output_limit, memory: None, profile: lisle::sandbox::Profile::Open, command }
+                .arguments(),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -357,4 +363,76 @@ fn wrong_arguments_are_told() {
         assert_eq!((report.ended, done.status.code()), (Ended::NotStarted, Some(127)));
         assert!(report.error.is_some());
     }
+}
+
+/// A bench whose commands run in this sandbox; `None` where the system cannot hold commands.
+fn held(sandbox: Sandbox) -> Option<Bench> {
+    let mut bench = Bench::new();
+    bench.sandbox = sandbox;
+    lisle::sandbox::is_enforced().then_some(bench)
+}
+
+#[test]
+fn a_refusal_of_the_sandbox_is_told_with_the_way_out() {
+    for (sandbox, command, name) in [
+        (Sandbox::Workspace, "echo x > /etc/lisle-test", "workspace sandbox"),
+        (Sandbox::Workspace, "touch /usr/lisle-test; exit 7", "workspace sandbox"),
+        (Sandbox::ReadOnly, "echo x > file", "read-only sandbox"),
+    ] {
+        let Some(bench) = held(sandbox) else { return };
+        let outcome = bench.run(command);
+        assert!(outcome.failed && outcome.text.contains(name), "{}", outcome.text);
+        assert!(outcome.text.contains("`outside: true`") && !bench.cwd.join("file").exists(), "{}", outcome.text);
+    }
+    let bench = held(Sandbox::Workspace).unwrap();
+    for command in ["echo x > file && cat file", "false", "ls /no/such"] {
+        let outcome = bench.run(command);
+        assert!(!outcome.text.contains("sandbox"), "{}", outcome.text);
+    }
+    assert_eq!(std::fs::read_to_string(bench.cwd.join("file")).unwrap(), "x\n");
+}
+
+#[test]
+fn what_came_to_configure_or_run_code_is_told() {
+    let Some(bench) = held(Sandbox::Workspace) else { return };
+    let quiet = bench.run("mkdir src && echo x > src/a");
+    assert!(!quiet.text.contains("configures or runs code"), "{}", quiet.text);
+    let told = bench.run("mkdir -p .github/workflows && echo x > .github/workflows/ci.yml && echo y > .envrc");
+    assert!(!told.failed, "{}", told.text);
+    for line in ["configures or runs code", "- .envrc is new", "- .github/workflows/ci.yml is new"] {
+        assert!(told.text.contains(line), "{}", told.text);
+    }
+    // Where it is there already it is read-only, or what it held is kept.
+    let again = bench.run("echo z > .envrc");
+    if again.failed {
+        assert!(again.text.contains("workspace sandbox"), "{}", again.text);
+    } else {
+        let kept = bench.place.session_dir.join("data/protected/1-.envrc");
+        assert!(again.text.contains(&format!("what it held before is in {}", kept.display())), "{}", again.text);
+        assert_eq!(std::fs::read_to_string(kept).unwrap(), "y\n");
+    }
+}
+
+#[test]
+fn to_run_outside_is_a_fact_of_the_call() {
+    let bench = Bench::new();
+    let bash = Registry::standard().find("bash").unwrap();
+    let facts = |input: Value| bash.inspect(&input, &bench.place, &Seen::default());
+    let outside = |input| facts(input).unwrap().touches.contains(&lisle::domain::tool::Touch::Outside);
+    assert!(outside(json!({"command": "make", "outside": true})));
+    assert!(!outside(json!({"command": "make", "outside": false})) && !outside(json!({"command": "make"})));
+    assert!(facts(json!({"command": "make", "outside": "yes"})).is_err());
+}
+
+#[test]
+fn a_limit_of_memory_holds_each_process() {
+    if cfg!(not(target_os = "linux")) {
+        return;
+    }
+    let mut bench = Bench::new();
+    bench.place.allowances =
+        Arc::new(lisle::sandbox::Allowances { memory: Some(128 << 20), ..lisle::sandbox::Allowances::default() });
+    assert!(!bench.run("head -c 1000 /dev/zero | tail -c 10 | wc -c").failed);
+    let outcome = bench.run("head -c 400000000 /dev/zero | tail -c 400000000 | wc -c");
+    assert!(!outcome.text.starts_with("400000000"), "{}", outcome.text);
 }

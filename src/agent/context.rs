@@ -3,7 +3,7 @@
 //! Every tool call has exactly one result, whatever the file holds, because providers refuse a conversation otherwise.
 
 use crate::domain::ids::CallId;
-use crate::domain::message::{Body, InfoKind, Message};
+use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::permission::Authority;
 use crate::domain::tool::ToolCall;
 use crate::provider::{Call, CallResult, Item, Reply};
@@ -48,6 +48,12 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
                 );
             }
             Body::Info(info) if info.kind == InfoKind::Interrupted => out.interrupted = true,
+            Body::Info(info) if info.kind == InfoKind::Restored => out.restored.push(info.text.clone()),
+            // What was said before it is told in its own words.
+            Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) => {
+                out = Builder::default();
+                out.user(carried);
+            }
             Body::Info(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_) => {}
         }
     }
@@ -84,13 +90,19 @@ struct Builder {
     results: Vec<CallResult>,
     seen: HashMap<CallId, u32>,
     interrupted: bool,
+    restored: Vec<String>,
 }
 
 impl Builder {
     fn user(&mut self, text: &str) {
         self.close();
-        let text = if self.interrupted { format!("{STOPPED_HINT}\n\n{text}") } else { text.to_owned() };
-        self.interrupted = false;
+        let mut text = text.to_owned();
+        for told in self.restored.drain(..).rev() {
+            text = format!("[The user restored files. {told} Read a file again before you rely on it.]\n\n{text}");
+        }
+        if std::mem::take(&mut self.interrupted) {
+            text = format!("{STOPPED_HINT}\n\n{text}");
+        }
         self.items.push(Item::User(text));
     }
 
@@ -128,7 +140,7 @@ impl Builder {
 mod tests {
     use super::*;
     use crate::domain::ids::{At, MessageId};
-    use crate::domain::message::{AssistantText, Info, UserText};
+    use crate::domain::message::{AssistantText, UserText};
     use crate::domain::notice::Level;
     use crate::domain::permission::{Decision, Mode, Sandbox};
     use crate::domain::tool::{ToolFigures, ToolStatus};
@@ -157,7 +169,7 @@ mod tests {
         })))
     }
     fn stopped() -> Message {
-        row(Body::Info(Info { text: "Stopped".into(), level: Level::Info, kind: InfoKind::Interrupted }))
+        row(Body::Info(Info { text: "Stopped".into(), level: Level::Info, kind: InfoKind::Interrupted, carried: None }))
     }
 
     #[test]
@@ -194,6 +206,29 @@ mod tests {
         let items = items(&rows);
         assert!(matches!(&items[1], Item::Assistant(reply) if reply.text == "I wo"));
         assert!(matches!(&items[2], Item::User(text) if text.starts_with(STOPPED_HINT)));
+    }
+
+    #[test]
+    fn restored_files_are_told_with_the_next_message() {
+        let undid =
+            Info { text: "Undid 1 file: a.rs.".into(), level: Level::Info, kind: InfoKind::Restored, carried: None };
+        let rows = [user("hi"), said("done", false), row(Body::Info(undid)), user("go on"), user("and")];
+        let items = items(&rows);
+        let Item::User(text) = &items[2] else { panic!("{items:?}") };
+        assert!(text.contains("Undid 1 file: a.rs.") && text.ends_with("go on"), "{text}");
+        assert_eq!(items[3], Item::User("and".into()), "once is enough");
+    }
+
+    #[test]
+    fn a_compaction_begins_anew_with_what_it_carries() {
+        let compacted = |carried: Option<&str>| {
+            let (text, carried) = ("Compacted".to_owned(), carried.map(str::to_owned));
+            row(Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
+        };
+        let rows = [user("hi"), tool("a", Some("1")), compacted(Some("what was")), user("more")];
+        assert_eq!(items(&rows), [Item::User("what was".into()), Item::User("more".into())]);
+        let theirs = [user("hi"), compacted(None), user("more")];
+        assert_eq!(items(&theirs).len(), 2, "one without words cuts nothing off");
     }
 
     #[test]

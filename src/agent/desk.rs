@@ -4,22 +4,24 @@
 
 use super::connections::Connections;
 use super::labels::AutoLabels;
-use super::lane::{Lane, ToLane};
+use super::lane::{Lane, ToLane, UndoAsk};
 use super::link::{self, EngineEnd, Link};
 use super::machine::Automatic;
 use super::outbox::Outbox;
+use super::rules::RuleBook;
 use super::search::Searching;
 use super::whole::{Out, Whole};
 use crate::domain::contract::{Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
+use crate::domain::undo::UndoAim;
 use crate::domain::{Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
 use crate::store::Store;
 use crate::tools::registry::Registry;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// What the engine is made of. `runtime` and `cli` put it together from the configuration.
 pub struct Setup {
@@ -29,6 +31,8 @@ pub struct Setup {
     pub connections: Connections,
     /// The tools.
     pub tools: Registry,
+    /// The files of rules.
+    pub rules: Arc<dyn RuleBook>,
     /// Settings that the engine goes by.
     pub settings: Settings,
     /// Called when the user chose a connection, so that it is the default next time.
@@ -56,10 +60,14 @@ pub struct Settings {
     pub own_dirs: Vec<PathBuf>,
     /// The own binary, which starts commands.
     pub runner: PathBuf,
+    /// What the user's settings allow commands.
+    pub allowances: Arc<crate::sandbox::Allowances>,
     /// What holds commands back beside the modes, in words.
     pub sandbox: String,
     /// What becomes of sessions by itself.
     pub inbox: Inbox,
+    /// What is kept so that changes of files can be undone.
+    pub undo: super::undo::UndoSettings,
 }
 
 /// What becomes of sessions by itself, and where worktrees are made.
@@ -244,6 +252,9 @@ impl Desk {
                 }
                 Command::Leave { session } => self.to_lane_of(&session, ToLane::Leave).await,
                 Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
+                Command::Rules { session } => self.to(&session, ToLane::Rules).await,
+                Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(rule, scope)).await,
+                Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Remember { text } => self.remember(text),
                 // What follows is done beside the other commands: it may take a while.
@@ -266,9 +277,29 @@ impl Desk {
                 Command::Branch { session, at } => {
                     tokio::spawn(whole.branch(self.shared.meant(&session), at, false));
                 }
-                Command::Rewind { session, at } => {
-                    tokio::spawn(whole.branch(self.shared.meant(&session), Some(at), true));
+                Command::Rewind { session, at, files } => {
+                    let mut restored = None;
+                    if let Some(also) = files {
+                        let (done, wait) = oneshot::channel();
+                        restored = Some(wait);
+                        self.to(&session, ToLane::Stop).await;
+                        let aim = UndoAim::Since(at.clone());
+                        self.to(&session, ToLane::Undo(UndoAsk::Restore { aim, also, done: Some(done) })).await;
+                    }
+                    let session = self.shared.meant(&session);
+                    tokio::spawn(async move {
+                        if let Some(restored) = restored {
+                            // A lane that ended restores nothing, and has told so.
+                            let _ = restored.await;
+                        }
+                        whole.branch(session, Some(at), true).await;
+                    });
                 }
+                Command::PlanUndo { session, aim } => self.to(&session, ToLane::Undo(UndoAsk::Plan(aim))).await,
+                Command::Undo { session, aim, also } => {
+                    self.to(&session, ToLane::Undo(UndoAsk::Restore { aim, also, done: None })).await;
+                }
+                Command::FilesChanged { session } => self.to(&session, ToLane::Undo(UndoAsk::Changes)).await,
                 Command::Clear { session } => self.to(&session, ToLane::Clear).await,
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));
@@ -327,8 +358,7 @@ impl Desk {
             id = self.shared.setup.store.fresh_id(now);
         }
         let settings = &self.shared.setup.settings;
-        let loosest = if self.shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute };
-        let mode = new.mode.unwrap_or(settings.mode).stricter(loosest);
+        let mode = new.mode.unwrap_or(settings.mode).stricter(super::lane::loosest(&self.shared));
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));

@@ -2,25 +2,33 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `face` what is shown, `follow` what others write.
+//! machine and its files, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! write.
 
 mod acts;
 mod face;
 mod follow;
 mod keep;
+mod law;
+mod plan;
+mod undo;
 
 use super::desk::Shared;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
 use super::queue::Queue;
+use super::rules::Book;
 use super::step::{Input, RunNo, Safety, Step};
+use super::undo::Keeper;
 use super::work::{Site, Works};
 use super::worktree;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{Event, SessionId, SessionMeta};
@@ -77,6 +85,18 @@ pub(super) enum ToLane {
     Flush {
         done: oneshot::Sender<()>,
     },
+    /// Undo, and what it would do.
+    Undo(UndoAsk),
+    /// Something for the faces that took its time.
+    Tell(Event),
+    /// The rules in force are wanted.
+    Rules,
+    /// This rule is no longer wanted.
+    Forget(Rule, RuleScope),
+    /// The user trusts this.
+    Trust(Box<TrustRequest>),
+    /// The files of rules were changed by us.
+    Law,
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
@@ -107,6 +127,8 @@ pub(super) enum Yielded {
 
 /// Where the answer to [`ToLane::Yield`] goes.
 pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
+
+pub(super) use undo::UndoAsk;
 
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;
@@ -142,8 +164,14 @@ pub(super) struct Lane {
     /// All messages go out as soon as the turn is over.
     clearing: bool,
     following: Option<follow::Following>,
+    /// Keeps what calls change.
+    keeper: Arc<Keeper>,
+    /// What is restored as soon as nothing runs.
+    restoring: Vec<undo::Restore>,
     /// The number of the last task that followed the files.
     looks: u64,
+    /// What the files of rules came to the last time.
+    book: Option<Arc<Book>>,
 }
 
 impl Lane {
@@ -159,6 +187,7 @@ impl Lane {
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
         let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
+        let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
         let mut lane = Self {
             shared,
             me,
@@ -176,7 +205,10 @@ impl Lane {
             yielding: Vec::new(),
             clearing: false,
             following: None,
+            keeper: Arc::new(keeper),
+            restoring: Vec::new(),
             looks: 0,
+            book: None,
         };
         lane.automatic();
         lane
@@ -215,6 +247,12 @@ impl Lane {
                     self.flush().await;
                     let _ = done.send(());
                 }
+                Some(ToLane::Undo(ask)) => self.undo(ask).await,
+                Some(ToLane::Tell(event)) => self.out.send(event).await,
+                Some(ToLane::Rules) => self.show_rules().await,
+                Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
+                Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
+                Some(ToLane::Law) => self.refresh_law().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
@@ -228,6 +266,7 @@ impl Lane {
 
     /// Stops, waits for the processes, and closes the files.
     async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
+        self.keeper.end_all();
         self.input(Input::Shutdown).await;
         while !self.machine.is_quiet() {
             match from.recv().await {
@@ -259,9 +298,21 @@ impl Lane {
     }
 
     async fn input(&mut self, input: Input) {
+        if law::needs_law(&input) {
+            self.refresh_law().await;
+        }
+        self.feed(input).await;
+    }
+
+    async fn feed(&mut self, input: Input) {
         let steps = self.machine.step(now(), input);
         for step in steps {
             self.perform(step).await;
+        }
+        while self.machine.has_due() {
+            for step in self.machine.step(now(), Input::CarryOut) {
+                self.perform(step).await;
+            }
         }
     }
 
@@ -292,6 +343,7 @@ impl Lane {
                 }
             }
             Step::KeepMeta(safety) => self.keep_meta(safety).await,
+            Step::KeepPlan(path, text) => self.keep_plan(path, text).await,
             Step::Turn(on) => {
                 if let Some(writer) = self.writer().await {
                     let kept = writer.turn(on).await;
@@ -327,6 +379,8 @@ impl Lane {
                     let _ = me.send(ToLane::Input(Input::RetryNow(run))).await;
                 });
             }
+            Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
+            Step::Trust(request) => self.trust(*request).await,
             Step::RedeliverAt(at) => {
                 let me = self.me.clone();
                 tokio::spawn(async move {
@@ -384,10 +438,16 @@ impl Lane {
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta.id),
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
+                allowances: Arc::clone(&settings.allowances),
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),
             lane: self.me.clone(),
+            undo: (
+                self.keeper.clone(),
+                self.shared.setup.store.checkpoints(&self.machine.meta.id),
+                self.turn_message(),
+            ),
         }
     }
 }
@@ -406,9 +466,9 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
     }
 }
 
-/// What another program made is not trusted with Execute.
-fn loosest(shared: &Shared) -> Mode {
-    if shared.setup.store.is_foreign() { Mode::Ask } else { Mode::Execute }
+/// What another program made has no Execute before the user trusts it.
+pub(super) fn loosest(shared: &Shared) -> Mode {
+    if shared.setup.rules.trusts_workspace() { Mode::Execute } else { Mode::Ask }
 }
 
 /// The tools on offer, each with whether it only reads.

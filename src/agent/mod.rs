@@ -7,6 +7,7 @@
 //! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
+pub mod compact;
 pub mod connections;
 pub mod context;
 pub mod desk;
@@ -18,10 +19,12 @@ pub mod machine;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+pub mod rules;
 mod search;
 pub mod step;
 #[cfg(test)]
 mod tests;
+pub mod undo;
 mod whole;
 mod work;
 pub mod worktree;
@@ -29,3 +32,5 @@ pub mod worktree;
 pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
+pub use rules::{Book, RuleBook};
+pub use undo::UndoSettings;

@@ -4,11 +4,15 @@ use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::inbox::Change;
 use crate::domain::message::Message;
-use crate::domain::permission::Sandbox;
+use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::{CallFacts, Outcome};
 use crate::domain::usage::RequestUsage;
+use crate::permit;
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
 use crate::tools::RunError;
+use std::path::PathBuf;
 
 /// Number of a run of work. Stopping a turn begins a new number, so whatever the old work still reports is ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,8 +39,18 @@ pub enum Input {
     Ran(RunNo, CallId, Result<Outcome, RunError>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
+    /// What the file of the plan that waits holds now.
+    PlanFile(PlanFile),
+    /// What was kept for it is on disk: the approved plan is carried out.
+    CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// Files were restored; this is what the transcript and the model are told.
+    Restored(String),
+    /// These are the rules of the files from now on.
+    Law(Box<Law>),
+    /// The user takes an answer of this session back.
+    Forget(Rule),
     /// Somebody looks at the session.
     Look,
     /// The time has come at which what a death left in the queue is sent.
@@ -45,6 +59,26 @@ pub enum Input {
     Hold(String),
     /// The program ends: stop, and keep the queue.
     Shutdown,
+}
+
+/// What a plan's file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanFile {
+    /// This text.
+    Text(String),
+    /// There is none.
+    Gone,
+}
+
+/// What the files of rules come to for a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Law {
+    /// The rules of the files.
+    pub rules: permit::Rules,
+    /// The loosest mode that the workspace may have.
+    pub loosest: Mode,
+    /// What is not trusted, and so only makes things stricter.
+    pub untrusted: Vec<TrustRequest>,
 }
 
 /// How safe a write must be before the next step.
@@ -71,6 +105,8 @@ pub enum Step {
     KeepQueue(Vec<Queued>),
     /// Keep the properties: at once when a person changed them, else soon.
     KeepMeta(Safety),
+    /// Write a plan's file.
+    KeepPlan(PathBuf, String),
     /// Keep that a turn runs, or that it ended.
     Turn(bool),
     /// Tell the faces.
@@ -87,4 +123,8 @@ pub enum Step {
     RetryIn(RunNo, u64),
     /// Report [`Input::Redeliver`] at this time.
     RedeliverAt(At),
+    /// Write rules that hold beyond the session, then report what holds now.
+    KeepRules(RuleScope, Vec<Rule>),
+    /// Remember that this is trusted, then report what holds now.
+    Trust(Box<TrustRequest>),
 }

@@ -7,6 +7,8 @@ use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
 use crate::domain::inbox::Change;
 use crate::domain::message::{Body, Message, UserText};
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::{At, Command, ConnectionName, Event, MessageId, Mode, Notice, SessionId, SessionMeta};
 use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};
@@ -29,6 +31,29 @@ struct Engine {
 
 fn store(home: &Path) -> Store {
     Store::open(Options::new(home.join("data/workspaces/w"), home.join("state"))).unwrap()
+}
+
+/// No files of rules.
+struct NoFiles {
+    foreign: bool,
+}
+
+impl super::RuleBook for NoFiles {
+    fn read(&self, cwd: &std::path::Path) -> Arc<super::Book> {
+        Arc::new(super::Book { here: vec![cwd.to_owned()], trusted: !self.foreign, ..super::Book::default() })
+    }
+    fn add(&self, _: RuleScope, _: &std::path::Path, _: &[Rule]) -> Result<(), String> {
+        Err("there are no files".to_owned())
+    }
+    fn remove(&self, _: RuleScope, _: &std::path::Path, _: &Rule) -> Result<(), String> {
+        Err("there are no files".to_owned())
+    }
+    fn trust(&self, _: &TrustRequest) -> Result<(), String> {
+        Err("there are no files".to_owned())
+    }
+    fn trusts_workspace(&self) -> bool {
+        !self.foreign
+    }
 }
 
 impl Engine {
@@ -59,8 +84,10 @@ impl Engine {
             steer_by_default: false,
             own_dirs: vec![],
             runner: "lisle".into(),
+            allowances: Arc::default(),
             sandbox: String::new(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
         let store = store(home);
@@ -68,6 +95,7 @@ impl Engine {
             store: store.clone(),
             connections,
             tools: Registry::standard(),
+            rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,
             chosen: Box::new(|_| {}),
         };

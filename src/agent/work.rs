@@ -2,9 +2,12 @@
 
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
+use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::CallFacts;
+use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
+use crate::store::checkpoints::Checkpoints;
 use crate::tools::seen::Seen;
 use crate::tools::{Place, Run, Tool};
 use futures_util::StreamExt;
@@ -29,6 +32,8 @@ pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
     pub(super) lane: mpsc::Sender<ToLane>,
+    /// Who keeps what a call changes, where, and the message that the turn began with.
+    pub(super) undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
 }
 
 impl Works {
@@ -75,7 +80,7 @@ impl Works {
 
     /// Gathers the facts of a call off the async threads.
     pub(super) fn inspect(&mut self, run: RunNo, call: Call, tool: Result<Arc<dyn Tool>, String>, site: Site) {
-        let Site { place, seen, lane } = site;
+        let Site { place, seen, lane, .. } = site;
         self.of(run).tasks.spawn(async move {
             let id = call.id.clone();
             let found = match tool {
@@ -97,7 +102,16 @@ impl Works {
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
     ) {
-        let Site { place, seen, lane } = site;
+        let Site { place, seen, lane, undo: (keeper, checkpoints, turn) } = site;
+        let about = About {
+            checkpoints,
+            call: call.id.clone(),
+            turn,
+            at: super::lane::now(),
+            facts: facts.clone(),
+            sandbox,
+            cwd: place.cwd.clone(),
+        };
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
         let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop: one.stop.child_token(), progress };
@@ -112,13 +126,25 @@ impl Works {
         });
         one.tasks.spawn(async move {
             let id = call.id.clone();
+            let kept = keeper.begin(about).await;
+            if let Some(text) = keeper.news() {
+                let notice = Notice::new(Level::Warning, text)
+                    .hint("what calls change cannot be taken back until there is room");
+                let _ = lane.send(ToLane::Tell(Event::Notice(notice))).await;
+            }
             // A task of its own, so that a defect in a tool ends the call and not the session.
-            let ended = match tokio::spawn(tool.run(call.input, with)).await {
+            let mut ended = match tokio::spawn(tool.run(call.input, with)).await {
                 Ok(ended) => ended,
                 Err(error) => {
                     Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
                 }
             };
+            if let Some(kept) = kept {
+                let gaps = keeper.end(kept).await;
+                if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
+                    outcome.figures.undo_incomplete = Some(gaps.join(" "));
+                }
+            }
             let _ = lane.send(ToLane::Input(Input::Ran(run, id, ended))).await;
         });
     }

@@ -4,6 +4,7 @@ use super::state::fuzzy;
 use crate::domain::nearest::nearest;
 use crate::keymap::action::{
     Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
+    UndoAction,
 };
 
 macro_rules! commands {
@@ -57,12 +58,17 @@ commands! {
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
     Parent "parent" "" "to the session that this one is a branch of" SessionAction::Parent;
     Rewind "rewind" "" "go back to an earlier message" SessionAction::Rewind;
+    Undo "undo" "" "undo what the last turn changed in files" UndoAction::Files;
+    Redo "redo" "" "redo what was undone in files" UndoAction::Redo;
+    Diff "diff" "" "what this session changed in files" UndoAction::Changes;
     Clear "clear" "" "take all messages out of this session" SessionAction::Clear;
     Delete "delete" "[--now]" "move this session to the trash" SessionAction::Delete;
     Trash "trash" "" "what was deleted, and take it back" SessionAction::Trash;
     Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
     Health "health" "[repair]" "look at this session's files" SessionAction::Health;
     Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
+    Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
+    Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
@@ -70,6 +76,7 @@ commands! {
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
     Ask "ask" "" "go to Ask to Edit: changes ask" ModeAction::Ask;
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
+    Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Queue "queue" "" "take a queued message back" ComposerAction::Queue;

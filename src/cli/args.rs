@@ -83,6 +83,10 @@ pub enum Command {
     /// What commands an agent may run.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
+    /// Look at what lisle can use here, and say what to do where something is missing.
+    ///
+    /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
+    Doctor(Doctor),
     /// The labels that sessions of this workspace can have.
     #[command(subcommand)]
     Labels(LabelsCommand),
@@ -369,6 +373,14 @@ pub struct Verify {
     /// Also repair what can be; a copy of what is changed is kept.
     #[arg(long)]
     pub repair: bool,
+    /// As a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle doctor`.
+#[derive(Debug, ClapArgs)]
+pub struct Doctor {
     /// As a JSON array.
     #[arg(long)]
     pub json: bool,

@@ -51,6 +51,7 @@ fn line(out: &mut String, entry: &Entry) {
             let held = match decision.sandbox {
                 Sandbox::None => "-",
                 Sandbox::ReadOnly => "read-only",
+                Sandbox::Workspace => "workspace",
             };
             let who = sanitise::clean_line(&decision.authority.in_words()).into_owned();
             let _ = writeln!(out, "  {:<7}  {held:<9}  {tool} {subject}  (by {who})", decision.mode.word());

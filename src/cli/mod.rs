@@ -5,6 +5,7 @@ pub mod args;
 mod audit;
 mod change;
 mod definitions;
+mod doctor;
 mod headless;
 mod output;
 mod permissions;
@@ -94,6 +95,7 @@ async fn start(args: Args) -> Exit {
             complain_of(&ground);
             permissions::run(&ground, command)
         }
+        Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {
             complain_of(&ground);
             definitions::labels(&ground, command)

@@ -4,11 +4,12 @@
 use super::Exit;
 use super::args::{Check, Held, PermissionsCommand};
 use super::output::{complain, say};
+use crate::agent::rules::RuleBook;
 use crate::domain::permission::Mode;
 use crate::domain::sanitise;
 use crate::domain::tool::{CallFacts, Touch};
 use crate::permit::shell::{self, Hold};
-use crate::permit::{self, Policy, Verdict};
+use crate::permit::{self, Policy, Rules, Verdict};
 use crate::runtime::setup::Ground;
 use crate::sandbox;
 use crate::tools::bash::Bash;
@@ -16,6 +17,7 @@ use crate::tools::seen::Seen;
 use crate::tools::{Place, Tool};
 use serde_json::json;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Runs `lisle permissions`.
 pub(super) fn run(ground: &Ground, command: PermissionsCommand) -> Exit {
@@ -28,6 +30,7 @@ pub(super) fn run(ground: &Ground, command: PermissionsCommand) -> Exit {
 struct Checker {
     policy: Policy,
     mode: Mode,
+    rules: Rules,
     place: Place,
 }
 
@@ -63,15 +66,19 @@ impl Checker {
             Some(held) => held == Held::Enforced,
             None => sandbox::is_enforced(),
         };
+        let law = ground.rules().read(ground.cwd()).law();
+        let mode = ground.wanted.mode.unwrap_or(ground.settings.permissions.mode);
         Self {
             policy: ground.policy(enforced),
-            mode: ground.wanted.mode.unwrap_or(ground.settings.permissions.mode),
+            mode: mode.stricter(law.loosest),
+            rules: law.rules,
             place: Place {
-                cwd: ground.cwd.clone(),
+                cwd: ground.cwd().to_owned(),
                 // There is no session; nothing is in its folder.
                 session_dir: ground.paths.data.join("no-session"),
                 own_dirs: ground.paths.own_dirs(),
-                runner: ground.runner.clone(),
+                runner: ground.runner().to_owned(),
+                allowances: Arc::new(ground.allowances()),
                 window: 0,
             },
         }
@@ -133,7 +140,7 @@ impl Checker {
             Err(why) => return (Word::Deny, vec![why]),
         };
         let mut reasons = Vec::new();
-        let word = match permit::decide(self.policy, self.mode, &[], &facts, false) {
+        let word = match permit::decide(self.policy, self.mode, &self.rules, &facts, false) {
             Verdict::Allow(_) => Word::Allow,
             Verdict::Ask(question) => {
                 reasons.extend(question.reasons);
@@ -141,7 +148,7 @@ impl Checker {
                 Word::Ask
             }
             Verdict::Deny(why) => {
-                reasons.push(why);
+                reasons.push(why.reason);
                 Word::Deny
             }
         };

@@ -71,6 +71,8 @@ struct Vendor {
     base_url: &'static str,
     /// Used when none is chosen; empty when the server has to be asked.
     default_model: &'static str,
+    /// For titles and summaries; empty for none of its own.
+    small_model: &'static str,
 }
 
 const VENDORS: &[Vendor] = &[
@@ -80,7 +82,8 @@ const VENDORS: &[Vendor] = &[
         variable: "ANTHROPIC_API_KEY",
         host: "api.anthropic.com",
         base_url: "https://api.anthropic.com",
-        default_model: "",
+        default_model: "claude-sonnet-5-5",
+        small_model: "claude-haiku-5-5",
     },
     Vendor {
         name: "openai",
@@ -89,6 +92,7 @@ const VENDORS: &[Vendor] = &[
         host: "api.openai.com",
         base_url: "https://api.openai.com/v1",
         default_model: "gpt-5-mini",
+        small_model: "",
     },
     Vendor {
         name: "gemini",
@@ -96,7 +100,8 @@ const VENDORS: &[Vendor] = &[
         variable: "GEMINI_API_KEY",
         host: "generativelanguage.googleapis.com",
         base_url: "https://generativelanguage.googleapis.com",
-        default_model: "",
+        default_model: "gemini-flash-latest",
+        small_model: "",
     },
     Vendor {
         name: "openrouter",
@@ -105,6 +110,7 @@ const VENDORS: &[Vendor] = &[
         host: "openrouter.ai",
         base_url: "https://openrouter.ai/api/v1",
         default_model: "openrouter/auto",
+        small_model: "",
     },
 ];
 
@@ -242,12 +248,12 @@ fn from_environment(
         provider: vendor.provider,
         base_url: Some(vendor.base_url.to_owned()),
         default_model: model.map(str::to_owned),
+        small_model: Some(vendor.small_model).filter(|model| !model.is_empty()).map(str::to_owned),
         models: model.into_iter().map(str::to_owned).collect(),
         ..Connection::default()
     };
-    let missing = no_wire(&connection);
     let origin = Origin::Environment(vendor.variable);
-    Some(Usable { name, connection, key: Some(key), origin, missing, offered: true })
+    Some(Usable { name, connection, key: Some(key), origin, missing: None, offered: true })
 }
 
 /// A connection of config.toml with its key, or why it has none.
@@ -261,12 +267,17 @@ fn configured(
     let vendor = VENDORS.iter().find(|vendor| vendor.provider == connection.provider);
     if connection.base_url.is_none() {
         connection.base_url = vendor.map(|vendor| vendor.base_url.to_owned());
+        // The vendor's own host has the vendor's own models; who names one of them names the one to begin with.
+        if let Some(vendor) = vendor.filter(|vendor| vendor.provider == ProviderKind::Anthropic) {
+            let first = connection.models.first().cloned().unwrap_or_else(|| vendor.default_model.to_owned());
+            connection.default_model.get_or_insert(first);
+            connection.small_model.get_or_insert_with(|| vendor.small_model.to_owned());
+        }
     }
-    let (key, no_key) = match keys.key(name) {
+    let (key, missing) = match keys.key(name) {
         Some(key) => (Some(key.clone()), None),
         None => key_of_environment(name, &connection, env),
     };
-    let missing = no_wire(&connection).or(no_key);
     Usable { name: name.clone(), connection, key, origin: Origin::Settings, missing, offered: false }
 }
 
@@ -314,15 +325,17 @@ fn is_own_host(vendor: &Vendor, base_url: &str) -> bool {
     })
 }
 
-/// Why this version cannot speak to it.
-fn no_wire(connection: &Connection) -> Option<String> {
-    match (connection.provider, connection.api) {
-        (ProviderKind::Rehearsal, _) | (ProviderKind::Openai | ProviderKind::OpenaiCompatible, Api::Chat) => None,
-        (ProviderKind::Openai | ProviderKind::OpenaiCompatible, Api::Responses) => {
-            Some("this version of lisle speaks chat completions only: set api = \"chat\"".to_owned())
-        }
-        (other, _) => Some(format!("this version of lisle does not speak {}'s interface yet", other.word())),
-    }
+/// Which of OpenAI's interfaces a connection speaks: the configured one, and by itself Responses at OpenAI and chat completions,
+/// which all others have, elsewhere.
+#[must_use]
+pub fn api_of(connection: &Connection) -> Api {
+    let base_url = connection.base_url.as_deref().unwrap_or_default();
+    let at_openai =
+        VENDORS.iter().any(|vendor| vendor.provider == ProviderKind::Openai && is_own_host(vendor, base_url));
+    connection.api.unwrap_or(match (connection.provider, at_openai) {
+        (ProviderKind::Openai, true) => Api::Responses,
+        _ => Api::Chat,
+    })
 }
 
 fn chosen_file(paths: &Paths) -> std::path::PathBuf {
@@ -385,10 +398,15 @@ mod tests {
         assert_eq!(all.default, None);
         assert!(one(&all, "openai").offered && one(&all, "openai").missing.is_none());
         assert_eq!(key(one(&all, "openrouter")), Some("k2"));
-        assert!(one(&all, "anthropic").missing.as_ref().unwrap().contains("does not speak anthropic's"));
+        assert!(one(&all, "anthropic").offered && one(&all, "anthropic").missing.is_none());
+        assert_eq!(
+            (key(one(&all, "anthropic")), one(&all, "anthropic").info().default_model.as_str()),
+            (Some("k3"), "claude-sonnet-5-5")
+        );
+        assert_eq!(one(&all, "anthropic").connection.small_model.as_deref(), Some("claude-haiku-5-5"));
         assert!(all.find(&ConnectionName::new("gemini")).is_none());
         let names: Vec<String> = all.infos().iter().map(|info| info.name.to_string()).collect();
-        assert_eq!(names, ["openai", "openrouter", "anthropic", "rehearsal"]);
+        assert_eq!(names, ["anthropic", "openai", "openrouter", "rehearsal"]);
         let (all, _) = gather("", &keys, Some("openrouter"));
         assert_eq!(all.default, Some(ConnectionName::new("openrouter")));
         assert!(!one(&all, "openrouter").offered && one(&all, "openai").offered);
@@ -397,7 +415,13 @@ mod tests {
 
     #[test]
     fn a_vendors_variable_goes_to_its_own_host_alone() {
-        let env = [("OPENAI_API_KEY", "k1"), ("OPENROUTER_API_KEY", "k2"), ("MINE", "k3")];
+        let env = [
+            ("OPENAI_API_KEY", "k1"),
+            ("OPENROUTER_API_KEY", "k2"),
+            ("MINE", "k3"),
+            ("ANTHROPIC_API_KEY", "k4"),
+            ("GEMINI_API_KEY", "k5"),
+        ];
         let of = |rest: &str| {
             let (all, _) = gather(&format!("[connections.x]\n{rest}"), &env, None);
             let x = one(&all, "x");
@@ -406,9 +430,28 @@ mod tests {
         let yes = |key: &str| (Some(key.to_owned()), false);
         assert_eq!(of("provider = 'openai'"), yes("k1"));
         assert_eq!(of("provider = 'openai'\nbase_url = 'https://api.openai.com/v1'"), yes("k1"));
+        assert_eq!(of("provider = 'gemini'"), yes("k5"));
+        for url in
+            ["http://generativelanguage.googleapis.com", "https://generativelanguage.googleapis.com.evil.example"]
+        {
+            let named = of(&format!("provider = 'gemini'\nbase_url = '{url}'\nkey_env = 'GEMINI_API_KEY'"));
+            assert_eq!(named, (None, true), "{url}");
+            assert_eq!(of(&format!("provider = 'gemini'\nbase_url = '{url}'")).0, None, "{url}");
+        }
+        let azure = "provider = 'azure-openai'\nbase_url = 'https://me.openai.azure.com'\nkey_env";
+        assert_eq!(of(&format!("{azure} = 'MINE'")), yes("k3"));
+        assert_eq!(of(&format!("{azure} = 'OPENAI_API_KEY'")), (None, true));
         assert_eq!(of("provider = 'openai-compatible'\nbase_url = 'https://openrouter.ai/api/v1'"), yes("k2"));
         assert_eq!(of("provider = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1'"), (None, false));
         assert_eq!(of("provider = 'openai'\nbase_url = 'https://evil.example/v1'\nkey_env = 'MINE'"), yes("k3"));
+        assert_eq!(of("provider = 'anthropic'"), yes("k4"));
+        assert_eq!(of("provider = 'anthropic'\nbase_url = 'https://api.anthropic.com/v1'"), yes("k4"));
+        assert_eq!(of("provider = 'anthropic'\nbase_url = 'http://127.0.0.1:1'"), (None, false));
+        for url in ["https://api.anthropic.com.evil.example", "http://api.anthropic.com", "https://evil.example"] {
+            assert_eq!(of(&format!("provider = 'anthropic'\nbase_url = '{url}'")).0, None, "{url}");
+            let named = of(&format!("provider = 'anthropic'\nbase_url = '{url}'\nkey_env = 'ANTHROPIC_API_KEY'"));
+            assert_eq!(named, (None, true), "{url}");
+        }
         for url in [
             "https://evil.example/v1",
             "http://api.openai.com/v1",
@@ -426,13 +469,32 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_key_or_wire_is_told() {
+    fn a_missing_key_is_told() {
         let missing = |toml: &str| one(&gather(&format!("[connections.x]\n{toml}"), &[], None).0, "x").missing.clone();
         assert!(missing("provider = 'openai'").unwrap().contains("`x = \"KEY\"` into the file credentials"));
         assert!(missing("provider = 'openai'\nkey_env = 'MINE'").unwrap().contains("MINE"));
-        assert!(missing("provider = 'openai'\napi = 'responses'").unwrap().contains("chat completions only"));
-        assert!(missing("provider = 'gemini'").unwrap().contains("gemini"));
+        assert!(missing("provider = 'gemini'").unwrap().contains("GEMINI_API_KEY"));
+        assert_eq!(missing("provider = 'azure-openai'\nbase_url = 'https://me.openai.azure.com'"), None);
         assert_eq!(missing("provider = 'rehearsal'"), None);
+    }
+
+    #[test]
+    fn openai_is_asked_by_responses_and_others_by_chat_completions() {
+        let api = |toml: &str| api_of(&one(&gather(&format!("[connections.x]\n{toml}"), &[], None).0, "x").connection);
+        let table = [
+            ("provider = 'openai'", Api::Responses),
+            ("provider = 'openai'\napi = 'chat'", Api::Chat),
+            ("provider = 'openai'\nbase_url = 'https://api.openai.com/v1'", Api::Responses),
+            ("provider = 'openai'\nbase_url = 'https://proxy.example/v1'", Api::Chat),
+            ("provider = 'openai-compatible'\nbase_url = 'https://api.openai.com/v1'", Api::Chat),
+            ("provider = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1'\napi = 'responses'", Api::Responses),
+            ("provider = 'azure-openai'\nbase_url = 'https://me.openai.azure.com'", Api::Chat),
+            ("provider = 'azure-openai'\nbase_url = 'https://me.openai.azure.com'\napi = 'responses'", Api::Responses),
+        ];
+        for (toml, expected) in table {
+            assert_eq!(api(toml), expected, "{toml}");
+        }
+        assert_eq!(api_of(&gather("", &[("OPENAI_API_KEY", "k")], None).0.all[0].connection), Api::Responses);
     }
 
     #[test]

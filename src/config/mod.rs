@@ -1,7 +1,8 @@
 //! What the user wrote, and what the program needs of it.
 //!
 //! `paths` says where files lie, `settings` reads config.toml, `credentials` the keys, `connections` puts together what
-//! can be asked, `probe` looks for local servers, `own` finds the user's themes and keymaps, `log` opens the log.
+//! can be asked, `probe` looks for local servers, `rules` reads and
+//! writes permissions.json, `trust` what the user trusts, `own` finds the user's themes and keymaps, `log` opens the log.
 //! Nothing here fails: what is wrong becomes a [`Problem`] with its file, line and fix, and the default stands.
 
 pub mod connections;
@@ -10,7 +11,9 @@ pub mod log;
 pub mod own;
 pub mod paths;
 pub mod probe;
+pub mod rules;
 pub mod settings;
+pub mod trust;
 
 pub use connections::Connections;
 pub use credentials::Credentials;

@@ -10,10 +10,13 @@ use super::ledger::Ledger;
 use super::message::Message;
 use super::notice::Notice;
 use super::permission::Mode;
+use super::plan::Progress;
 use super::property::{Definition, Properties};
-use super::request::{Answer, Request};
+use super::request::{Answer, Request, TrustRequest};
+use super::rule::{KnownRule, Rule, RuleScope};
 use super::session::{SessionMeta, ThinkingLevel};
 use super::tool::TodoItem;
+use super::undo::{Changes, UndoAim, UndoPlan};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -95,6 +98,31 @@ pub enum Command {
         session: SessionId,
         /// The last message that is kept.
         at: MessageId,
+        /// Also restore the files that calls after it changed, and of those that somebody changed since these. `None`:
+        /// files stay as they are.
+        #[serde(default)]
+        files: Option<Vec<PathBuf>>,
+    },
+    /// Send what an undo would do: [`Event::UndoPlanned`].
+    PlanUndo {
+        /// Of which session.
+        session: SessionId,
+        /// What is to be taken back.
+        aim: UndoAim,
+    },
+    /// Restore files. A row of the transcript tells what was done.
+    Undo {
+        /// Of which session.
+        session: SessionId,
+        /// What is to be taken back.
+        aim: UndoAim,
+        /// Of the files that somebody changed since, these too.
+        also: Vec<PathBuf>,
+    },
+    /// Send what a session changed: [`Event::FilesChanged`].
+    FilesChanged {
+        /// Which session.
+        session: SessionId,
     },
     /// Take all messages out of a session; they go to the trash. Answered by [`Event::Opened`].
     Clear {
@@ -136,6 +164,27 @@ pub enum Command {
     },
     /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
     Define(Definition),
+    /// Send the rules that are in force for a session: [`Event::Rules`].
+    Rules {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Remove a rule where it stands: [`Event::Rules`] with what is left, or a notice why not.
+    Forget {
+        /// The session that sees it.
+        session: SessionId,
+        /// The rule.
+        rule: Rule,
+        /// Where it stands.
+        scope: RuleScope,
+    },
+    /// Trust what [`Event::Rules`] named as not trusted, or no longer. Answered by [`Event::Rules`].
+    Trust {
+        /// The session that sees it.
+        session: SessionId,
+        /// What, as it was shown.
+        request: TrustRequest,
+    },
     /// Ask the server of a connection for its models: [`Event::Models`].
     Models {
         /// Which connection.
@@ -205,6 +254,8 @@ pub enum Act {
         /// Also when a plan waits, which is dropped then.
         drop_plan: bool,
     },
+    /// Drop the plan that waits, or the one that is carried out.
+    DropPlan,
     /// Change the model, and with it the connection while that is not locked.
     Model {
         /// The connection; `None` to keep it.
@@ -348,6 +399,8 @@ pub enum Event {
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
+    /// How far the approved plan is carried out; `None` when it no longer is.
+    Plan(Option<Box<Progress>>),
     /// A turn began.
     TurnStarted {
         /// When.
@@ -378,6 +431,10 @@ pub enum Event {
         /// It takes the place of the first: the user went back to an earlier message.
         rewound: bool,
     },
+    /// What an undo would do.
+    UndoPlanned(Box<UndoPlan>),
+    /// What the session changed.
+    FilesChanged(Box<Changes>),
     /// The session is gone from the list.
     Deleted {
         /// Which one.
@@ -400,6 +457,8 @@ pub enum Event {
     Health(Box<HealthReport>),
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
+    /// The rules that are in force for the session.
+    Rules(Box<InForce>),
     /// What the workspace defines: at the start, and when it changed.
     Properties(Box<Properties>),
     /// Models of a connection, or why they could not be had.
@@ -415,6 +474,15 @@ pub enum Event {
     Notice(Notice),
     /// Everything is saved and ended; nothing follows.
     Ended,
+}
+
+/// The rules that are in force for a session, and what could be trusted to let more of them count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InForce {
+    /// The session's own first, then by file.
+    pub rules: Vec<KnownRule>,
+    /// What is not trusted and so only makes things stricter.
+    pub trust: Vec<TrustRequest>,
 }
 
 /// How a turn ended.
@@ -457,6 +525,9 @@ pub struct Opened {
     pub requests: Vec<Request>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
+    /// How far the approved plan is carried out.
+    #[serde(default)]
+    pub plan: Option<Box<Progress>>,
     /// The unsent text.
     pub draft: String,
 }
@@ -502,12 +573,23 @@ mod tests {
     };
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
-    use crate::domain::request::{Approval, Ask, PlanReview, Question};
-    use crate::domain::rule::{Offer, Rule, RuleScope};
+    use crate::domain::plan::{Mark, PlanApproval, Step};
+    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, TrustWhat};
+    use crate::domain::rule::Offer;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
     fn rule() -> Rule {
         Rule { program: Some("git".into()), args: Some(vec!["status".into()]), ..Rule::allow("bash") }
+    }
+
+    fn trust() -> TrustRequest {
+        TrustRequest {
+            what: TrustWhat::Repository,
+            path: "/r/.lisle/permissions.json".into(),
+            hash: "00".into(),
+            text: "+ {}".into(),
+            changed: true,
+        }
     }
 
     fn session() -> SessionId {
@@ -538,7 +620,19 @@ mod tests {
                 answer: Answer::Remember { scope: RuleScope::Session, rules: vec![rule()] },
             },
             Act::Answer { request: RequestId::new("r"), answer: Answer::Instead("ls".into()) },
+            Act::Answer {
+                request: RequestId::new("r"),
+                answer: Answer::PlanApprove(PlanApproval {
+                    mode: Mode::Execute,
+                    compact: true,
+                    marks: vec![Mark { number: 1, struck: true, comment: Some("c".into()) }],
+                    covers: "h".into(),
+                }),
+            },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::PlanEdited("# P".into()) },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::Trust(true) },
             Act::Mode { mode: Mode::Execute, drop_plan: true },
+            Act::DropPlan,
             Act::Model { connection: None, model: "m".into() },
             Act::Thinking(ThinkingLevel::Max),
             Act::Rename { title: "t".into() },
@@ -559,7 +653,10 @@ mod tests {
             Command::Change { sessions: vec![session()], change: Change::Status("done".into()) },
             Command::Change { sessions: vec![], change: Change::Labels(vec!["a::b".into()]) },
             Command::Branch { session: session(), at: Some(MessageId::new("m")) },
-            Command::Rewind { session: session(), at: MessageId::new("m") },
+            Command::Rewind { session: session(), at: MessageId::new("m"), files: Some(vec!["/w/a".into()]) },
+            Command::PlanUndo { session: session(), aim: UndoAim::Since(MessageId::new("m")) },
+            Command::Undo { session: session(), aim: UndoAim::Last, also: vec!["/w/a".into()] },
+            Command::FilesChanged { session: session() },
             Command::Clear { session: session() },
             Command::Delete { sessions: vec![session()], now: false },
             Command::Trash,
@@ -568,6 +665,9 @@ mod tests {
             Command::Verify { session: session(), repair: true },
             Command::Audit { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
+            Command::Rules { session: session() },
+            Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
+            Command::Trust { session: session(), request: trust() },
             Command::Models { connection: ConnectionName::new("c") },
             Command::Remember { text: "t".into() },
             Command::Shutdown,
@@ -612,7 +712,12 @@ mod tests {
                 detail: "d".into(),
                 actions: vec![FailureAction::NewSession],
             }),
-            Body::Info(Info { text: "i".into(), level: Level::Warning, kind: InfoKind::ModeChanged }),
+            Body::Info(Info {
+                text: "i".into(),
+                level: Level::Warning,
+                kind: InfoKind::Compacted,
+                carried: Some("c".into()),
+            }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
         ];
@@ -625,12 +730,13 @@ mod tests {
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
+            parts: vec![PartShown { text: "ls".into(), state: PartState::Reads }],
             offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
             scopes: vec![RuleScope::Workspace],
             would_run_now: true,
         };
         let question = Question { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
-        let review = PlanReview { path: "p".into(), title: "t".into(), markdown: "m".into() };
+        let review = PlanReview { path: "p".into(), title: "t".into(), capped: true, ..PlanReview::default() };
         let request = |ask| Request { id: RequestId::new("r"), ask };
         let mut events: Vec<Event> = bodies.into_iter().map(|body| Event::Row(Box::new(row(body)))).collect();
         events.extend([
@@ -646,6 +752,7 @@ mod tests {
                 queue_held: true,
                 requests: vec![],
                 todo: vec![],
+                plan: Some(Box::default()),
                 draft: "d".into(),
             })),
             Event::Reidentified { to: session() },
@@ -653,11 +760,31 @@ mod tests {
             Event::LaterPage { rows: vec![], later: None },
             Event::Redelivering { at: Some(At(1)) },
             Event::Branched { from: session(), to: session(), rewound: true },
+            Event::UndoPlanned(Box::new(UndoPlan {
+                aim: UndoAim::Redo,
+                at: At(1),
+                about: "a".into(),
+                any: true,
+                files: vec![],
+                gaps: vec!["g".into()],
+            })),
+            Event::FilesChanged(Box::default()),
             Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
             Event::Trash(vec![]),
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
+            Event::Rules(Box::new(InForce {
+                rules: vec![KnownRule {
+                    rule: rule(),
+                    pattern: Some("^ls".into()),
+                    scope: RuleScope::Workspace,
+                    file: Some("/w/permissions.json".into()),
+                    hits: 2,
+                    removable: true,
+                }],
+                trust: vec![trust()],
+            })),
             Event::Properties(Box::default()),
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
@@ -665,8 +792,10 @@ mod tests {
             Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),
+            Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
+            Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),
             Event::TurnStarted { at: At(1) },
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },
             Event::TurnEnded { end: TurnEnd::Plan },

@@ -134,6 +134,9 @@ pub struct Info {
     pub level: super::notice::Level,
     /// What it is about, for its look.
     pub kind: InfoKind,
+    /// What a compaction carries over to the model: its conversation begins with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<String>,
 }
 
 /// What a remark is about.
@@ -146,6 +149,8 @@ pub enum InfoKind {
     Interrupted,
     /// Older messages were summed up here.
     Compacted,
+    /// Files were restored; the model is told.
+    Restored,
     /// Anything else.
     Remark,
 }

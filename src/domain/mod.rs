@@ -12,6 +12,7 @@ pub mod fold;
 pub mod ids;
 pub mod inbox;
 pub mod ledger;
+pub mod lookalike;
 pub mod message;
 pub mod nearest;
 pub mod notice;
@@ -27,6 +28,7 @@ pub mod sanitise;
 pub mod secret;
 pub mod session;
 pub mod tool;
+pub mod undo;
 pub mod usage;
 
 pub use contract::{Command, Event, Stamped};

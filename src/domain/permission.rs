@@ -250,6 +250,8 @@ pub enum Sandbox {
     None,
     /// It could write nothing but a temporary folder and the session's `data/`, and had no network.
     ReadOnly,
+    /// It could write below the working directory, in temporary folders and in caches alone.
+    Workspace,
 }
 
 /// What let a tool call run, or stopped it.

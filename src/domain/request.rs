@@ -1,6 +1,7 @@
 //! What the engine asks the user, and the answers.
 
 use super::ids::{CallId, RequestId};
+use super::plan::PlanApproval;
 use super::rule::{Offer, Rule, RuleScope};
 use super::tool::Proposal;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,35 @@ pub enum Ask {
     Plan(PlanReview),
     /// The agent's own question.
     Question(Question),
+    /// May rules that somebody else wrote let things run?
+    Trust(Box<TrustRequest>),
+}
+
+/// What can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustWhat {
+    /// A workspace that another program made: its modes are not capped any more, and its rules count.
+    Workspace,
+    /// The `.lisle/permissions.json` of a repository, as it is now.
+    Repository,
+}
+
+/// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustRequest {
+    /// What is to be trusted.
+    pub what: TrustWhat,
+    /// The workspace's folder, or the repository's file.
+    pub path: PathBuf,
+    /// SHA-256 (hex) of the file's bytes; empty for a workspace. A trust covers these bytes and no others.
+    pub hash: String,
+    /// What it says: the file's text, or, where it was trusted before and changed since, the difference by lines that
+    /// begin with `+`, `-` or a blank. Not sanitised.
+    pub text: String,
+    /// It was trusted before and changed since.
+    #[serde(default)]
+    pub changed: bool,
 }
 
 /// May this call run?
@@ -42,6 +72,10 @@ pub struct Approval {
     pub reasons: Vec<String>,
     /// Facts that make it riskier: outside the directory, network, deletes, sudo.
     pub risks: Vec<String>,
+    /// The simple commands of a command line, in order. Empty where the line was not understood: then all that is said
+    /// of it is guessed.
+    #[serde(default)]
+    pub parts: Vec<PartShown>,
     /// The rules that an answer would keep, one for each part that was not allowed before; empty where it is never
     /// remembered.
     #[serde(default)]
@@ -54,8 +88,29 @@ pub struct Approval {
     pub would_run_now: bool,
 }
 
-/// Is this plan good?
+/// A simple command of a command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartShown {
+    /// As it stands in the line. Not sanitised.
+    pub text: String,
+    /// What becomes of it.
+    pub state: PartState,
+}
+
+/// What becomes of a part of a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartState {
+    /// It only reads: it is not asked for.
+    Reads,
+    /// A rule or an earlier answer allows it.
+    Allowed,
+    /// It is what is asked for.
+    Asked,
+}
+
+/// Is this plan good?
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReview {
     /// Its file.
     pub path: PathBuf,
@@ -63,6 +118,28 @@ pub struct PlanReview {
     pub title: String,
     /// The plan as markdown.
     pub markdown: String,
+    /// Where this text comes from.
+    #[serde(default)]
+    pub origin: PlanOrigin,
+    /// The workspace was made by another program: Execute cannot follow.
+    #[serde(default)]
+    pub capped: bool,
+    /// It was approved, to be carried out after a compaction, when the program ended. It is asked for once more.
+    #[serde(default)]
+    pub resumes: bool,
+}
+
+/// Where the text of a plan comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanOrigin {
+    /// The agent submitted it so.
+    #[default]
+    Submitted,
+    /// The user edited it.
+    EditedByUser,
+    /// Its file was found changed.
+    ChangedOnDisk,
 }
 
 /// The agent's own question.
@@ -93,14 +170,16 @@ pub enum Answer {
     Instead(String),
     /// Do not run it; the text, if any, goes to the model.
     No(Option<String>),
-    /// Go on with the plan in Ask to Edit.
-    PlanToAsk,
-    /// Go on with the plan in Execute.
-    PlanToExecute,
+    /// Go on with the plan.
+    PlanApprove(PlanApproval),
+    /// The plan reads like this now; it is asked for anew.
+    PlanEdited(String),
     /// Plan again; the text goes to the model and Explore stays.
     PlanChanges(String),
     /// Drop the plan.
     PlanDecline,
     /// The answer to a question.
     Reply(String),
+    /// The rules may count, or may not.
+    Trust(bool),
 }

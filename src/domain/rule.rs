@@ -2,6 +2,8 @@
 //!
 //! The format is the `rules` array of `permissions.json`. How a rule is matched is the permission function's.
 
+mod words;
+
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -56,11 +58,28 @@ pub enum RuleScope {
     Repository,
 }
 
+impl RuleScope {
+    /// Where such a rule stands, in words.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            RuleScope::Session => "this session",
+            RuleScope::Workspace => "this workspace",
+            RuleScope::User => "all workspaces",
+            RuleScope::Repository => "the repository",
+        }
+    }
+}
+
 /// A rule in force, with where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownRule {
     /// The rule.
     pub rule: Rule,
+    /// A pattern of the old form (a regular expression, or a glob of paths), which then is what is matched beside the
+    /// tool.
+    #[serde(default)]
+    pub pattern: Option<String>,
     /// For what it holds.
     pub scope: RuleScope,
     /// The file that it stands in; `None` for one of the session's.
@@ -87,6 +106,56 @@ pub struct Offer {
     pub worst: Option<String>,
 }
 
+/// What one `permissions.json` says, as far as it could be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The `rules` key.
+    pub rules: Vec<Rule>,
+    /// `blockedTools`, as names of lisle's tools.
+    pub blocked: Vec<String>,
+    /// `allowedBashPatterns`: regular expressions, each matched from the start of a simple command.
+    pub commands: Vec<String>,
+    /// `allowedWritePaths`: globs.
+    pub paths: Vec<String>,
+    /// `blockedCommandHints`.
+    pub hints: Vec<Hint>,
+}
+
+/// What a model is told when a command is refused, by the user's own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The beginning of the commands it is for: `git push`.
+    pub command: String,
+    /// The hint.
+    pub text: String,
+    /// It is not for commands that this regular expression matches.
+    pub unless: Option<String>,
+}
+
+impl Written {
+    /// What of it makes things stricter.
+    #[must_use]
+    pub fn tightening(mut self) -> Self {
+        self.rules.retain(|rule| rule.effect != Effect::Allow);
+        self.commands.clear();
+        self.paths.clear();
+        self
+    }
+
+    /// Something in it lets things run.
+    #[must_use]
+    pub fn loosens(&self) -> bool {
+        let allows = self.rules.iter().any(|rule| rule.effect == Effect::Allow);
+        allows || !self.commands.is_empty() || !self.paths.is_empty()
+    }
+}
+
+/// Stands in a rule for one path at or below the working directory.
+pub const BELOW: &str = "./**";
+
+/// Stands in a rule, in last place, for one text that is no option.
+pub const TEXT: &str = "*";
+
 impl Rule {
     /// A rule that allows everything of a tool: to be narrowed by its other fields.
     #[must_use]
@@ -95,17 +164,123 @@ impl Rule {
         Self { effect: Effect::Allow, tool, program: None, args: None, path: None, host: None, note: None }
     }
 
+    /// What is wrong with the rule, as a sentence; `None` where it can be used.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let blank = |text: &str| text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control());
+        let commands = matches!(self.tool.as_str(), "bash" | "*");
+        if blank(&self.tool) {
+            return Some("The tool of a rule is one word, or `*`.".to_owned());
+        }
+        if self.program.as_ref().is_some_and(|program| blank(program) || program.contains('=')) {
+            return Some("The program of a rule is one word.".to_owned());
+        }
+        if self.args.is_some() && self.program.is_none() {
+            return Some("A rule with `args` says of which `program`.".to_owned());
+        }
+        if self.program.is_some() && !commands {
+            return Some(format!("`program` and `args` are of the tool `bash`, not of `{}`.", self.tool));
+        }
+        let args = self.args.as_deref().unwrap_or_default();
+        for (at, word) in args.iter().enumerate() {
+            let last = at + 1 == args.len();
+            if word == TEXT && !last {
+                return Some("In `args`, `*` can only stand in last place.".to_owned());
+            }
+            if word.contains('*') && word != TEXT && word != BELOW {
+                return Some(format!("In `args`, `{word}` is no pattern: there are `./**` and, in last place, `*`."));
+            }
+        }
+        let path = self.path.as_deref()?;
+        let plain = path.strip_suffix("/**").unwrap_or(path);
+        let begins = ["./", "/", "~/"].iter().any(|start| path.starts_with(start));
+        let climbs = plain.split('/').any(|part| part == "..");
+        if !begins || climbs || plain.contains(['*', '?', '[', '{']) || path.chars().any(char::is_control) {
+            return Some(format!(
+                "The path `{path}` is no pattern: it begins with `./`, `/` or `~/`, goes through no `..`, and may end in `/**`."
+            ));
+        }
+        None
+    }
+
     /// The rule on one line: `git commit -m *`, `edit ./**`. Not sanitised.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let mut words: Vec<&str> = Vec::new();
+        let mut said: Vec<&str> = Vec::new();
         match &self.program {
-            Some(program) => words.push(program),
-            None => words.push(&self.tool),
+            Some(program) => said.push(program),
+            None => said.push(&self.tool),
         }
-        words.extend(self.args.iter().flatten().map(String::as_str));
-        words.extend(self.path.as_deref());
-        words.extend(self.host.as_deref());
-        words.join(" ")
+        said.extend(self.args.iter().flatten().map(String::as_str));
+        said.extend(self.path.as_deref());
+        said.extend(self.host.as_deref());
+        said.into_iter().map(words::quoted).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl KnownRule {
+    /// What is matched, on one line. Not sanitised.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match &self.pattern {
+            Some(pattern) => format!("{} /{pattern}/", self.rule.tool),
+            None => self.rule.in_words(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_told() {
+        let bash = |program: &str, args: &[&str]| Rule {
+            program: Some(program.into()),
+            args: Some(args.iter().map(|arg| (*arg).to_owned()).collect()),
+            ..Rule::allow("bash")
+        };
+        let path = |path: &str| Rule { path: Some(path.into()), ..Rule::allow("edit") };
+        for good in [
+            Rule::allow("*"),
+            bash("git", &["commit", "-m", "*"]),
+            bash("cp", &["./**", "./**"]),
+            path("./**"),
+            path("./src/a b.rs"),
+            path("/etc/**"),
+            path("~/notes/**"),
+        ] {
+            assert_eq!(good.fault(), None, "{good:?}");
+        }
+        for (bad, says) in [
+            (Rule::allow(""), "tool"),
+            (Rule::allow("a b"), "tool"),
+            (bash("git push", &[]), "one word"),
+            (bash("A=b", &[]), "one word"),
+            (bash("git", &["*", "-m"]), "last place"),
+            (bash("git", &["src/*"]), "no pattern"),
+            (Rule { program: Some("x".into()), ..Rule::allow("edit") }, "of the tool `bash`"),
+            (Rule { args: Some(vec![]), ..Rule::allow("bash") }, "which `program`"),
+            (path("src/**"), "begins with"),
+            (path("./../x"), "begins with"),
+            (path("./a/*/b"), "begins with"),
+        ] {
+            let fault = bad.fault().unwrap_or_else(|| panic!("{bad:?}"));
+            assert!(fault.contains(says), "{fault}");
+        }
+    }
+
+    #[test]
+    fn what_tightens_is_told_from_what_loosens() {
+        let deny = Rule { effect: Effect::Deny, ..Rule::allow("bash") };
+        let written = Written {
+            rules: vec![Rule::allow("edit"), deny.clone()],
+            commands: vec!["^ls".into()],
+            paths: vec!["**".into()],
+            ..Written::default()
+        };
+        assert!(written.loosens());
+        let tight = written.tightening();
+        assert!(!tight.loosens() && tight.rules == [deny], "{tight:?}");
     }
 }

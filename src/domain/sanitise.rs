@@ -49,7 +49,7 @@ pub fn reveal(text: &str) -> String {
             '\n' | '\t' => out.push(c),
             '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('␀')),
             '\u{7f}' => out.push('␡'),
-            _ if is_suspicious(c) => mark(c, &mut |m| out.push(m)),
+            _ if is_unseen(c) => mark(c, &mut |m| out.push(m)),
             _ => out.push(c),
         }
     }
@@ -131,8 +131,8 @@ fn fate(c: char) -> Fate {
     }
 }
 
-/// What a reader cannot see or would take for something else.
-fn is_suspicious(c: char) -> bool {
+/// A reader cannot see it, or not see what it does: direction, blanks that are no blank, joiners, control characters.
+pub(super) fn is_unseen(c: char) -> bool {
     !matches!(fate(c), Fate::Keep | Fate::Newline)
         || matches!(c,
             '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}' | '\u{17b5}'
@@ -140,7 +140,8 @@ fn is_suspicious(c: char) -> bool {
             | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-fn mark(c: char, push: &mut dyn FnMut(char)) {
+/// A character by its number: `⟦U+202E⟧`.
+pub(super) fn mark(c: char, push: &mut dyn FnMut(char)) {
     let mut text = String::new();
     // Writing into a String cannot fail.
     let _ = write!(text, "⟦U+{:04X}⟧", u32::from(c));

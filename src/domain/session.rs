@@ -109,6 +109,9 @@ pub struct SessionMeta {
     /// Where they worked when the first message was sent; fixed from then on.
     #[serde(default)]
     pub first_cwd: Option<PathBuf>,
+    /// A plan that was approved to be carried out after a compaction, until the agent was told.
+    #[serde(default)]
+    pub pending_execution: Option<super::plan::PendingExecution>,
     /// The git worktree made for it.
     #[serde(default)]
     pub worktree: Option<Worktree>,
@@ -200,6 +203,7 @@ impl SessionMeta {
             thinking: ThinkingLevel::default(),
             cwd,
             first_cwd: None,
+            pending_execution: None,
             worktree: None,
             branched_from: None,
             created: at,

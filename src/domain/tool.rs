@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// How a tool is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `todo`, `submit_plan`, `ask_user`.
+    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `todo`, `submit_plan`, `step`, `ask_user`.
     pub name: String,
     /// What it does, its limits and what comes back.
     pub description: String,
@@ -58,6 +58,9 @@ pub struct ToolFigures {
     /// The whole result lies in this file because it was too long for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_result: Option<PathBuf>,
+    /// Not all that it changed can be undone; why, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_incomplete: Option<String>,
 }
 
 /// One tool call of the transcript, from proposal to result.
@@ -130,6 +133,14 @@ pub enum Touch {
         /// Why not all that it names could be looked up (too many files behind a pattern …); `None` when all was.
         #[serde(default)]
         unseen: Option<String>,
+    },
+    /// The command is to run outside the sandbox that would hold it.
+    Outside,
+    /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
+    /// what is protected. No rule about paths speaks of it.
+    Leaves {
+        /// The path by its letters.
+        path: PathBuf,
     },
 }
 
@@ -222,6 +233,13 @@ pub enum Then {
         title: String,
         /// The whole plan as markdown.
         markdown: String,
+    },
+    /// A step of the plan that is carried out is this far.
+    Step {
+        /// Its place in the plan, from 1.
+        number: u32,
+        /// How far it is.
+        status: super::plan::StepStatus,
     },
     /// Ask the user and give the answer back as the result.
     Ask(super::request::Question),

@@ -54,4 +54,10 @@ impl Usage {
             self.context_window = window;
         }
     }
+
+    /// Takes back what [`Usage::add`] added up for a request, before a newer count of the same request is added.
+    pub fn take_back(&mut self, one: RequestUsage, cost_usd: f64) {
+        self.output_tokens = self.output_tokens.saturating_sub(one.output);
+        self.cost_usd = (self.cost_usd - cost_usd).max(0.0);
+    }
 }

@@ -1,34 +1,29 @@
 //! Permissions: one pure function decides on every tool call.
 //!
-//! No clock, no disk, no environment. The executor gathers the facts, [`decide`] judges them, and the decision is
-//! stored with the call. `shell` judges command lines; what it does not know is not read-only.
+//! No clock, no disk, no environment. The executor gathers the facts, [`decide`] judges them by the table of the modes
+//! (`rows`) and by the [`Rules`], and the decision is stored with the call. `shell` judges command lines; what it does
+//! not know is not read-only. `matches` says what a rule covers, `grants` what an answer would keep, `sandbox` what
+//! holds back a call that was allowed.
 
 mod decide;
+mod grants;
+mod matches;
+mod rows;
+mod rules;
 mod sandbox;
 pub mod shell;
+mod struck;
 #[cfg(test)]
 mod tests;
 
 pub use decide::decide;
+pub use grants::takes;
+pub use matches::Ground;
+pub use rules::{Clause, Rules, Standing};
 pub use sandbox::sandbox;
+pub use struck::{Struck, hold_struck};
 
-/// An answer that holds for the rest of a session.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "grant")]
-pub enum Grant {
-    /// This very command line in this directory.
-    Command {
-        /// The command line, exactly.
-        command: String,
-        /// The directory.
-        cwd: std::path::PathBuf,
-    },
-    /// Writes and edits below this directory, protected paths excepted.
-    Edits {
-        /// The directory.
-        below: std::path::PathBuf,
-    },
-}
+use crate::domain::rule::{Offer, RuleScope};
 
 /// What the user's settings change in the table of the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +34,8 @@ pub struct Policy {
     pub ask_edits: AskEdits,
     /// What holds a command that only reads.
     pub hold: shell::Hold,
+    /// What every other command runs in, where commands can be held; not in Explore, where nothing else runs.
+    pub sandbox: crate::domain::permission::Sandbox,
 }
 
 /// What commands may do in Explore.
@@ -64,12 +61,12 @@ pub enum AskEdits {
 /// What may become of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It runs. The text says which row of the table or which grant let it.
+    /// It runs.
     Allow(Allowed),
     /// The user is asked.
     Ask(Question),
-    /// It does not run. The sentence tells the model and the user why and what would allow it.
-    Deny(String),
+    /// It does not run.
+    Deny(Refusal),
 }
 
 /// What let a call run.
@@ -77,17 +74,46 @@ pub enum Verdict {
 pub enum Allowed {
     /// The mode's table.
     ByMode,
-    /// An answer given for this session, or a setting, in words.
-    ByGrant(String),
+    /// A setting of config.toml, as written.
+    BySetting(&'static str),
+    /// Rules, one for each thing that would have been asked.
+    ByRules(Ruled),
+}
+
+/// Why a call does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// A sentence for the model and the user: why, and what would allow it.
+    pub reason: String,
+    /// The rule that denies it; `None` where it is the table's doing.
+    pub rule: Option<Ruled>,
+}
+
+/// The rules that decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruled {
+    /// Their places in [`Rules::standing`].
+    pub at: Vec<usize>,
+    /// What they say and where they stand: `cargo test (this workspace)`.
+    pub words: String,
+    /// All of them are answers that hold for this session alone.
+    pub by_answer: bool,
 }
 
 /// What the user is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// Why it is asked, a sentence each.
     pub reasons: Vec<String>,
     /// What makes it riskier, a few words each.
     pub risks: Vec<String>,
-    /// What "this session" would remember; `None` in the rows that are never remembered.
-    pub grant: Option<Grant>,
+    /// The rules that an answer would keep, one for each part that no rule allows; empty in the rows that are never
+    /// remembered.
+    pub offers: Vec<Offer>,
+    /// For what they can be kept; empty where there are none.
+    pub scopes: Vec<RuleScope>,
+    /// It is asked every time, whatever is allowed: a row that is never remembered, or a rule that asks.
+    pub every_time: bool,
+    /// The rule that asks; `None` where it is the table's doing.
+    pub rule: Option<Ruled>,
 }

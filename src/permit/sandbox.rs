@@ -1,23 +1,52 @@
 //! What holds back a call that was allowed. The profiles are the sandbox's.
 
+use super::Policy;
 use super::shell::{self, Hold, Judged};
+use crate::domain::paths::{is_secret, lexical};
 use crate::domain::permission::{Mode, Sandbox};
-use crate::domain::tool::{CallFacts, Program, Touch};
+use crate::domain::tool::{CallFacts, Place, Touch};
+use std::path::Path;
 
 /// What holds back a call that was allowed, where commands can be held: all that runs in Explore, and everywhere what
-/// runs because it only reads. So it stays harmless when the judge is wrong.
+/// runs because it only reads, can change nothing. So it stays harmless when the judge is wrong. Every other command runs
+/// in what the user's settings say; outside of all where it asked for that and was let.
 #[must_use]
-pub fn sandbox(hold: Hold, mode: Mode, facts: &CallFacts) -> Sandbox {
-    if hold == Hold::None {
+pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
+    let mut commands = facts.touches.iter().filter(|touch| matches!(touch, Touch::Command { .. })).peekable();
+    if policy.hold == Hold::None || commands.peek().is_none() {
         return Sandbox::None;
     }
-    let mut commands = facts.touches.iter().filter_map(|touch| match touch {
-        Touch::Command { command, programs, unseen, .. } => Some((command, programs, unseen)),
-        _ => None,
-    });
-    let Some(first) = commands.next() else { return Sandbox::None };
-    let reads = |(command, programs, unseen): (&String, &Vec<Program>, &Option<String>)| {
-        matches!(shell::judge_found(command, hold, programs, unseen.as_deref()).verdict, Judged::ReadOnly(_))
-    };
-    if mode == Mode::Explore || (reads(first) && commands.all(reads)) { Sandbox::ReadOnly } else { Sandbox::None }
+    if mode == Mode::Explore {
+        return Sandbox::ReadOnly;
+    }
+    if facts.touches.iter().any(was_let_out) {
+        return Sandbox::None;
+    }
+    // Secrets are empty where only reading is possible; who was asked about one and agreed wants to see it.
+    let secret = facts.touches.iter().any(|touch| matches!(touch, Touch::Read { secret: true, .. }));
+    if !secret && commands.all(|touch| only_reads(policy.hold, touch)) { Sandbox::ReadOnly } else { policy.sandbox }
+}
+
+/// Whether this is a row that is always asked, never remembered, and that the sandbox would make fail all the same: the
+/// answer was about the very thing that it refuses.
+fn was_let_out(touch: &Touch) -> bool {
+    match touch {
+        Touch::Outside | Touch::Write { place: Place::Outside | Place::Protected, .. } => true,
+        Touch::Command { command, cwd, .. } => {
+            let looks = shell::looks(command, cwd);
+            !looks.protected.is_empty() || !looks.writes_outside.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// Whether a command is let run because it only reads, and reads nothing secret.
+fn only_reads(hold: Hold, touch: &Touch) -> bool {
+    let Touch::Command { command, cwd, programs, unseen } = touch else { return true };
+    match shell::judge_found(command, hold, programs, unseen.as_deref()).verdict {
+        Judged::ReadOnly(words) => {
+            words.iter().map(Path::new).all(|word| !is_secret(word) && !is_secret(&lexical(cwd, word)))
+        }
+        _ => false,
+    }
 }

@@ -1,19 +1,34 @@
-//! The table of the modes, grants, and the properties that hold for every call.
+//! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
+
+mod rules;
 
 use super::*;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Mode;
+use crate::domain::rule::Rule;
 use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
 /// The decision as it is when no setting changes it.
-fn decide(mode: Mode, grants: &[Grant], facts: &CallFacts, headless: bool) -> Verdict {
-    super::decide(Policy::default(), mode, grants, facts, headless)
+fn decide(mode: Mode, kept: &[Rule], facts: &CallFacts, headless: bool) -> Verdict {
+    super::decide(Policy::default(), mode, &rules(kept), facts, headless)
+}
+
+/// Answers for a session that works in `/w/p`.
+fn rules(kept: &[Rule]) -> Rules {
+    let mut rules = Rules::new(Ground { here: vec!["/w/p".into()], home: Some("/home/u".into()) });
+    kept.iter().for_each(|rule| rules.add_answer(rule.clone()));
+    rules
 }
 
 fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
-    CallFacts { tool: "x".to_owned(), subject: "x".to_owned(), touches, proposal }
+    let tool = match &proposal {
+        Proposal::Command { .. } => "bash",
+        Proposal::Change { .. } => "write",
+        Proposal::Plain => "read",
+    };
+    CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal }
 }
 
 fn command(line: &str) -> CallFacts {
@@ -45,7 +60,7 @@ fn read(path: &str, secret: bool) -> CallFacts {
 fn letter(verdict: &Verdict) -> char {
     match verdict {
         Verdict::Allow(_) => 'a',
-        Verdict::Ask(question) if question.grant.is_some() => 'q',
+        Verdict::Ask(question) if !question.offers.is_empty() => 'q',
         Verdict::Ask(_) => 'Q',
         Verdict::Deny(_) => 'd',
     }
@@ -74,8 +89,8 @@ fn the_table() {
         (command("cat .env"), "dQQ"),
         (command("ls /home/u/.ssh"), "dQQ"),
         (command("cat ../../proc/self/environ"), "dQQ"),
-        (command("cat /dev/zero"), "dqa"),
-        (command("cat ../../sys/power/state"), "dqa"),
+        (command("cat /dev/zero"), "dQa"),
+        (command("cat ../../sys/power/state"), "dQa"),
         (through_a_link("/home/u/.ssh/id", true), "dQQ"),
         (through_a_link("/dev/zero", false), "dQa"),
         (read("/dev/zero", false), "aaa"),
@@ -83,7 +98,6 @@ fn the_table() {
         (command("cp .env x"), "dQQ"),
         (command("echo x > .git/hooks/pre-commit"), "dQQ"),
         (command("echo x > /etc/y"), "dQQ"),
-        (command("echo x > y"), "dqa"),
         (command("rm -rf /"), "dQQ"),
         (command("git push --force"), "dQQ"),
         (facts(Vec::new(), Proposal::Plain), "dQQ"),
@@ -122,20 +136,26 @@ fn a_secret_seen_from_its_own_directory_is_a_secret() {
 
 #[test]
 fn denials_say_why_and_what_would_allow_it() {
-    let Verdict::Deny(text) = decide(Mode::Explore, &[], &command("cargo test"), false) else { panic!() };
+    let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &command("cargo test"), false) else {
+        panic!()
+    };
     assert_eq!(
         text,
         "Explore is read-only: `cargo` is not on the list of commands that only read. \
          Shift+Tab to Ask to Edit lets it ask."
     );
     for facts in [command("rm -rf /"), command("ls > x"), write("/w/p/a", Place::Inside), read("/w/.env", true)] {
-        let Verdict::Deny(text) = decide(Mode::Explore, &[], &facts, false) else { panic!("{facts:?}") };
+        let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &facts, false) else {
+            panic!("{facts:?}")
+        };
         assert!(text.starts_with("Explore is read-only: ") && text.ends_with("lets it ask."), "{text}");
     }
-    let Verdict::Deny(text) = decide(Mode::Ask, &[], &command("cargo test"), true) else { panic!() };
+    let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &command("cargo test"), true) else {
+        panic!()
+    };
     assert!(text.starts_with("Nobody can be asked here") && text.contains("--mode execute"), "{text}");
     for never in [command("rm -rf /"), write("/w/p/.envrc", Place::Protected)] {
-        let Verdict::Deny(text) = decide(Mode::Ask, &[], &never, true) else { panic!() };
+        let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &never, true) else { panic!() };
         assert!(!text.contains("--mode execute"), "Execute would ask, too: {text}");
     }
 }
@@ -154,70 +174,6 @@ fn headless_turns_every_ask_into_a_denial_and_nothing_else() {
 }
 
 #[test]
-fn a_grant_answers_exactly_what_it_names() {
-    let kept = |facts: &CallFacts| match decide(Mode::Ask, &[], facts, false) {
-        Verdict::Ask(Question { grant: Some(grant), .. }) => grant,
-        other => panic!("{other:?}"),
-    };
-    let test = kept(&command("cargo test"));
-    assert_eq!(test, Grant::Command { command: "cargo test".to_owned(), cwd: "/w/p".into() });
-    let edits = kept(&write("/w/p/src/a.rs", Place::Inside));
-    assert_eq!(edits, Grant::Edits { below: "/w/p".into() });
-    let grants = [test, edits];
-    let with = |facts: &CallFacts| letter(&decide(Mode::Ask, &grants, facts, false));
-    for (facts, expected) in [
-        (command("cargo test"), 'a'),
-        (command("cargo test "), 'q'),
-        (command("cargo test; x"), 'q'),
-        (write("/w/p/src/b.rs", Place::Inside), 'a'),
-        (write("/w/other/b.rs", Place::Inside), 'q'),
-        (write("/w/pp/b.rs", Place::Inside), 'q'),
-        (write("/w/p/.git/config", Place::Protected), 'Q'),
-        (write("/w/p/../x", Place::Inside), 'Q'),
-        (write("/etc/x", Place::Outside), 'Q'),
-    ] {
-        assert_eq!(with(&facts), expected, "{facts:?}");
-    }
-    let elsewhere = Touch::command("cargo test", "/w/q");
-    assert_eq!(with(&facts(vec![elsewhere], Proposal::Plain)), 'q');
-    let Verdict::Allow(Allowed::ByGrant(words)) = decide(Mode::Ask, &grants, &command("cargo test"), false) else {
-        panic!()
-    };
-    assert_eq!(words, "`cargo test` in /w/p");
-    // A grant that was made up for a row that is never remembered changes nothing.
-    let forged = Grant::Command { command: "rm -rf /".to_owned(), cwd: "/w/p".into() };
-    for mode in [Mode::Ask, Mode::Execute] {
-        assert_eq!(letter(&decide(mode, std::slice::from_ref(&forged), &command("rm -rf /"), false)), 'Q');
-    }
-    // An edit and a command in one call: one answer cannot be remembered for both, but two earlier ones count.
-    let mut both = command("cargo test");
-    both.touches.push(Touch::Write { path: "/w/p/a".into(), place: Place::Inside });
-    assert_eq!(letter(&decide(Mode::Ask, &[], &both, false)), 'Q');
-    assert_eq!(with(&both), 'a');
-}
-
-#[test]
-fn the_edits_grant_is_the_working_directory_or_less() {
-    let below = |path: &str, shown: &str| {
-        let facts = facts(vec![Touch::Write { path: path.into(), place: Place::Inside }], change(shown));
-        match decide(Mode::Ask, &[], &facts, false) {
-            Verdict::Ask(Question { grant: Some(Grant::Edits { below }), .. }) => below,
-            other => panic!("{other:?}"),
-        }
-    };
-    for (path, shown, expected) in [
-        ("/w/p/src/a.rs", "src/a.rs", "/w/p"),
-        ("/w/p/a.rs", "a.rs", "/w/p"),
-        ("/w/p/src/a.rs", "", "/w/p/src"),
-        ("/w/p/src/a.rs", "other.rs", "/w/p/src"),
-        ("/w/p/src/a.rs", "/w/p/src/a.rs", "/w/p/src"),
-        ("/w/p/src/a.rs", "../src/a.rs", "/w/p/src"),
-    ] {
-        assert_eq!(below(path, shown), PathBuf::from(expected), "{path} {shown}");
-    }
-}
-
-#[test]
 fn questions_tell_reasons_and_risks() {
     let Verdict::Ask(question) = decide(Mode::Ask, &[], &command("sudo curl -o ../x h"), false) else { panic!() };
     assert!(question.reasons[0].contains("`sudo` is not on the list"), "{question:?}");
@@ -225,7 +181,7 @@ fn questions_tell_reasons_and_risks() {
         assert!(question.risks.iter().any(|r| r.contains(risk)), "{risk}: {question:?}");
     }
     let Verdict::Ask(question) = decide(Mode::Execute, &[], &command("rm -rf ~"), false) else { panic!() };
-    assert!(question.reasons[0].contains("removes ~") && question.grant.is_none(), "{question:?}");
+    assert!(question.reasons[0].contains("removes ~") && question.offers.is_empty(), "{question:?}");
 }
 
 fn any_touch() -> impl Strategy<Value = Touch> {
@@ -253,12 +209,15 @@ fn any_touch() -> impl Strategy<Value = Touch> {
     ]
 }
 
-fn any_grant() -> impl Strategy<Value = Grant> {
-    let line = prop::sample::select(vec!["cargo test", "rm -rf /", "cat .env", "ls", "x > y"]);
-    let below = prop::sample::select(vec!["/", "/w/p", ""]);
+fn any_rule() -> impl Strategy<Value = Rule> {
+    let word = prop::sample::select(vec!["test", "-rf", "/", ".env", "./**", "*", "y", "push", "-f"]);
+    let program = prop::sample::select(vec!["cargo", "rm", "cat", "ls", "git", "echo", "x"]);
+    let path = prop::sample::select(vec!["./**", "/**", "/etc/x", "./a", "~/**"]);
     prop_oneof![
-        line.prop_map(|line| Grant::Command { command: line.to_owned(), cwd: "/w/p".into() }),
-        below.prop_map(|below| Grant::Edits { below: below.into() }),
+        (program, prop::option::of(prop::collection::vec(word.prop_map(str::to_owned), 0..3)))
+            .prop_map(|(program, args)| Rule { program: Some(program.to_owned()), args, ..Rule::allow("bash") }),
+        path.prop_map(|path| Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }),
+        prop::sample::select(vec!["*", "bash", "edit", "write"]).prop_map(Rule::allow),
     ]
 }
 
@@ -268,31 +227,32 @@ proptest! {
     #[test]
     fn looser_modes_allow_what_stricter_ones_do(
         touches in prop::collection::vec(any_touch(), 0..4),
-        grants in prop::collection::vec(any_grant(), 0..4),
+        kept in prop::collection::vec(any_rule(), 0..4),
         headless in any::<bool>(),
     ) {
         let facts = facts(touches, Proposal::Plain);
         let allowed: Vec<bool> = Mode::ALL
             .into_iter()
-            .map(|mode| matches!(decide(mode, &grants, &facts, headless), Verdict::Allow(_)))
+            .map(|mode| matches!(decide(mode, &kept, &facts, headless), Verdict::Allow(_)))
             .collect();
         prop_assert!(allowed[0] <= allowed[1] && allowed[1] <= allowed[2], "{allowed:?} {facts:?}");
     }
 
     #[test]
-    fn explore_allows_only_what_reads_whatever_was_granted(
+    fn explore_allows_only_what_reads_whatever_is_allowed(
         touches in prop::collection::vec(any_touch(), 0..4),
-        grants in prop::collection::vec(any_grant(), 0..4),
+        kept in prop::collection::vec(any_rule(), 0..4),
     ) {
         let facts = facts(touches, Proposal::Plain);
-        let verdict = decide(Mode::Explore, &grants, &facts, false);
+        let verdict = decide(Mode::Explore, &kept, &facts, false);
         prop_assert!(!matches!(verdict, Verdict::Ask(_)), "{facts:?}");
         prop_assert_eq!(&verdict, &decide(Mode::Explore, &[], &facts, false));
         if let Verdict::Allow(by) = verdict {
             prop_assert_eq!(by, Allowed::ByMode);
             for touch in &facts.touches {
                 let reads = match touch {
-                    Touch::Inner => true,
+                    Touch::Outside => false,
+                    Touch::Inner | Touch::Leaves { .. } => true,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
                         *place == Place::SessionFolder && !crate::domain::paths::climbs(path)
@@ -305,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_never_remembered_asks_whatever_was_granted(grants in prop::collection::vec(any_grant(), 0..6)) {
+    fn what_is_never_remembered_asks_whatever_is_allowed(kept in prop::collection::vec(any_rule(), 0..6)) {
         for facts in [
             command("rm -rf /"),
             command("cat .env"),
@@ -314,7 +274,7 @@ proptest! {
             read("/w/p/x", true),
         ] {
             for mode in [Mode::Ask, Mode::Execute] {
-                prop_assert_eq!(letter(&decide(mode, &grants, &facts, false)), 'Q');
+                prop_assert_eq!(letter(&decide(mode, &kept, &facts, false)), 'Q');
             }
         }
     }
@@ -324,14 +284,14 @@ proptest! {
 fn explore_can_be_told_to_run_no_command() {
     let policy = Policy { explore_commands: ExploreCommands::Blocked, ..Policy::default() };
     for line in ["ls", "cat a", "touch a"] {
-        let of = |mode| super::decide(policy, mode, &[], &command(line), false);
-        let Verdict::Deny(text) = of(Mode::Explore) else { panic!("{line}") };
+        let of = |mode| super::decide(policy, mode, &Rules::default(), &command(line), false);
+        let Verdict::Deny(Refusal { reason: text, .. }) = of(Mode::Explore) else { panic!("{line}") };
         assert!(text.contains("explore.bash") && text.contains(line) && text.contains("grep"), "{text}");
         for mode in [Mode::Ask, Mode::Execute] {
-            assert_eq!(of(mode), decide(mode, &[], &command(line), false), "{line}");
+            assert_eq!(letter(&of(mode)), letter(&decide(mode, &[], &command(line), false)), "{line}");
         }
     }
-    assert_eq!(letter(&super::decide(policy, Mode::Explore, &[], &read("/w/p/a", false), false)), 'a');
+    assert_eq!(letter(&super::decide(policy, Mode::Explore, &Rules::default(), &read("/w/p/a", false), false)), 'a');
 }
 
 #[test]
@@ -339,13 +299,15 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
     let policy = Policy { ask_edits: AskEdits::Allowed, ..Policy::default() };
     let inside = write("/w/p/a.rs", Place::Inside);
     for headless in [false, true] {
-        let Verdict::Allow(Allowed::ByGrant(why)) = super::decide(policy, Mode::Ask, &[], &inside, headless) else {
+        let Verdict::Allow(Allowed::BySetting(why)) =
+            super::decide(policy, Mode::Ask, &Rules::default(), &inside, headless)
+        else {
             panic!()
         };
         assert!(why.contains("ask.edits"), "{why}");
     }
     for mode in [Mode::Explore, Mode::Execute] {
-        assert_eq!(super::decide(policy, mode, &[], &inside, false), decide(mode, &[], &inside, false));
+        assert_eq!(super::decide(policy, mode, &Rules::default(), &inside, false), decide(mode, &[], &inside, false));
     }
     for facts in [
         write("/etc/x", Place::Outside),
@@ -360,23 +322,64 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
             change("a"),
         ),
     ] {
-        assert!(matches!(super::decide(policy, Mode::Ask, &[], &facts, false), Verdict::Ask(_)), "{facts:?}");
+        assert!(
+            matches!(super::decide(policy, Mode::Ask, &Rules::default(), &facts, false), Verdict::Ask(_)),
+            "{facts:?}"
+        );
     }
 }
 
 #[test]
 fn what_only_reads_is_closed_in_everywhere_and_all_of_explore() {
-    use crate::domain::permission::Sandbox::{None, ReadOnly};
+    use crate::domain::permission::Sandbox::{None, ReadOnly, Workspace};
+    let policy = Policy { hold: shell::Hold::Enforced, sandbox: Workspace, ..Policy::default() };
     for (line, mode, held) in [
         ("cat a", Mode::Explore, ReadOnly),
         ("cat a", Mode::Ask, ReadOnly),
         ("cat a", Mode::Execute, ReadOnly),
-        ("make", Mode::Ask, None),
-        ("make", Mode::Execute, None),
+        ("make", Mode::Ask, Workspace),
+        ("make", Mode::Execute, Workspace),
         // Not let through by the table; were it ever, it is held.
         ("make", Mode::Explore, ReadOnly),
+        // Asked about by name and agreed to: it must not come back empty.
+        ("cat .env", Mode::Ask, Workspace),
+        ("cat .env", Mode::Explore, ReadOnly),
+        ("echo x > /etc/motd", Mode::Execute, None),
+        ("echo x > .git/hooks/pre-commit", Mode::Ask, None),
+        ("echo x > .git/hooks/pre-commit", Mode::Explore, ReadOnly),
     ] {
-        assert_eq!(super::sandbox(shell::Hold::Enforced, mode, &command(line)), held, "{line} in {}", mode.word());
+        assert_eq!(super::sandbox(policy, mode, &command(line)), held, "{line} in {}", mode.word());
     }
-    assert_eq!(super::sandbox(shell::Hold::Enforced, Mode::Explore, &write("/w/p/a", Place::Inside)), None);
+    assert_eq!(super::sandbox(policy, Mode::Explore, &write("/w/p/a", Place::Inside)), None);
+    let with = |touch: Touch| {
+        let mut facts = command("cat a");
+        facts.touches.push(touch);
+        facts
+    };
+    let secret = with(Touch::Read { path: "/home/u/.ssh/id".into(), secret: true });
+    assert_eq!(super::sandbox(policy, Mode::Ask, &secret), Workspace);
+    assert_eq!(super::sandbox(policy, Mode::Explore, &secret), ReadOnly);
+    let outside = with(Touch::Outside);
+    for (mode, held) in [(Mode::Explore, ReadOnly), (Mode::Ask, None), (Mode::Execute, None)] {
+        assert_eq!(super::sandbox(policy, mode, &outside), held);
+    }
+    // What the user set counts for what may change something; what the system cannot hold runs free.
+    for (set, held) in [(None, None), (ReadOnly, ReadOnly), (Workspace, Workspace)] {
+        assert_eq!(super::sandbox(Policy { sandbox: set, ..policy }, Mode::Execute, &command("make")), held);
+        let free = Policy { sandbox: set, hold: shell::Hold::None, ..policy };
+        assert_eq!(super::sandbox(free, Mode::Explore, &command("cat a")), None);
+    }
+}
+
+#[test]
+fn to_run_outside_is_asked_everywhere_and_never_remembered() {
+    let mut facts = command("cat a");
+    facts.touches.push(Touch::Outside);
+    let everything = [Rule { program: None, ..Rule::allow("bash") }];
+    assert!(matches!(decide(Mode::Explore, &everything, &facts, false), Verdict::Deny(_)));
+    for mode in [Mode::Ask, Mode::Execute] {
+        let Verdict::Ask(question) = decide(mode, &everything, &facts, false) else { panic!("{}", mode.word()) };
+        assert!(question.reasons[0].contains("outside the sandbox") && question.offers.is_empty());
+        assert!(matches!(decide(mode, &everything, &facts, true), Verdict::Deny(_)));
+    }
 }

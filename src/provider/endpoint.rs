@@ -10,6 +10,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+/// The header that carries a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyIn {
+    /// `Authorization: Bearer KEY`.
+    Bearer,
+    /// A header of this name (in lower case) with nothing but the key.
+    Header(&'static str),
+}
+
 /// Where a server is and how it is talked to.
 #[derive(Clone)]
 pub struct Endpoint {
@@ -17,8 +26,10 @@ pub struct Endpoint {
     pub name: String,
     /// Address up to the version: `https://api.openai.com/v1`.
     pub base_url: String,
-    /// The key, sent as `Authorization: Bearer`.
+    /// The key.
     pub key: Option<Key>,
+    /// How the key is sent.
+    pub key_in: KeyIn,
     /// Further headers. Their values are treated as secrets.
     pub headers: Vec<(String, String)>,
     /// Address of a proxy; `none` for no proxy at all; `None` for that of the environment. Loopback takes none.
@@ -47,6 +58,7 @@ impl Endpoint {
             name: name.into(),
             base_url,
             key: None,
+            key_in: KeyIn::Bearer,
             headers: Vec::new(),
             proxy: None,
             extra_body: None,
@@ -62,9 +74,23 @@ impl Endpoint {
     /// table, then nothing and 0.
     #[must_use]
     pub fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
+        let known = self.known(model);
+        (known.window, known.price(usage))
+    }
+
+    /// All that is known of a model: the configuration's word first, then the built-in table.
+    #[must_use]
+    pub fn known(&self, model: &str) -> Figures {
         let own = self.figures.get(model).copied().unwrap_or_default();
         let known = built_in(model);
-        (own.window.or(known.window), own.prices.or(known.prices).map_or(0.0, |prices| prices.of(usage)))
+        Figures {
+            window: own.window.or(known.window),
+            output: own.output.or(known.output),
+            thinks: own.thinks.or(known.thinks),
+            prices: own.prices.or(known.prices),
+            // Prices of the user's own hold for prompts of any length.
+            long: if own.prices.is_some() { own.long } else { known.long },
+        }
     }
 
     /// The name of the server alone: no port, no path, nothing secret.
@@ -195,8 +221,8 @@ mod tests {
         let usage = RequestUsage { input: 1_000_000, output: 0, ..Default::default() };
         assert_eq!(endpoint.figures("gpt-4o", usage), (Some(128_000), 2.5));
         assert_eq!(endpoint.figures("llama", usage), (None, 0.0));
-        endpoint.figures.insert("llama".into(), Figures { window: Some(8_192), prices: None });
-        endpoint.figures.insert("gpt-4o".into(), Figures { window: Some(1_000), prices: None });
+        endpoint.figures.insert("llama".into(), Figures { window: Some(8_192), ..Figures::default() });
+        endpoint.figures.insert("gpt-4o".into(), Figures { window: Some(1_000), ..Figures::default() });
         assert_eq!(endpoint.figures("llama", usage), (Some(8_192), 0.0));
         assert_eq!(endpoint.figures("gpt-4o", usage), (Some(1_000), 2.5));
     }

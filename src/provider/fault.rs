@@ -4,6 +4,7 @@
 //! Pure except that it looks into [`reqwest::Error`]; sending and reading are the business of `http`.
 
 mod kind;
+mod reset;
 
 use self::kind::{CHECK_URL, Kind, Said, kind, network};
 use super::ProviderError;
@@ -53,7 +54,10 @@ impl Peer {
             error.after = text("retry-after-ms")
                 .and_then(|ms| seconds(ms).map(|ms| ms / 1000))
                 .or_else(|| text("retry-after").and_then(|value| seconds(value).or_else(|| until(value, now))))
-                .or_else(|| wait_in_words(&said.message));
+                .or_else(|| wait_in_words(&said.message))
+                .or_else(|| json.as_ref().and_then(reset::in_body))
+                .or_else(|| reset::in_headers(headers, now))
+                .or_else(|| refilled(headers, now));
             if let Some(wait) = error.after.filter(|wait| *wait > super::retry::LONGEST) {
                 error.text.push_str(&format!(" It asks to wait {} minutes.", wait.as_secs().div_ceil(60)));
             }
@@ -68,7 +72,7 @@ impl Peer {
         let status = said.code.parse::<u16>().ok().filter(|code| (400..600).contains(code)).unwrap_or(0);
         let mut error = self.error(kind(status, &said), &said.message, &value.to_string());
         if error.retry {
-            error.after = wait_in_words(&said.message);
+            error.after = wait_in_words(&said.message).or_else(|| reset::in_body(value));
         }
         error
     }
@@ -281,13 +285,30 @@ fn until(text: &str, now: i64) -> Option<Duration> {
     Some(Duration::from_secs(u64::try_from(at.as_second().saturating_sub(now)).unwrap_or(0)))
 }
 
+/// The time until all limits that are used up are refilled, in Anthropic's headers.
+fn refilled(headers: &HeaderMap, now: i64) -> Option<Duration> {
+    let text = |name: String| headers.get(name)?.to_str().ok();
+    let waits = ["requests", "tokens", "input-tokens", "output-tokens"].into_iter().filter_map(|what| {
+        text(format!("anthropic-ratelimit-{what}-remaining")).filter(|left| left.trim() == "0")?;
+        let at: jiff::Timestamp = text(format!("anthropic-ratelimit-{what}-reset"))?.trim().parse().ok()?;
+        Some(Duration::from_secs(u64::try_from(at.as_second().saturating_sub(now)).unwrap_or(0)))
+    });
+    waits.max()
+}
+
 /// The time in "Please try again in 6m1.5s", as servers write it that send no header.
 fn wait_in_words(message: &str) -> Option<Duration> {
     let lower = message.to_ascii_lowercase();
-    let (_, rest) = lower.split_once("try again in ")?;
+    let (_, rest) = lower.split_once("try again in ").or_else(|| lower.split_once("please retry in "))?;
+    span(rest)
+}
+
+/// The time at the beginning of a text: `6m1.5s`, `350ms`, `2 minutes`.
+fn span(text: &str) -> Option<Duration> {
     let mut total = 0.0;
-    let mut rest = rest;
+    let mut rest = text;
     let mut found = false;
+    // A number at the very end has no unit.
     while let Some(end) = rest.find(|c: char| !c.is_ascii_digit() && c != '.') {
         let (number, after) = rest.split_at(end);
         let Ok(number) = number.parse::<f64>() else { break };

@@ -2,7 +2,7 @@
 //!
 //! Knows status codes and keys and no vendors. What went wrong is put into words by `fault`.
 
-pub use super::endpoint::{Endpoint, Key};
+pub use super::endpoint::{Endpoint, Key, KeyIn};
 
 use super::ProviderError;
 use super::fault::Peer;
@@ -39,6 +39,9 @@ struct Inner {
     base: String,
     headers: HeaderMap,
 }
+
+/// Headers of one request: names in lower case, and values.
+pub type More<'a> = &'a [(&'static str, String)];
 
 /// A successful response.
 pub enum Answer {
@@ -90,7 +93,8 @@ impl Http {
         }
         let client = builder.build().map_err(|error| peer.transport(&error))?;
         let base = endpoint.base_url.trim().trim_end_matches('/');
-        let base = base.strip_suffix("/chat/completions").unwrap_or(base).to_owned();
+        let whole = ["/chat/completions", "/responses"].into_iter().find_map(|end| base.strip_suffix(end));
+        let base = whole.unwrap_or(base).to_owned();
         Ok(Self { inner: Arc::new(Inner { endpoint, client, peer, base, headers }) })
     }
 
@@ -111,8 +115,16 @@ impl Http {
     /// # Errors
     /// When there is no connection, no success, no beginning in time, or neither events nor JSON.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Answer, ProviderError> {
+        self.post_with(path, &[], body).await
+    }
+
+    /// [`Http::post`] with more headers, that hold nothing secret.
+    ///
+    /// # Errors
+    /// As [`Http::post`].
+    pub async fn post_with(&self, path: &str, more: More<'_>, body: &Value) -> Result<Answer, ProviderError> {
         let me = &self.inner;
-        let request = me.client.post(self.address(path)).headers(me.headers.clone());
+        let request = me.client.post(self.address(path)).headers(self.headers(more)?);
         let request = request.header(ACCEPT, "text/event-stream, application/json").json(body);
         let response = self.send(request).await?;
         let html = content_type(&response).contains("html");
@@ -131,8 +143,16 @@ impl Http {
     /// # Errors
     /// As [`Http::post`].
     pub async fn fetch(&self, path: &str) -> Result<Value, ProviderError> {
+        self.fetch_with(path, &[]).await
+    }
+
+    /// [`Http::fetch`] with more headers, that hold nothing secret.
+    ///
+    /// # Errors
+    /// As [`Http::post`].
+    pub async fn fetch_with(&self, path: &str, more: More<'_>) -> Result<Value, ProviderError> {
         let me = &self.inner;
-        let request = me.client.get(self.address(path)).headers(me.headers.clone()).header(ACCEPT, "application/json");
+        let request = me.client.get(self.address(path)).headers(self.headers(more)?).header(ACCEPT, "application/json");
         let response = self.send(request).await?;
         let mut events = Events::new(response, self.clone());
         match events.peek().await? {
@@ -143,9 +163,24 @@ impl Http {
 
     fn address(&self, path: &str) -> String {
         match self.inner.base.split_once('?') {
-            Some((base, query)) => format!("{}{path}?{query}", base.trim_end_matches('/')),
+            Some((base, query)) => {
+                let join = if path.contains('?') { '&' } else { '?' };
+                format!("{}{path}{join}{query}", base.trim_end_matches('/'))
+            }
             None => format!("{}{path}", self.inner.base),
         }
+    }
+
+    fn headers(&self, more: More<'_>) -> Result<HeaderMap, ProviderError> {
+        let mut out = self.inner.headers.clone();
+        for (name, value) in more {
+            let value = HeaderValue::from_str(value).map_err(|_| {
+                let what = format!("The header \"{name}\" cannot be sent");
+                self.inner.peer.misconfigured(&what, "Correct it in the configuration.")
+            })?;
+            out.insert(*name, value);
+        }
+        Ok(out)
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, ProviderError> {
@@ -196,11 +231,15 @@ fn content_type(response: &Response) -> String {
 fn headers(endpoint: &Endpoint, peer: &Peer) -> Result<HeaderMap, ProviderError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = &endpoint.key {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.reveal())).map_err(|_| {
+        let (name, value) = match endpoint.key_in {
+            KeyIn::Bearer => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
+            KeyIn::Header(name) => (HeaderName::from_static(name), key.reveal().to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&value).map_err(|_| {
             peer.misconfigured("The key holds characters that cannot be sent", "Set it anew, without line breaks.")
         })?;
         value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
+        headers.insert(name, value);
     }
     for (name, value) in &endpoint.headers {
         let bad =
@@ -399,5 +438,7 @@ mod tests {
         for (base, address) in table {
             assert_eq!(Http::new(Endpoint::new("x", base)).ok().unwrap().address("/models"), address);
         }
+        let http = Http::new(Endpoint::new("x", "http://127.0.0.1/v1?api-version=1")).ok().unwrap();
+        assert_eq!(http.address("/models?limit=5"), "http://127.0.0.1/v1/models?limit=5&api-version=1");
     }
 }

@@ -1,15 +1,19 @@
 //! Connections to models: a request value goes in, a stream of chunks comes out.
 //!
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
-//! keys and no vendors, `fault` puts failures into words, `figures` knows windows and prices. A folder a vendor;
-//! `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
+//! keys and no vendors, `reading` knows streams and no vendors, `fault` puts failures into words, `figures` knows windows and
+//! prices. A folder a vendor; `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
+pub mod anthropic;
 mod arguments;
+pub mod azure;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
+pub mod gemini;
 pub mod http;
 pub mod openai_chat;
+pub mod openai_responses;
 mod reading;
 pub mod rehearsal;
 pub mod retry;
@@ -115,6 +119,8 @@ pub enum Stop {
     Length,
     /// The provider withheld the answer.
     Filtered,
+    /// It paused in the middle of its work and goes on when it is asked again with what it said so far.
+    Paused,
     /// Anything else, as the server said it.
     Other(String),
 }

@@ -1,21 +1,27 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
+use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::permission::Sandbox;
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
-use crate::provider::Provider;
+use crate::provider::anthropic::Anthropic;
+use crate::provider::azure::{Place, at_azure};
 use crate::provider::figures::{Figures, Prices};
+use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
+use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::rehearsal::Rehearsal;
+use crate::provider::{Provider, ProviderError};
 use crate::sandbox;
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use anyhow::Context;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,10 +87,9 @@ pub struct Ground {
     /// The sessions.
     pub store: Store,
     connections: config::Connections,
-    /// The directory where tools work.
-    pub cwd: PathBuf,
-    /// The program that starts commands.
-    pub runner: PathBuf,
+    cwd: PathBuf,
+    workspace: PathBuf,
+    runner: PathBuf,
 }
 
 impl Ground {
@@ -120,7 +125,7 @@ impl Ground {
             Some(dir) => paths.data.join("workspaces").join(dir),
             None => paths.data.join("workspaces").join("default"),
         };
-        let mut options = Options::new(workspace, &paths.state);
+        let mut options = Options::new(workspace.clone(), &paths.state);
         options.fsync = match settings.fsync {
             settings::Fsync::Always => Fsync::Always,
             settings::Fsync::Normal => Fsync::Normal,
@@ -129,7 +134,7 @@ impl Ground {
         let store = Store::open(options)?;
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
-        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, runner })
+        Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
     }
 
     /// Looks for model servers on the usual ports of this machine, where that may be done at all. Only for those who are about
@@ -187,6 +192,7 @@ impl Ground {
             store: self.store.clone(),
             connections: self.open_connections(),
             tools: Registry::standard(),
+            rules: Arc::new(self.rules()),
             settings: agent::Settings {
                 mode: self.wanted.mode.unwrap_or(self.settings.permissions.mode),
                 cycle: self.settings.permissions.cycle.clone(),
@@ -195,10 +201,12 @@ impl Ground {
                 policy: self.policy(enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
-                own_dirs: self.paths.own_dirs(),
+                own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
-                sandbox: sandbox::describe(enforced),
+                allowances: Arc::new(self.allowances()),
+                sandbox: self.describe_sandbox(enforced),
                 inbox: self.inbox(),
+                undo: self.undo(),
             },
             chosen: Box::new(move |name| {
                 if let Err(error) = config::connections::remember_chosen(&paths, name) {
@@ -212,6 +220,95 @@ impl Ground {
     #[must_use]
     pub fn policy(&self, enforced: bool) -> permit::Policy {
         policy(&self.settings, enforced)
+    }
+
+    /// Where tools work.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The folder of the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The own program file, which starts commands.
+    #[must_use]
+    pub fn runner(&self) -> &Path {
+        &self.runner
+    }
+
+    /// The connections as the picker shows them. No keys are in it.
+    #[must_use]
+    pub fn connection_infos(&self) -> Vec<ConnectionInfo> {
+        self.connections.infos()
+    }
+
+    /// What the settings say commands run in that may change something.
+    #[must_use]
+    pub fn sandbox_setting(&self) -> Sandbox {
+        profile(&self.settings)
+    }
+
+    /// What the user's settings allow commands.
+    #[must_use]
+    pub fn allowances(&self) -> sandbox::Allowances {
+        let env = |name: &str| std::env::var(name).ok();
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let usual = || home.as_deref().map(|home| sandbox::places::usual_caches(home, &env)).unwrap_or_default();
+        let said = &self.settings.sandbox;
+        let caches = match &said.caches {
+            None => usual(),
+            Some(named) => named
+                .iter()
+                .flat_map(|name| match (name.as_str(), name.strip_prefix("~/"), &home) {
+                    ("default", _, _) => usual(),
+                    (_, Some(below), Some(home)) => vec![home.join(below)],
+                    (_, Some(_), None) => Vec::new(),
+                    (whole, None, _) => vec![PathBuf::from(whole)],
+                })
+                .collect(),
+        };
+        sandbox::Allowances { caches, memory: said.memory }
+    }
+
+    /// What is not as it should be with the sandbox, in words; empty where all is.
+    fn describe_sandbox(&self, enforced: bool) -> String {
+        let off = self.settings.sandbox.profile == settings::SandboxProfile::Off;
+        match sandbox::describe(enforced) {
+            said if said.is_empty() && off => "sandbox off".to_owned(),
+            said => said,
+        }
+    }
+
+    fn undo(&self) -> agent::UndoSettings {
+        let said = &self.settings.undo;
+        let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
+        undo.bounds.most = said.max_bytes;
+        if let Some(skip) = &said.skip {
+            undo.skip.clone_from(skip);
+        }
+        undo
+    }
+
+    /// lisle's own folders, and the rules of the workspace wherever they lie.
+    fn own_dirs(&self) -> Vec<PathBuf> {
+        let mut own = self.paths.own_dirs();
+        own.push(self.workspace.join("permissions.json"));
+        own
+    }
+
+    /// The files of rules.
+    #[must_use]
+    pub fn rules(&self) -> Files {
+        Files::new(Places {
+            config: self.paths.config.clone(),
+            workspace: self.workspace.clone(),
+            foreign: self.store.is_foreign(),
+            home: std::env::home_dir(),
+        })
     }
 
     fn inbox(&self) -> agent::Inbox {
@@ -246,15 +343,13 @@ impl Ground {
         }
         match one.connection.provider {
             Kind::Rehearsal => Some(Arc::new(Rehearsal::new(REHEARSAL_PACE))),
-            Kind::Openai | Kind::OpenaiCompatible => match OpenAiChat::new(self.endpoint(one)) {
-                Ok(provider) => Some(Arc::new(provider)),
-                Err(error) => {
-                    info.missing = Some(error.text.trim_end_matches('.').to_owned());
-                    None
-                }
-            },
-            // Their wires are not spoken yet; `missing` says so, and they were left out above.
-            Kind::Anthropic | Kind::Gemini | Kind::AzureOpenai => None,
+            Kind::Openai | Kind::OpenaiCompatible => usable(openai(self.endpoint(one), Place::Elsewhere, one), info),
+            Kind::AzureOpenai => {
+                let (endpoint, place) = at_azure(self.endpoint(one), one.connection.api_version.as_deref());
+                usable(openai(endpoint, place, one), info)
+            }
+            Kind::Gemini => usable(Gemini::new(self.endpoint(one)).map(shared), info),
+            Kind::Anthropic => usable(Anthropic::new(self.endpoint(one)).map(shared), info),
         }
     }
 
@@ -276,9 +371,43 @@ impl Ground {
     }
 }
 
+fn profile(settings: &Settings) -> Sandbox {
+    match settings.sandbox.profile {
+        settings::SandboxProfile::Workspace => Sandbox::Workspace,
+        settings::SandboxProfile::ReadOnly => Sandbox::ReadOnly,
+        settings::SandboxProfile::Off => Sandbox::None,
+    }
+}
+
+type Opened = Result<Arc<dyn Provider>, ProviderError>;
+
+fn shared(provider: impl Provider + 'static) -> Arc<dyn Provider> {
+    Arc::new(provider)
+}
+
+/// The one of OpenAI's interfaces that the connection speaks.
+fn openai(endpoint: Endpoint, place: Place, one: &config::connections::Usable) -> Opened {
+    match config::connections::api_of(&one.connection) {
+        settings::Api::Chat => OpenAiChat::at(endpoint, place).map(shared),
+        settings::Api::Responses => OpenAiResponses::at(endpoint, place).map(shared),
+    }
+}
+
+/// The provider; where it cannot be made, the picker says why.
+fn usable(opened: Opened, info: &mut ConnectionInfo) -> Option<Arc<dyn Provider>> {
+    match opened {
+        Ok(provider) => Some(provider),
+        Err(error) => {
+            info.missing = Some(error.text.trim_end_matches('.').to_owned());
+            None
+        }
+    }
+}
+
 fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
         hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
+        sandbox: profile(settings),
         explore_commands: match settings.explore_bash {
             settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,
             settings::ExploreBash::Block => permit::ExploreCommands::Blocked,
@@ -295,6 +424,7 @@ fn figures(said: &settings::Figures) -> Figures {
         input,
         output,
         cached: said.cache_read.unwrap_or(input),
+        written: said.cache_write,
     });
-    Figures { window: said.window, prices }
+    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
 }

@@ -122,14 +122,14 @@ fn close_in(profile: &Profile, asked: ABI) -> Result<(), String> {
     let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
     let with_view = bounds.namespaces == Namespaces::With;
     // Computed before the first step, so that nothing half done is run with.
-    let (filters, terminals) = match profile {
+    let (filters, terminals, net) = match profile {
         Profile::Workspace(_) => {
             let rights = if rustix::process::geteuid().is_root() { calls::Rights::Root } else { calls::Rights::User };
-            (calls::workspace(abi, rights)?, mounts::Terminals::Own)
+            (calls::workspace(abi, rights)?, mounts::Terminals::Own, mounts::Net::Shared)
         }
-        _ => (calls::read_only(abi)?, mounts::Terminals::None),
+        _ => (calls::read_only(abi)?, mounts::Terminals::None, mounts::Net::Empty),
     };
-    let terminals = if with_view { mounts::arrange(bounds, terminals, &cwd)? } else { mounts::Terminals::None };
+    let terminals = if with_view { mounts::arrange(bounds, terminals, net, &cwd)? } else { mounts::Terminals::None };
     let rules = match profile {
         Profile::Workspace(_) => workspace(bounds, terminals, abi),
         _ => read_only(bounds, abi),

@@ -1,7 +1,10 @@
 //! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
 //! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
-//! [`run`] is the parent itself, [`hold`] closes the command in before it begins, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `calls` and
+//! `mounts` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
+//! came of it, and [`able`] what this system can do at all.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
@@ -17,9 +20,11 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
+pub mod able;
 #[cfg(target_os = "linux")]
 mod calls;
 pub mod environment;
+pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod hold;
 #[cfg(target_os = "linux")]
@@ -27,8 +32,10 @@ mod mounts;
 pub mod places;
 pub mod process;
 mod profile;
+pub mod refusal;
 pub mod repository;
 pub mod run;
+pub mod seatbelt;
 
 pub use profile::{Bounds, Namespaces, Profile};
 
@@ -52,7 +59,9 @@ pub fn close_to_others() {
 pub fn is_enforced() -> bool {
     #[cfg(target_os = "linux")]
     return hold::is_possible();
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(target_os = "macos")]
+    return seatbelt::is_possible();
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     false
 }
 
@@ -62,6 +71,15 @@ pub fn describe(enforced: bool) -> String {
     if enforced { String::new() } else { "no sandbox".to_owned() }
 }
 
+/// What the user's settings allow commands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowances {
+    /// Folders of package managers and the like that commands write, too.
+    pub caches: Vec<std::path::PathBuf>,
+    /// The most memory in bytes that a command may use.
+    pub memory: Option<u64>,
+}
+
 /// What the parent is told to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
@@ -69,6 +87,8 @@ pub struct Invocation {
     pub timeout: Duration,
     /// It is ended after so many bytes of output.
     pub output_limit: u64,
+    /// The most memory in bytes that it may use.
+    pub memory: Option<u64>,
     /// What it is closed into.
     pub profile: Profile,
     /// The program (an absolute path) and its arguments.
@@ -86,6 +106,9 @@ impl Invocation {
             "--output-limit".into(),
             self.output_limit.to_string().into(),
         ];
+        if let Some(bytes) = self.memory {
+            out.extend(["--memory".into(), bytes.to_string().into()]);
+        }
         out.extend(self.profile.arguments());
         out.push("--".into());
         out.extend(self.command.iter().cloned());
@@ -99,6 +122,7 @@ impl Invocation {
     pub fn parse(args: &[OsString]) -> Result<Self, String> {
         let mut timeout = None;
         let mut output_limit = None;
+        let mut memory = None;
         let mut profile = Profile::Open;
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -112,12 +136,16 @@ impl Invocation {
                 timeout = Some(Duration::from_millis(number(rest.next())?));
             } else if arg == OsStr::new("--output-limit") {
                 output_limit = Some(number(rest.next())?);
+            } else if arg == OsStr::new("--memory") {
+                memory = Some(number(rest.next())?);
             } else if profile.take(arg, &mut rest).map_err(|why| format!("{WORD}: {why}"))? {
                 continue;
             } else if arg == OsStr::new("--") {
                 let command: Vec<OsString> = rest.cloned().collect();
                 return match (timeout, output_limit, command.is_empty()) {
-                    (Some(timeout), Some(output_limit), false) => Ok(Self { timeout, output_limit, profile, command }),
+                    (Some(timeout), Some(output_limit), false) => {
+                        Ok(Self { timeout, output_limit, memory, profile, command })
+                    }
                     _ => Err(format!("{WORD} needs --timeout-ms N --output-limit N -- PROGRAM ARG…")),
                 };
             } else {
@@ -189,6 +217,7 @@ mod tests {
         let call = Invocation {
             timeout: Duration::from_millis(1_500),
             output_limit: 7,
+            memory: Some(1 << 30),
             profile: Profile::Workspace(Bounds {
                 writable: vec!["/a b".into(), "/c".into()],
                 protected: vec!["/c/d".into()],

@@ -35,12 +35,21 @@ pub(super) enum Terminals {
     Own,
 }
 
+/// Which network the command sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Net {
+    /// That of the system.
+    Shared,
+    /// None.
+    Empty,
+}
+
 /// Gives this process its own view. `cwd` is where it goes on. What comes back are the terminals that it got.
 ///
 /// # Errors
 /// A sentence when the process is in a namespace that could not be made whole. It must not go on then.
-pub(super) fn arrange(bounds: &Bounds, terminals: Terminals, cwd: &Path) -> Result<Terminals, String> {
-    if !enter()? {
+pub(super) fn arrange(bounds: &Bounds, terminals: Terminals, net: Net, cwd: &Path) -> Result<Terminals, String> {
+    if !enter(net)? {
         return Ok(Terminals::None);
     }
     let root = c"/";
@@ -96,7 +105,7 @@ pub(super) fn arrange(bounds: &Bounds, terminals: Terminals, cwd: &Path) -> Resu
 /// # Errors
 /// What is not possible, a few words.
 pub(super) fn try_all() -> Result<(), String> {
-    if !enter()? {
+    if !enter(Net::Shared)? {
         return Err("the system does not allow namespaces".to_owned());
     }
     let what = |what: &'static str| move |e: Errno| format!("{what}: {e}");
@@ -108,13 +117,18 @@ pub(super) fn try_all() -> Result<(), String> {
 }
 
 /// Enters a mount namespace. False where the system does not let it and nothing has changed.
-fn enter() -> Result<bool, String> {
+fn enter(net: Net) -> Result<bool, String> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+    // An empty network as well where it can be had: calls about the network are refused anyway.
+    let wanted = match net {
+        Net::Shared => &[libc::CLONE_NEWNS][..],
+        Net::Empty => &[libc::CLONE_NEWNS | libc::CLONE_NEWNET, libc::CLONE_NEWNS],
+    };
     // Root keeps its rights over the owners of files that way, as programs that unpack need them.
-    if uid.is_root() && unshare(libc::CLONE_NEWNS) {
+    if uid.is_root() && wanted.iter().any(|spaces| unshare(*spaces)) {
         return Ok(true);
     }
-    if !unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS) {
+    if !wanted.iter().any(|spaces| unshare(libc::CLONE_NEWUSER | spaces)) {
         return Ok(false);
     }
     let write = |file: &str, text: String| {

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Site<'a> {
     /// The working directory: absolute and resolved.
     pub cwd: &'a Path,
-    /// The session's `data/`.
-    pub data: &'a Path,
+    /// The session's folder; commands write its `data/`.
+    pub session_dir: &'a Path,
     /// lisle's own folders.
     pub own_dirs: &'a [PathBuf],
     /// Folders of package managers that may be written.
@@ -29,7 +29,7 @@ pub struct Site<'a> {
 #[must_use]
 pub fn workspace(site: &Site<'_>) -> Profile {
     let repository = Repository::of(site.cwd);
-    let mut writable = vec![site.cwd.to_owned(), site.data.to_owned()];
+    let mut writable = vec![site.cwd.to_owned(), site.session_dir.join("data")];
     writable.extend(temp(site.home));
     writable.extend(site.caches.iter().cloned());
     let mut pinned = Vec::new();
@@ -53,7 +53,7 @@ pub fn read_only(site: &Site<'_>) -> Profile {
         Namespaces::Without => Vec::new(),
     };
     Profile::ReadOnly(Bounds {
-        writable: vec![site.data.to_owned()],
+        writable: vec![site.session_dir.join("data")],
         masked,
         namespaces: site.namespaces,
         ..Bounds::default()
@@ -150,7 +150,7 @@ fn secrets(site: &Site<'_>) -> Vec<PathBuf> {
     }
     out.extend(env_files(site.cwd));
     // What the command works in cannot be empty.
-    out.retain(|path| !site.cwd.starts_with(path) && !site.data.starts_with(path));
+    out.retain(|path| !site.cwd.starts_with(path) && !site.session_dir.starts_with(path));
     out.sort();
     out.dedup();
     // What lies in an empty folder is not there any more.
@@ -192,10 +192,23 @@ fn env_files(cwd: &Path) -> Vec<PathBuf> {
     if let Some((index, top)) = index {
         found.retain(|path| {
             let name = path.strip_prefix(&top).map(|path| path.as_os_str().as_encoded_bytes()).unwrap_or_default();
-            name.is_empty() || memchr::memmem::find(&index, name).is_none()
+            name.is_empty() || !is_listed(&index, name)
         });
     }
     found
+}
+
+/// Whether git's list has this path: written in full, its length in the two bytes before it or before two bytes more, and
+/// a zero behind it (versions 2 and 3 of <https://git-scm.com/docs/index-format>; version 4 has no paths in full).
+fn is_listed(index: &[u8], path: &[u8]) -> bool {
+    let length = u16::try_from(path.len()).unwrap_or(u16::MAX).min(0xfff);
+    let says_length = |at: Option<usize>| {
+        let bytes = at.and_then(|at| index.get(at..at + 2)).and_then(|bytes| <[u8; 2]>::try_from(bytes).ok());
+        bytes.is_some_and(|bytes| u16::from_be_bytes(bytes) & 0xfff == length)
+    };
+    memchr::memmem::find_iter(index, path)
+        .filter(|at| index.get(at + path.len()) == Some(&0))
+        .any(|at| says_length(at.checked_sub(2)) || says_length(at.checked_sub(4)))
 }
 
 /// The list of the files that git has; `None` where it is too long to be looked into for this.
@@ -274,8 +287,8 @@ mod tests {
     }
 
     fn site<'a>(cwd: &'a Path, home: &'a Path, own_dirs: &'a [PathBuf]) -> Site<'a> {
-        let data = Path::new("/no/data");
-        Site { cwd, data, own_dirs, caches: &[], home: Some(home), namespaces: Namespaces::With }
+        let session_dir = Path::new("/no/session");
+        Site { cwd, session_dir, own_dirs, caches: &[], home: Some(home), namespaces: Namespaces::With }
     }
 
     #[test]
@@ -328,7 +341,8 @@ mod tests {
     #[test]
     fn an_env_file_that_git_has_stays() {
         let (_dir, root) = tree(&["p/.env", "p/.env.local", "p/.git/HEAD", "p/.git/objects/x", "p/.git/refs/x"]);
-        std::fs::write(root.join("p/.git/index"), b"DIRC....\0.env.local\0").unwrap();
+        // Of another folder's file of the same name nothing is said.
+        std::fs::write(root.join("p/.git/index"), b"DIRC....\0\x0a.env.local\0..\0\x06x/.env\0").unwrap();
         assert_eq!(env_files(&root.join("p")), [root.join("p/.env")]);
     }
 

@@ -53,6 +53,7 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         return Err(format!("no new session could be started ({e}); it must not lead a process group"));
     }
     hold()?;
+    limit_memory(call.memory);
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|e| format!("no pipe for the output: {e}"))?;
     rustix::io::ioctl_fionbio(&read, true).map_err(|e| format!("no pipe for the output: {e}"))?;
@@ -160,6 +161,18 @@ fn hold() -> Result<(), String> {
 fn hold() -> Result<(), String> {
     Ok(())
 }
+
+/// Each process may use so much memory of its own. It counts for this one as well, which needs next to none.
+#[cfg(target_os = "linux")]
+fn limit_memory(bytes: Option<u64>) {
+    let Some(bytes) = bytes else { return };
+    let limit = rustix::process::Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    // A smaller limit that was there before cannot be raised, and holds.
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Data, limit);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_memory(_: Option<u64>) {}
 
 /// A descriptor that becomes readable when the process ends; `None` where there is none.
 #[cfg(target_os = "linux")]

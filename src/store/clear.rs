@@ -28,7 +28,6 @@ const GONE: [&str; 8] = [
 ];
 /// What belongs to the messages, beside the directories that they refer to.
 const BODY: [&str; 5] = [layout::SESSION, layout::HEADER, layout::LIVE, layout::SALVAGE, layout::OURS];
-const CHECKPOINTS: &str = "checkpoints";
 
 impl Journal {
     /// Takes all messages out of the session; no turn may run. They go to the trash with the files that belong to them.
@@ -51,6 +50,7 @@ impl Journal {
             last_read: None,
             unread: false,
             plan_pending: false,
+            pending_execution: None,
             used: self.counted.used.max(now),
             ..self.meta.clone()
         };
@@ -128,7 +128,7 @@ impl Journal {
 
     /// Files of the body, directories before what is in them.
     fn body(&self, io: &dyn Io) -> Result<Vec<files::Entry>, StoreError> {
-        let tops = refers::DIRS.iter().chain(&[CHECKPOINTS]);
+        let tops = refers::DIRS.iter().chain(&[layout::CHECKPOINTS]);
         let mut out = Vec::new();
         for top in BODY.iter().chain(tops) {
             let path = self.dir.join(top);
@@ -194,7 +194,7 @@ impl Journal {
         };
         gone(&self.dir.join(layout::SALVAGE))?;
         gone(&self.dir.join(layout::OURS))?;
-        for top in refers::DIRS.iter().chain(&[CHECKPOINTS]) {
+        for top in refers::DIRS.iter().chain(&[layout::CHECKPOINTS]) {
             let dir = self.dir.join(top);
             let entries = if io.lstat(&dir).is_ok_and(|(kind, _)| kind == Kind::Dir) {
                 files::below(io, &dir)?

@@ -178,6 +178,7 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
     };
     meta.last_role = read.text("lastMessageRole");
     meta.worktree = own.raw("worktree").and_then(|raw| serde_json::from_str(raw).ok());
+    meta.pending_execution = read.object("pendingPlanExecution");
     let ends_with_plan = meta.last_role.as_deref() == Some("plan");
     meta.plan_pending = own.flag("planPending").unwrap_or(ends_with_plan);
     if let Some(theirs) = read.text("id").filter(|theirs| theirs != id.as_str()) {
@@ -213,6 +214,19 @@ impl Reading<'_> {
                 None
             }
         }
+    }
+
+    fn object<T: serde::de::DeserializeOwned>(&mut self, key: &str) -> Option<T> {
+        let raw = self.fields.raw(key)?;
+        let value = super::json::value_of(&portable::expand(raw, self.place.dir));
+        if value.is_null() {
+            return None;
+        }
+        let object = serde_json::from_value(value.clone()).ok();
+        if object.is_none() {
+            self.wrong(key, &value);
+        }
+        object
     }
 
     fn flag(&mut self, key: &str) -> bool {
@@ -341,6 +355,22 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
             }
         }
         fields.set("tokenUsage", Value::Object(usage).to_string());
+    }
+    if changed!(pending_execution) {
+        match &meta.pending_execution {
+            None => fields.remove("pendingPlanExecution"),
+            Some(pending) => {
+                // What another program keeps there besides stays.
+                let mut there = match fields.raw("pendingPlanExecution").map(super::json::value_of) {
+                    Some(Value::Object(there)) => there,
+                    _ => serde_json::Map::new(),
+                };
+                if let Value::Object(now) = json!(pending) {
+                    there.extend(now);
+                }
+                fields.set("pendingPlanExecution", portable::render(&Value::Object(there), place.dir));
+            }
+        }
     }
     if changed!(title_from) || changed!(plan_pending) || changed!(worktree) {
         let mut own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();

@@ -132,6 +132,15 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn is_locked(&self, file: &File) -> io::Result<bool>;
     /// Gives two files each other's name, at once. Not every file system can.
     fn swap(&self, one: &Path, other: &Path) -> io::Result<()>;
+    /// Bytes of the file system that are free for us, and all of its bytes.
+    fn free(&self, path: &Path) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::statvfs(path)?;
+        Ok((stat.f_bavail.saturating_mul(stat.f_frsize), stat.f_blocks.saturating_mul(stat.f_frsize)))
+    }
+    /// Sets the time of the last change of an open file to now.
+    fn touch(&self, file: &File) -> io::Result<()> {
+        file.set_modified(std::time::SystemTime::now())
+    }
     /// The file system is on another machine, or may be: no news of changes come from it.
     fn is_remote(&self, path: &Path) -> io::Result<bool>;
 }
@@ -410,6 +419,12 @@ impl Io for Watched {
     }
     fn swap(&self, one: &Path, other: &Path) -> io::Result<()> {
         self.around(|| self.inner.swap(one, other))
+    }
+    fn free(&self, path: &Path) -> io::Result<(u64, u64)> {
+        self.around(|| self.inner.free(path))
+    }
+    fn touch(&self, file: &File) -> io::Result<()> {
+        self.around(|| self.inner.touch(file))
     }
     fn is_remote(&self, path: &Path) -> io::Result<bool> {
         self.around(|| self.inner.is_remote(path))

@@ -26,6 +26,8 @@ pub const LIVE: &str = "live.jsonl";
 pub const DRAFT: &str = "draft.txt";
 /// Our rows once more, where another program may write the session anew.
 pub const OURS: &str = "ours.jsonl";
+/// What undo keeps: of a session its list, of the workspace the contents.
+pub const CHECKPOINTS: &str = "checkpoints";
 /// The lock.
 pub const LOCK: &str = "lisle.lock";
 
@@ -43,6 +45,11 @@ impl Layout {
     /// The directory of one session. Ids are checked when they are made, so this never leaves the workspace.
     pub fn session(&self, id: &SessionId) -> PathBuf {
         self.sessions().join(id.as_str())
+    }
+
+    /// The contents that undo keeps.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.workspace.join(CHECKPOINTS)
     }
 
     /// Where deleted sessions go.

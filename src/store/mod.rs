@@ -20,6 +20,7 @@
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
 //! | `properties` | what the workspace defines: statuses, labels, views |
 //! | `drafts` | unsent texts and the input history |
+//! | `checkpoints` | what undo keeps: contents by hash, and lists of changes |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
 //!
 //! What rows mean to a model or to the screen is none of its business.
@@ -27,6 +28,7 @@
 mod around;
 mod branch;
 mod change;
+pub mod checkpoints;
 mod clear;
 mod drafts;
 mod files;

@@ -75,6 +75,8 @@ pub(super) struct Inner {
     pub foreign: bool,
     /// On another machine; asked for once.
     remote: std::sync::OnceLock<bool>,
+    /// How much undo keeps.
+    pub kept: super::checkpoints::Kept,
     name: String,
 }
 
@@ -164,7 +166,16 @@ impl Store {
             layout.workspace.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
         });
         Ok(Self {
-            inner: Arc::new(Inner { layout, home, fsync, io, name, foreign, remote: std::sync::OnceLock::new() }),
+            inner: Arc::new(Inner {
+                layout,
+                home,
+                fsync,
+                io,
+                name,
+                foreign,
+                remote: std::sync::OnceLock::new(),
+                kept: Default::default(),
+            }),
         })
     }
 

@@ -149,6 +149,9 @@ fn value(row: &Message) -> Option<Value> {
             }
             put("infoLevel", json!(info.level));
             own.insert("kind".into(), json!(info.kind));
+            if let Some(carried) = &info.carried {
+                own.insert("carried".into(), json!(carried));
+            }
             "info"
         }
         Body::Plan(plan) => {
@@ -318,6 +321,7 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
                     InfoKind::Remark
                 }
             }),
+            carried: own.text("carried"),
         }),
         "plan" => Body::Plan(Plan { path: text("planPath"), markdown: content(fields) }),
         _ => return odd(format!("a row of the type {kind:?}"), Oddity::UnknownType(kind)),
@@ -479,7 +483,7 @@ pub(super) fn samples(dir: &Path) -> Vec<Message> {
         millis: None,
         ..call.clone()
     };
-    let info = |text: &str, level, kind| Body::Info(Info { text: text.into(), level, kind });
+    let info = |text: &str, level, kind| Body::Info(Info { text: text.into(), level, kind, carried: None });
     let bodies = vec![
         Body::User(UserText {
             text: format!("see {file} and {{{{SESSION_PATH}}}}"),

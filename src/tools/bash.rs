@@ -2,14 +2,14 @@
 //!
 //! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
 
+use super::held::Held;
 use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
-use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::{Bounds, Ended, GRACE, Invocation, Profile, Report, environment, process};
+use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -45,13 +45,14 @@ impl Tool for Bash {
                 not in the environment. It is ended after `timeout_s` seconds (120 unless given, at most 600) or 64 MB \
                 of output, and whatever it leaves running is ended with it, so no servers in the background. What comes \
                 back: standard output and error in their order (of very long output the beginning and the end), then \
-                `exit N`. Prefer `read`, `list`, `glob`, `grep`, `edit` and `write` for files."
+                `exit N`. Commands may be held in a sandbox, and the result says when that may be why one failed. Prefer `read`, `list`, `glob`, `grep`, `edit` and `write` for files."
                 .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
                     "command": {"type": "string", "description": "The command line, as bash reads it; may have several lines."},
-                    "timeout_s": {"type": "integer", "minimum": 1, "maximum": MOST_TIMEOUT, "description": "Seconds after which it is ended; 120 when left out."}
+                    "timeout_s": {"type": "integer", "minimum": 1, "maximum": MOST_TIMEOUT, "description": "Seconds after which it is ended; 120 when left out."},
+                    "outside": {"type": "boolean", "description": "Run it outside the sandbox. Only after a result said that the sandbox may be why the very command failed; the user is asked each time."}
                 },
                 "required": ["command"]
             }),
@@ -88,6 +89,9 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     let (programs, unseen) = (looked.programs, looked.unseen);
     let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
     touches.extend(looked.touches);
+    if Fields::of("bash", input)?.flag("outside")? {
+        touches.push(Touch::Outside);
+    }
     Ok(CallFacts {
         tool: "bash".to_owned(),
         subject: input::subject(input, "command"),
@@ -123,15 +127,22 @@ fn shell() -> Vec<&'static str> {
     }
 }
 
-fn spawn(runner: &PathBuf, cwd: &Path, command: &str, timeout: Duration, profile: Profile) -> std::io::Result<Child> {
+/// Looks at the disk off the async threads.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Halt> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| Halt::Says(format!("The tool broke off: {e}. Nothing more is known; try another way.")))
+}
+
+fn spawn(place: &Place, command: &str, timeout: Duration, profile: Profile) -> std::io::Result<Child> {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    let call = Invocation { timeout, output_limit: OUTPUT_LIMIT, profile, command: line };
-    Command::new(runner)
+    let memory = place.allowances.memory;
+    let call = Invocation { timeout, output_limit: OUTPUT_LIMIT, memory, profile, command: line };
+    Command::new(&place.runner)
         .args(call.arguments())
-        .current_dir(cwd)
+        .current_dir(&place.cwd)
         .env_clear()
-        .envs(environment::cleaned(std::env::vars_os(), cwd))
+        .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -146,13 +157,9 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if !same_facts(&now, &with.facts) {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
-    let profile = match with.sandbox {
-        Sandbox::None => Profile::Open,
-        Sandbox::ReadOnly => {
-            Profile::ReadOnly(Bounds { writable: vec![place.session_dir.join("data")], ..Bounds::default() })
-        }
-    };
-    let mut child = spawn(&place.runner, &place.cwd, command, timeout, profile).map_err(|e| {
+    let (site, sandbox) = (place.clone(), with.sandbox);
+    let held = blocking(move || Held::new(site, sandbox)).await?;
+    let mut child = spawn(place, command, timeout, held.profile.clone()).map_err(|e| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), place.cwd.display())
     })?;
     let (Some(control), Some(output), Some(report)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -196,7 +203,10 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if stopped {
         return Err(RunError::Stopped(output).into());
     }
-    Ok(outcome(output, report, &said, timeout))
+    let code = report.as_ref().and_then(Report::code);
+    let end = output.clone();
+    let notes = blocking(move || held.notes(&end, code)).await?;
+    Ok(outcome(output, report, &said, timeout, &notes))
 }
 
 /// Reads both pipes to their ends and sends the last lines now and then.
@@ -232,7 +242,7 @@ async fn collect(
     }
 }
 
-fn outcome(mut text: String, report: Option<Report>, said: &[u8], timeout: Duration) -> Outcome {
+fn outcome(mut text: String, report: Option<Report>, said: &[u8], timeout: Duration, notes: &[String]) -> Outcome {
     let lines = u64::try_from(text.lines().count()).ok().filter(|lines| *lines > 0);
     if text.is_empty() {
         text.push_str("(no output)");
@@ -262,6 +272,9 @@ fn outcome(mut text: String, report: Option<Report>, said: &[u8], timeout: Durat
     }
     if report.stuck > 0 {
         text.push_str(&format!("({} could not be ended.)\n", processes(report.stuck)));
+    }
+    for note in notes {
+        text.push_str(&format!("({note})\n"));
     }
     let code = report.code();
     match code {

@@ -17,6 +17,7 @@ pub(crate) fn place(root: &Path) -> Place {
         session_dir: root.join("state/sessions/s1"),
         own_dirs: vec![root.join("state"), root.join("config")],
         runner: PathBuf::from("/bin/false"),
+        allowances: Arc::default(),
         window: 200_000,
     }
 }
@@ -53,6 +54,7 @@ impl Bench {
             session_dir: root.join("own/sessions/s1"),
             own_dirs: vec![root.join("own")],
             runner: PathBuf::from("/bin/false"),
+            allowances: Arc::default(),
             window: 200_000,
         };
         Self { _dir: dir, place, seen: Arc::new(Seen::default()), stop: CancellationToken::new() }

@@ -196,7 +196,7 @@ fn swap(path: &Path, folder: &OwnedFd, temp: &str, name: &OsStr, before: Option<
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn rename_to_free_name(folder: &OwnedFd, temp: &str, name: &OsStr) -> Result<(), Errno> {
+pub(super) fn rename_to_free_name(folder: &OwnedFd, temp: &str, name: &OsStr) -> Result<(), Errno> {
     match rustix::fs::renameat_with(folder, temp, folder, name, rustix::fs::RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link_to_free_name(folder, temp, name),
         other => other,
@@ -204,7 +204,7 @@ fn rename_to_free_name(folder: &OwnedFd, temp: &str, name: &OsStr) -> Result<(),
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn rename_to_free_name(folder: &OwnedFd, temp: &str, name: &OsStr) -> Result<(), Errno> {
+pub(super) fn rename_to_free_name(folder: &OwnedFd, temp: &str, name: &OsStr) -> Result<(), Errno> {
     link_to_free_name(folder, temp, name)
 }
 
@@ -249,6 +249,19 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return root() };
     let folder = walk_to(parent, None)?;
     rustix::fs::openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// Opens a folder by its resolved path, so that what is in it can be looked at.
+pub(super) fn open_folder_of(path: &Path) -> Result<OwnedFd, FileError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    walk_to(path, None)
+        .and_then(|folder| rustix::fs::openat(&folder, ".", flags, Mode::empty()))
+        .map_err(|errno| from_errno(path, errno))
+}
+
+/// Opens a folder by its resolved path, making what is missing with the usual rights.
+pub(super) fn make_folder_of(path: &Path) -> Result<OwnedFd, FileError> {
+    open_folder(path, 0o777).map_err(|errno| from_errno(path, errno))
 }
 
 /// Opens the folder `path`, making what is missing with `mode`.
@@ -299,7 +312,7 @@ fn regular(path: &Path, kind: FileType) -> Result<(), FileError> {
     Err(FileError::Special(path.to_owned(), what))
 }
 
-fn from_errno(path: &Path, errno: Errno) -> FileError {
+pub(super) fn from_errno(path: &Path, errno: Errno) -> FileError {
     match errno {
         Errno::LOOP => FileError::Changed(path.to_owned()),
         other => from_io(path, other.into()),

@@ -23,6 +23,8 @@ pub struct Place {
     pub own_dirs: Vec<PathBuf>,
     /// The program that starts commands (`PROGRAM __run`); the own binary.
     pub runner: PathBuf,
+    /// What the user's settings allow commands.
+    pub allowances: Arc<crate::sandbox::Allowances>,
     /// Tokens of the model's context window: results over a tenth of it, at least 2,000 and at most 12,000 tokens,
     /// go to `long_responses/`.
     pub window: u64,
@@ -144,6 +146,7 @@ pub mod edit;
 pub mod files;
 pub mod glob;
 pub mod grep;
+mod held;
 pub mod input;
 pub mod limits;
 pub mod list;
@@ -151,10 +154,13 @@ pub mod paths;
 pub mod places;
 pub mod read;
 pub mod registry;
+pub mod restore;
 pub mod seen;
+pub mod step;
 pub mod submit_plan;
 pub mod text;
 pub mod todo;
+pub mod tree;
 pub mod walk;
 mod words;
 pub mod write;

@@ -15,7 +15,7 @@ impl Registry {
     /// The tools that lisle brings along.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 10] = [
+        let tools: [Arc<dyn Tool>; 11] = [
             Arc::new(super::read::Read),
             Arc::new(super::list::List),
             Arc::new(super::glob::Glob),
@@ -25,6 +25,7 @@ impl Registry {
             Arc::new(super::bash::Bash),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
+            Arc::new(super::step::Step),
             Arc::new(super::ask_user::AskUser),
         ];
         Self(tools.into_iter().map(|tool| Arc::new(Guarded(tool)) as Arc<dyn Tool>).collect())

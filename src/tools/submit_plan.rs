@@ -3,6 +3,7 @@
 use super::files::{self, FileError};
 use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, blocking, paths, plain, seen::Seen};
+use crate::domain::plan::Outline;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -106,6 +107,10 @@ impl Plan {
             out.push_str(&format!("\n{}\n", self.summary));
         }
         out.push('\n');
+        // A summary with a list of its own must not look like the steps.
+        if !Outline::parse(&self.summary).steps.is_empty() {
+            out.push_str("## Steps\n\n");
+        }
         for (index, step) in self.steps.iter().enumerate() {
             let number = format!("{}. ", index + 1);
             // Lines after the first are indented, so that they stay part of the step.

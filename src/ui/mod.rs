@@ -107,7 +107,7 @@ fn view(state: &State) -> Option<panel::View<'_>> {
     let (panel, request) = state.panel()?;
     let focused = state.focus == Focus::Panel && state.overlays.is_empty();
     let waiting = state.current_open().map_or(0, |open| open.requests.len());
-    Some(panel::View { panel, request, focused, waiting })
+    Some(panel::View { panel, request, focused, waiting, equal: Default::default() })
 }
 
 fn panes(paint: &mut Paint<'_>, layout: &Layout) {
@@ -186,6 +186,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         focused: state.focus == Focus::Chat && state.overlays.is_empty(),
         model: &model,
         asked_plan: asked.as_deref(),
+        plan: open.plan.as_deref(),
         helps: &helps,
         marker: marker.as_ref(),
         to_end: &to_end,

@@ -6,6 +6,7 @@ use super::figures::{age, count, dollars, tokens};
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::{Focus, Quit, State};
+use crate::domain::plan::StepStatus;
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::TodoStatus;
 use crate::domain::{Level, Mode};
@@ -95,9 +96,22 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
         });
         facts.extend(meta.connection.as_ref().map(|name| clean_line(name.as_str()).into_owned()));
         let left = [paint.piece(facts.join(&sign), Role::Faint)];
-        let right = todo(paint);
+        let right = plan(paint).unwrap_or_else(|| todo(paint));
         paint.sides(inner(details), &left, &right, cells::pieces_width(&left));
     }
+}
+
+/// `plan 3/5  Write the parser`, while an approved plan is carried out.
+fn plan(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+    let plan = paint.state.current_open()?.plan.as_ref().filter(|plan| !plan.over)?;
+    let (done, of) = plan.figures();
+    let mut out = vec![paint.piece(format!("plan {done}/{of}"), Role::Dim)];
+    if let Some(step) = plan.next().filter(|step| step.status == StepStatus::Running) {
+        let text = clean_line(step.line());
+        let text = cells::cut(&text, 40, paint.signs.cut).into_owned();
+        out.push(paint.piece(format!("  {text}"), Role::Text));
+    }
+    Some(out)
 }
 
 /// `2 of 5  Write the parser`.

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
@@ -19,6 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -80,6 +83,7 @@ int main(int argc, char **argv) {
     TRY("raw socket", socket(AF_INET, SOCK_RAW, 1));
 
     TRY("signal", kill(other, SIGCONT));
+    TRY("signal to the parent", kill(getppid(), 0));
     TRY("ptrace attach", ptrace(PTRACE_ATTACH, other, 0, 0));
     TRY("limits of another", prlimit(other, RLIMIT_CORE, &limit, NULL));
     TRY("priority of another", setpriority(PRIO_PROCESS, other, 19));
@@ -94,7 +98,39 @@ int main(int argc, char **argv) {
     TRY("io_uring", syscall(SYS_io_uring_setup, 1, NULL) >= 0 || (errno != ENOSYS && errno != EPERM) ? 0 : -1);
     TRY("clone3", syscall(435, NULL, 0) >= 0 || errno != ENOSYS ? 0 : -1);
     TRY("openat2", syscall(437, AT_FDCWD, file, NULL, 0) >= 0 || errno != ENOSYS ? 0 : -1);
+    TRY("rename by exchange", syscall(SYS_renameat2, AT_FDCWD, file, AT_FDCWD, "/tmp", 2));
+    TRY("typing at the terminal", ioctl(0, TIOCSTI, "x"));
+    TRY("handles", syscall(SYS_open_by_handle_at, AT_FDCWD, NULL, 0) >= 0 || errno != EPERM ? 0 : -1);
+    TRY("process memory", syscall(SYS_process_vm_writev, other, NULL, 0, NULL, 0, 0) >= 0 || errno != EPERM ? 0 : -1);
+    TRY("descriptor of another", syscall(438, other, 0, 0) >= 0 || errno != EPERM ? 0 : -1);
+    TRY("shared memory", syscall(SYS_shmget, IPC_PRIVATE, 4096, 0600));
+    TRY("clock", syscall(SYS_clock_settime, 0, NULL) >= 0 || errno != EPERM ? 0 : -1);
     TRY("bpf", syscall(SYS_bpf, 0, NULL, 0) >= 0 || errno != EPERM ? 0 : -1);
     (void)n;
+
+    /* A program without a file has the same bounds: it runs this again, which must not get further. */
+    if (argc == 5) {
+        int memory = memfd_create("again", 0), self = open("/proc/self/exe", O_RDONLY);
+        char again[64], buffer[65536];
+        ssize_t count;
+        while (self >= 0 && (count = read(self, buffer, sizeof buffer)) > 0)
+            if (write(memory, buffer, count) != count) return 3;
+        snprintf(again, sizeof again, "/proc/self/fd/%d", memory);
+        char *arguments[] = {argv[0], argv[1], argv[2], argv[3], argv[4], "again", NULL};
+        fflush(stdout);
+        execv(again, arguments);
+        return 4;
+    }
+#ifdef __x86_64__
+    /* The same call under its number of the x32 table ends the program. */
+    pid_t child = fork();
+    if (child == 0) {
+        syscall(0x40000000 + SYS_getpid);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status)) puts("x32 call");
+#endif
     return 0;
 }

@@ -60,6 +60,7 @@ impl Lane {
             Act::Model { connection, .. } => connection.clone(),
             _ => None,
         };
+        self.look_at_plan(&act).await;
         self.input(Input::Act(act)).await;
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
@@ -83,7 +84,7 @@ impl Lane {
     }
 
     /// Makes us the writer. False when we are not; the user was told why.
-    async fn own(&mut self) -> bool {
+    pub(super) async fn own(&mut self) -> bool {
         match self.files.standing() {
             Standing::Ours(_) | Standing::New { .. } => return true,
             // What another program wrote since is shown first.
@@ -233,6 +234,9 @@ impl Lane {
         if !self.yielding.is_empty() {
             return self.yield_now().await;
         }
+        if !self.restoring.is_empty() {
+            return self.restore_now().await;
+        }
         if std::mem::take(&mut self.clearing) {
             return self.clear_now().await;
         }
@@ -278,6 +282,7 @@ fn leads_to_a_request(act: &Act) -> bool {
         }
         Act::Stop
         | Act::Mode { .. }
+        | Act::DropPlan
         | Act::Model { .. }
         | Act::Thinking(_)
         | Act::Rename { .. }

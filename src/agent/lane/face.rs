@@ -39,6 +39,7 @@ impl Lane {
             queue_held: self.machine.queue.held,
             requests: self.machine.requests(),
             todo: self.machine.own.todo.clone(),
+            plan: self.machine.own.progress.clone().map(Box::new),
             draft: self.draft.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;

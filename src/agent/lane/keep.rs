@@ -1,10 +1,10 @@
 //! A session's machine and its files: reading makes the machine, and what the machine wants kept is written.
 
 use super::super::files::{self, Read, Standing, Writing, trouble};
-use super::super::machine::{Machine, Own};
+use super::super::machine::{Answers, Machine, Own};
 use super::super::queue::Queue;
 use super::super::step::{Input, Safety};
-use super::{Lane, SHOWN, durability, loosest, rules};
+use super::{Lane, SHOWN, durability, loosest, now, rules};
 use crate::domain::contract::Act;
 use crate::domain::message::Message;
 use crate::domain::notice::{Level, Notice};
@@ -91,6 +91,7 @@ impl Lane {
             let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
             remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
         }
+        let answers = Answers::after(left_in, died_in_turn, foreign_last_write);
         let loosest = loosest(&self.shared);
         if meta.mode > loosest {
             meta.mode = loosest;
@@ -125,11 +126,12 @@ impl Lane {
         let stays = hold == Hold::Yes || (redelivers && show != Show::Nothing);
         self.files.take(access, first, stays);
         let rules = rules(&self.shared, &meta.id);
-        let machine = Machine::new(meta, own, queue, rules).with_grants_of(&self.machine);
+        let machine = Machine::new(meta, own, queue, rules).with_law_of(&self.machine, answers);
         let old = std::mem::replace(&mut self.machine, machine);
         self.machine.died_in_turn = died_in_turn;
         self.machine.redelivers = redelivers;
         self.machine.last_row = last.last().map(|row| row.id.clone());
+        self.machine.resume_plan(now(), &last);
         self.automatic();
         if died_in_turn && remarks.is_empty() && !theirs {
             remarks.push("The program ended during the last turn of this session; what was there is kept.".to_owned());

@@ -66,8 +66,6 @@ pub struct Asking {
     pub request: Request,
     /// What it was asked about.
     pub facts: CallFacts,
-    /// What "this session" would keep.
-    pub grant: Option<crate::permit::Grant>,
 }
 
 impl Batch {

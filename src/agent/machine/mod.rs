@@ -1,11 +1,14 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! through requests and calls, `person` handles what the user does, `automatic` what happens by itself. The driver does the steps and reports back.
+//! through requests and calls, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
+//! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
+mod law;
 mod person;
+mod plan;
 mod response;
 #[cfg(test)]
 mod tests;
@@ -20,13 +23,16 @@ use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
-use crate::domain::request::{Ask, PlanReview, Request};
+use crate::domain::plan::{PlanApproval, Progress};
+use crate::domain::request::{Ask, PlanReview, Request, TrustRequest};
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Activity;
 use crate::domain::tool::{TodoItem, ToolSpec};
 use crate::domain::{Event, SessionMeta};
-use crate::permit::Grant;
+use crate::permit;
 pub use automatic::{Automatic, REDELIVERED_AFTER_MS};
 use batch::Batch;
+pub use law::Answers;
 use response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,8 +65,16 @@ pub struct Rules {
 pub struct Own {
     /// The plan that waits for its answer.
     pub plan: Option<PendingPlan>,
+    /// The plan that was approved, and how far it is.
+    pub progress: Option<Progress>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
+    /// Answers that hold for this session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// The files, by their SHA-256, that the user does not want to trust from this session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_trusted: Vec<String>,
     /// What a newer version keeps here, unchanged.
     #[serde(flatten)]
     pub other: serde_json::Map<String, Value>,
@@ -72,8 +86,17 @@ impl Own {
     pub fn read(stored: Value) -> Self {
         let Value::Object(mut other) = stored else { return Self::default() };
         let plan = other.remove("plan").and_then(|plan| serde_json::from_value(plan).ok()).flatten();
+        let progress = other.remove("progress").and_then(|progress| serde_json::from_value(progress).ok()).flatten();
         let todo = other.remove("todo").and_then(|todo| serde_json::from_value(todo).ok()).unwrap_or_default();
-        Self { plan, todo, other }
+        let mut list = |key: &str| match other.remove(key) {
+            Some(Value::Array(all)) => all,
+            _ => Vec::new(),
+        };
+        // What was kept is as narrow as it was answered: an allow that can no longer be read whole is not kept.
+        let rules = list("rules").into_iter().filter_map(|rule| serde_json::from_value::<Rule>(rule).ok());
+        let rules = rules.filter(|rule| rule.fault().is_none()).collect();
+        let not_trusted = list("notTrusted").into_iter().filter_map(|hash| hash.as_str().map(str::to_owned)).collect();
+        Self { plan, progress, todo, rules, not_trusted, other }
     }
 }
 
@@ -110,11 +133,22 @@ pub struct Machine {
     run: RunNo,
     /// A stopped run whose processes may not be gone yet.
     ending: Option<RunNo>,
-    grants: Vec<Grant>,
+    /// The rules in force: the session's answers, then those of the files.
+    law: permit::Rules,
+    /// How often the rules decided.
+    hits: Vec<(Rule, Option<String>, RuleScope, u64)>,
+    /// What is not trusted and could be.
+    untrusted: Vec<TrustRequest>,
+    /// The question about it.
+    trust: Option<Request>,
     mode_since: At,
     mode_told: Mode,
     shutting_down: bool,
     shown_activity: Activity,
+    /// A plan was approved to be carried out once what was kept for it is on disk.
+    due: Option<PlanApproval>,
+    /// The plan was carried out to its end in this turn: what was struck out holds until the next.
+    ended_plan: bool,
     /// The user set the status since the last message that began a turn.
     status_by_user: bool,
     redelivery: Option<At>,
@@ -157,6 +191,8 @@ impl Machine {
     pub fn new(meta: SessionMeta, own: Own, queue: Queue, rules: Rules) -> Self {
         let mode_told = meta.mode;
         let rng = fastrand::Rng::with_seed(rules.seed);
+        let mut law = permit::Rules::new(permit::Ground { here: vec![meta.cwd.clone()], home: None });
+        own.rules.iter().for_each(|rule| law.add_answer(rule.clone()));
         let mut machine = Self {
             meta,
             own,
@@ -171,11 +207,16 @@ impl Machine {
             turn: None,
             run: RunNo(1),
             ending: None,
-            grants: Vec::new(),
+            law,
+            hits: Vec::new(),
+            untrusted: Vec::new(),
+            trust: None,
             mode_since: At(0),
             mode_told,
             shutting_down: false,
             shown_activity: Activity::Idle,
+            due: None,
+            ended_plan: false,
             status_by_user: false,
             redelivery: None,
             rng,
@@ -194,13 +235,6 @@ impl Machine {
             self.last_row = Some(last.id.clone());
         }
         self.rows = rows;
-    }
-
-    /// Takes over what was granted for this session while its machine was another one.
-    #[must_use]
-    pub fn with_grants_of(mut self, earlier: &Machine) -> Self {
-        self.grants.clone_from(&earlier.grants);
-        self
     }
 
     /// The session's directory is another one: its id was taken when it was first written.
@@ -231,7 +265,8 @@ impl Machine {
             Some(Work::Calling(batch)) => batch.requests().cloned().collect(),
             _ => Vec::new(),
         };
-        all.extend(self.own.plan.as_ref().map(plan_request));
+        all.extend(self.own.plan.as_ref().map(|plan| self.plan_request(plan)));
+        all.extend(self.trust.clone());
         all
     }
 
@@ -260,7 +295,16 @@ impl Machine {
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
+            Input::PlanFile(file) => self.found_plan(file, &mut out),
+            Input::CarryOut => self.carry_out_due(now, &mut out),
             Input::Change(change) => self.change(now, &change, &mut out),
+            Input::Restored(text) => {
+                let row = self.info(now, Level::Info, InfoKind::Restored, text);
+                self.keep(vec![row], Safety::Synced, &mut out);
+                self.changed(&mut out);
+            }
+            Input::Law(law) => self.set_law(now, *law, &mut out),
+            Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
             Input::Hold(text) => {
@@ -311,7 +355,10 @@ impl Machine {
         }
         match &self.own.plan {
             Some(plan) => Activity::NeedsYou(format!("plan: {}", plan.review.title)),
-            None => Activity::Idle,
+            None => match &self.trust {
+                Some(request) => Activity::NeedsYou(waiting_for(request)),
+                None => Activity::Idle,
+            },
         }
     }
 
@@ -341,7 +388,7 @@ impl Machine {
     }
 
     fn info(&mut self, now: At, level: Level, kind: InfoKind, text: impl Into<String>) -> Message {
-        self.row(now, Body::Info(Info { text: text.into(), level, kind }))
+        self.row(now, Body::Info(Info { text: text.into(), level, kind, carried: None }))
     }
 
     /// Appends final rows and shows them.
@@ -414,6 +461,7 @@ impl Machine {
             today: &today,
             mode: self.meta.mode,
             headless: self.rules.headless,
+            plan: self.own.progress.as_ref().filter(|progress| !progress.over),
         })
     }
 
@@ -453,15 +501,12 @@ fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Ste
     Step::Emit(Event::Notice(Notice::new(level, text).hint(hint)))
 }
 
-fn plan_request(plan: &PendingPlan) -> Request {
-    Request { id: plan.request.clone(), ask: Ask::Plan(plan.review.clone()) }
-}
-
 /// A few words for the list: what a request is about.
 fn waiting_for(request: &Request) -> String {
     match &request.ask {
         Ask::Approval(approval) => format!("approve: {} {}", approval.tool, approval.subject),
         Ask::Plan(review) => format!("plan: {}", review.title),
         Ask::Question(question) => format!("asks: {}", question.text),
+        Ask::Trust(request) => format!("trust: {}", request.path.display()),
     }
 }

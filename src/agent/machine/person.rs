@@ -6,16 +6,12 @@ use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
-use crate::domain::message::InfoKind;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
-
-/// How an approved plan is told to the model. Rehearsal and tests look for the first two words.
-const APPROVED: &str = "Plan approved. Carry it out now.";
 
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
@@ -43,6 +39,7 @@ impl Machine {
             }
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
             Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
+            Act::DropPlan => self.give_up_plan(now, out),
             Act::Model { connection, model } => self.set_model(connection, model, out),
             Act::Thinking(level) => {
                 self.meta.thinking = level;
@@ -58,7 +55,10 @@ impl Machine {
             }
             Act::Read => self.read(out),
             Act::Cwd(cwd) => {
-                self.meta.cwd = cwd;
+                if self.meta.cwd != cwd {
+                    self.meta.cwd = cwd;
+                    self.moved(out);
+                }
                 self.changed_by_user(out);
             }
             // Drafts are files of their own, and who writes is the lane's business.
@@ -98,6 +98,10 @@ impl Machine {
             self.answer_plan(now, answer, out);
             return;
         }
+        if self.trust.as_ref().is_some_and(|trust| trust.id == *request) {
+            self.answer_trust(&answer, out);
+            return;
+        }
         let asked = match self.turn.as_mut().map(|turn| &mut turn.work) {
             Some(Work::Calling(batch)) => batch.asked(request).map(|one| (one.call.clone(), one.stage.clone())),
             _ => None,
@@ -108,18 +112,15 @@ impl Machine {
                     out.push(Step::Emit(Event::Settled { request: request.clone() }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
-                Answer::Remember { scope: _, rules: _ } => {
-                    let Some(grant) = asking.grant else {
-                        out.push(notice(Level::Warning, "This cannot be remembered: it is asked every time.", ""));
-                        return;
-                    };
-                    out.push(Step::Emit(Event::Settled { request: request.clone() }));
-                    let words = grant.in_words();
-                    if !self.grants.contains(&grant) {
-                        self.grants.push(grant);
+                Answer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
+                    Some(authority) => {
+                        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                        self.run_call(now, &call, asking.facts, authority, out);
+                        self.reconsider(now, out);
                     }
-                    self.run_call(now, &call, asking.facts, Authority::Grant(words), out);
-                }
+                    // It goes on waiting: what it would keep is not what was asked.
+                    None => {}
+                },
                 Answer::Instead(command) => self.instead(now, request, &call.id, &asking, command, out),
                 Answer::No(reason) => self.refused(now, &call.id, reason, out),
                 _ => out.push(stale_answer()),
@@ -199,60 +200,17 @@ impl Machine {
         self.refuse(now, call, Decision::refused(self.meta.mode, Authority::Person, text), out);
     }
 
-    fn answer_plan(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
-        if self.turn.is_some() {
-            let text = "A turn runs: the plan can be answered when it has ended.";
-            out.push(notice(Level::Warning, text, "Esc stops the turn."));
-            return;
-        }
-        let goes_on = |mode: Mode| format!("{APPROVED} Permission mode: {}.", mode.shown());
-        match answer {
-            Answer::PlanToAsk | Answer::PlanToExecute => {
-                let empty = self.own.plan.as_ref().is_none_or(|plan| plan.review.markdown.trim().is_empty());
-                if empty {
-                    out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
-                    return;
-                }
-                let wanted = if answer == Answer::PlanToAsk { Mode::Ask } else { Mode::Execute };
-                let mode = self.capped(wanted, out);
-                self.drop_plan(out);
-                self.meta.mode = mode;
-                // The user chose this mode deliberately: it counts at once.
-                self.mode_since = At(0);
-                // The message is on disk before the plan is gone and the mode another.
-                self.begin(now, goes_on(mode), out);
-                out.push(Step::KeepMeta(Safety::Synced));
-            }
-            Answer::PlanChanges(text) => {
-                self.drop_plan(out);
-                self.label(&text);
-                self.begin(now, format!("Change the plan: {text}"), out);
-            }
-            Answer::PlanDecline => {
-                self.drop_plan(out);
-                let row = self.info(now, Level::Info, InfoKind::Remark, "You declined the plan.");
-                self.keep(vec![row], Safety::Synced, out);
-                self.changed_by_user(out);
-                if !self.queue.items.is_empty() {
-                    self.queue.hold();
-                    self.queue_changed(out);
-                }
-            }
-            _ => out.push(stale_answer()),
-        }
-    }
-
     // ---- modes and models ----
 
     /// The mode, or the loosest one that this workspace may have.
-    fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
+    pub(super) fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
         let mode = wanted.stricter(self.rules.loosest);
         if mode != wanted {
             let text = format!(
                 "This workspace was made by another program: its sessions go no further than {}.",
                 mode.shown()
             );
-            out.push(notice(Level::Warning, text, "Work in a workspace of your own to go further."));
+            out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
         }
         mode
     }
@@ -278,19 +236,21 @@ impl Machine {
         self.reconsider(now, out);
     }
 
-    /// A stricter mode decides on waiting approvals at once; a looser one only offers to run them.
-    fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
+    /// A stricter mode, or rule, decides on waiting approvals at once; a looser one only offers to run them.
+    pub(super) fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.meta.mode;
         let (policy, headless) = (self.rules.policy, self.rules.headless);
-        let grants = self.grants.clone();
+        let (struck, cwd) = (self.struck(), self.meta.cwd.clone());
+        let law = &self.law;
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
         for one in batch.all_open() {
             let id = one.call.id.clone();
             let Stage::Asking(asking) = &mut one.stage else { continue };
-            let verdict = permit::decide(policy, mode, &grants, &asking.facts, headless);
-            if let Verdict::Deny(reason) = verdict {
-                refusals.push((id, reason));
+            let verdict = permit::decide(policy, mode, law, &asking.facts, headless);
+            let verdict = permit::hold_struck(verdict, &struck, (mode, &cwd, headless), &asking.facts);
+            if let Verdict::Deny(refusal) = verdict {
+                refusals.push((id, refusal));
                 continue;
             }
             if let Ask::Approval(approval) = &mut asking.request.ask {
@@ -301,8 +261,9 @@ impl Machine {
                 }
             }
         }
-        for (id, reason) in refusals {
-            self.refuse(now, &id, Decision::refused(mode, Authority::Mode, reason), out);
+        for (id, permit::Refusal { reason, rule }) in refusals {
+            let authority = rule.map_or(Authority::Mode, |ruled| Authority::Rule(ruled.words));
+            self.refuse(now, &id, Decision::refused(mode, authority, reason), out);
         }
     }
 
@@ -321,6 +282,6 @@ impl Machine {
     }
 }
 
-fn stale_answer() -> Step {
+pub(super) fn stale_answer() -> Step {
     notice(Level::Info, "That was already settled.", "")
 }

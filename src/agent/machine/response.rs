@@ -4,6 +4,7 @@ use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{AssistantText, Body, Message, Native, Thinking};
+use crate::domain::usage::RequestUsage;
 use crate::provider::Call;
 
 /// A response in the making.
@@ -13,6 +14,8 @@ pub struct Response {
     pub turn: Option<String>,
     /// The calls, in order.
     pub calls: Vec<Call>,
+    /// What it has used and cost so far, where the provider said.
+    pub used: Option<(RequestUsage, f64)>,
     text: Option<Message>,
     thinking: Option<Message>,
     native: Vec<Native>,

@@ -1,16 +1,19 @@
 //! The machine as tables: what goes in, what comes out.
 
 use super::*;
+
+mod plan;
 use crate::agent::labels::AutoLabels;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{CallId, SessionId};
 use crate::domain::inbox::Change;
-use crate::domain::message::UserText;
+use crate::domain::message::{Native, UserText};
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::property::{AutoRule, Label};
 use crate::domain::request::Answer;
-use crate::domain::rule::RuleScope;
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolStatus, Touch};
+use crate::domain::usage::RequestUsage;
 use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
 use crate::tools::RunError;
 use proptest::prelude::*;
@@ -19,6 +22,10 @@ use std::time::Duration;
 
 fn for_session() -> Answer {
     Answer::Remember { scope: RuleScope::Session, rules: Vec::new() }
+}
+
+fn cargo_test() -> Rule {
+    Rule { program: Some("cargo".into()), args: Some(vec!["test".into()]), ..Rule::allow("bash") }
 }
 
 struct Bench {
@@ -198,6 +205,41 @@ fn enter_while_a_turn_runs_queues_and_the_queue_follows() {
 }
 
 #[test]
+fn a_model_that_pauses_is_asked_again_with_what_it_said() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("look it up");
+    b.text("I search.");
+    let native = Native { wire: "w".into(), json: "[1]".into() };
+    b.chunk(Chunk::Native(native.clone()));
+    let steps = b.stop_with(Stop::Paused);
+    let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!("{steps:?}") };
+    assert!(
+        matches!(request.items.last(), Some(Item::Assistant(reply)) if reply.text == "I search." && reply.native == [native])
+    );
+    b.text("Found.");
+    assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Done));
+    // A model that does nothing but pause is not asked for ever.
+    b.send("again");
+    assert_eq!(ended(&b.stop_with(Stop::Paused)), Some(TurnEnd::Failed));
+}
+
+#[test]
+fn a_response_that_is_counted_twice_is_paid_once() {
+    let mut b = Bench::new(Mode::Ask);
+    b.send("one");
+    let count = |output| RequestUsage { input: 10, output, ..RequestUsage::default() };
+    let run = b.run();
+    b.feed(Input::Used(run, count(1), None, 0.25));
+    b.feed(Input::Used(run, count(8), None, 1.0));
+    assert_eq!((b.machine.meta.usage.output_tokens, b.machine.meta.usage.cost_usd), (8, 1.0));
+    b.calls(&[("a", "read")]);
+    b.found("a", read("/w/a"));
+    b.ran("a", "text");
+    b.feed(Input::Used(run, count(2), None, 0.5));
+    assert_eq!((b.machine.meta.usage.output_tokens, b.machine.meta.usage.cost_usd), (10, 1.5));
+}
+
+#[test]
 fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
     let mut b = Bench::new(Mode::Ask);
     b.send("one");
@@ -287,8 +329,11 @@ fn asking_once_session_and_no() {
     assert!(runs(&steps).is_empty());
     assert_eq!(b.machine.meta.activity, Activity::NeedsYou("approve: bash cargo test".into()));
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: for_session() });
+    let kept = vec![cargo_test()];
+    let answer = Answer::Remember { scope: RuleScope::Session, rules: kept.clone() };
+    let steps = b.act(Act::Answer { request: id.clone(), answer });
     assert_eq!(runs(&steps), ["a"]);
+    assert_eq!(b.machine.own.rules, kept);
     assert!(matches!(b.call("a").decision.unwrap().authority, Authority::Grant(_)));
     b.ran("a", "ok");
     let steps = b.found("b", command("cargo test"));
@@ -471,6 +516,13 @@ fn the_mode_is_written_once_and_with_what_happens_next() {
     assert_eq!(rows.len(), 2);
 }
 
+fn approve(b: &Bench, mode: Mode, compact: bool) -> Answer {
+    let review = &b.machine.own.plan.as_ref().expect("a plan waits").review;
+    let covers = crate::domain::plan::hash(&review.markdown);
+    let marks = crate::domain::plan::Outline::parse(&review.markdown).marks();
+    Answer::PlanApprove(PlanApproval { mode, compact, marks, covers })
+}
+
 fn with_plan() -> Bench {
     let mut b = Bench::new(Mode::Explore);
     b.send("tidy up");
@@ -499,7 +551,7 @@ fn a_plan_pauses_and_only_its_answers_leave_explore() {
     b.act(Act::Mode { mode: Mode::Ask, drop_plan: false });
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanToExecute });
+    let steps = b.act(Act::Answer { request: id, answer: approve(&b, Mode::Execute, false) });
     assert_eq!(b.machine.meta.mode, Mode::Execute);
     assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.starts_with("Plan approved"))));
     b.calls(&[("w", "write")]);
@@ -604,7 +656,7 @@ fn a_message_beside_a_waiting_plan_runs_its_whole_turn() {
 fn an_approved_plan_is_gone_only_after_its_message_is_on_disk() {
     let mut b = with_plan();
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanToAsk });
+    let steps = b.act(Act::Answer { request: id, answer: approve(&b, Mode::Ask, false) });
     let row = position(&steps, |s| matches!(s, Step::Keep(..)));
     assert!(row < position(&steps, |s| matches!(s, Step::KeepMeta(_))));
     assert!(steps.iter().any(|s| matches!(s, Step::KeepMeta(Safety::Synced))));

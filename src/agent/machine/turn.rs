@@ -1,24 +1,22 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
 use super::batch::{Asking, Batch, Stage, Underway};
-use super::{Machine, PendingPlan, Turn, Work, notice};
+use super::{Machine, Turn, Work, notice};
 use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, CallId, MessageId, RequestId};
-use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, Plan, UserText};
+use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
-use crate::domain::request::{Approval, Ask, PlanReview, Question, Request};
-use crate::domain::rule::RuleScope;
+use crate::domain::request::{Approval, Ask, PartShown, PartState, Question, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
-use crate::permit::{self, Allowed, Grant, Verdict};
+use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError, Stop, retry};
 use crate::tools::RunError;
-use std::path::PathBuf;
 
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
 const EXECUTE_SETTLES_MS: u64 = 1000;
@@ -31,7 +29,6 @@ const STRIKES: u32 = 2;
 
 const STOPPED: &str = "interrupted: the user stopped the turn";
 const STEERED: &str = "skipped: the user sent a new message";
-const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
 
 impl Machine {
     /// Begins a turn with a user message.
@@ -54,6 +51,9 @@ impl Machine {
         rows.extend(self.tell_mode(now));
         if let Some((id, text)) = message {
             self.status_at_begin();
+            // Whatever the user says next, it is no longer this that goes on by itself.
+            self.meta.pending_execution = None;
+            self.ended_plan = false;
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&text, 150);
             }
@@ -143,6 +143,12 @@ impl Machine {
     }
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
+        // A response may be counted more than once, each time up to then.
+        if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn
+            && let Some((before, its_cost)) = response.used.replace((used, cost))
+        {
+            self.meta.usage.take_back(before, its_cost);
+        }
         self.meta.usage.add(used, cost, window);
         self.changed(out);
     }
@@ -182,14 +188,18 @@ impl Machine {
                 self.fail(now, plain_failure("provider_error", "Withheld", "The provider withheld the answer."), out);
                 return;
             }
-            Stop::Done | Stop::Calls | Stop::Other(_) => {}
+            Stop::Done | Stop::Calls | Stop::Paused | Stop::Other(_) => {}
         }
         if !ends {
             self.propose(now, response.turn, response.calls, out);
         } else if empty {
             let text = "The model sent an empty answer. Try again, or choose another model with /model.";
             self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
-        } else if !self.deliver_steers(now, out) {
+        } else if self.deliver_steers(now, out) {
+            // The model is asked again, with what the user said.
+        } else if stop == Stop::Paused {
+            self.request(now, out);
+        } else {
             self.end_turn(now, TurnEnd::Done, out);
         }
     }
@@ -305,20 +315,19 @@ impl Machine {
             return;
         }
         let mode = self.mode_for(call);
-        let verdict = permit::decide(self.rules.policy, mode, &self.grants, &facts, self.rules.headless);
+        let verdict = self.verdict(mode, &facts);
+        self.count_hits(&verdict);
         if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
             self.strike();
         }
         let verdict = match verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
-                Verdict::Deny(
-                    "The same call with the same input came three times in a row. Do something else.".to_owned(),
-                )
+                let reason = "The same call with the same input came three times in a row. Do something else.";
+                Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
             }
             Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
                 reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
-                risks: Vec::new(),
-                grant: None,
+                ..permit::Question::default()
             }),
             other => other,
         };
@@ -326,14 +335,20 @@ impl Machine {
             Verdict::Allow(allowed) => {
                 let authority = match allowed {
                     Allowed::ByMode => Authority::Mode,
-                    Allowed::ByGrant(grant) => Authority::Grant(grant),
+                    Allowed::BySetting(setting) => Authority::Rule(setting.to_owned()),
+                    Allowed::ByRules(ruled) if ruled.by_answer => Authority::Grant(ruled.words),
+                    Allowed::ByRules(ruled) => Authority::Rule(ruled.words),
                 };
                 self.run_call(now, call, facts, authority, out);
             }
-            Verdict::Deny(reason) => {
+            Verdict::Deny(Refusal { reason, rule }) => {
                 // Explore asks nobody, so nobody was missing.
                 let asks = self.rules.headless && mode != Mode::Explore;
-                let authority = if asks { Authority::Nobody } else { Authority::Mode };
+                let authority = match rule {
+                    Some(ruled) => Authority::Rule(ruled.words),
+                    None if asks => Authority::Nobody,
+                    None => Authority::Mode,
+                };
                 self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
             }
             Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
@@ -351,7 +366,7 @@ impl Machine {
             return false;
         }
         let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && question.grant.is_some()
+        plain && !question.every_time
     }
 
     /// Whether this is the third equal call in a row.
@@ -386,6 +401,7 @@ impl Machine {
     }
 
     fn ask(&mut self, now: At, call: &Call, facts: CallFacts, question: permit::Question, out: &mut Vec<Step>) {
+        let parts = parts(self.rules.policy.hold, &facts);
         let request = Request {
             id: self.request_id(now),
             ask: Ask::Approval(Box::new(Approval {
@@ -395,13 +411,14 @@ impl Machine {
                 proposal: facts.proposal.clone(),
                 reasons: question.reasons,
                 risks: question.risks,
-                scopes: question.grant.iter().map(|_| RuleScope::Session).collect(),
-                offers: question.grant.iter().map(Grant::offer).collect(),
+                parts,
+                offers: question.offers,
+                scopes: question.scopes,
                 would_run_now: false,
             })),
         };
         let Some(one) = self.open_call(&call.id) else { return };
-        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts, grant: question.grant }));
+        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts }));
         out.push(Step::Emit(Event::Asked(Box::new(request))));
     }
 
@@ -420,7 +437,7 @@ impl Machine {
         let run = self.run;
         // What a person types is not held to the session's mode.
         let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
-        let sandbox = permit::sandbox(self.rules.policy.hold, held_as, &facts);
+        let sandbox = permit::sandbox(self.rules.policy, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
@@ -508,6 +525,10 @@ impl Machine {
                 self.end_call(now, id, outcome, out);
                 self.submit_plan(now, path, title, markdown, out);
             }
+            Then::Step { number, status } => {
+                let outcome = self.report_step(number, status, outcome, out);
+                self.end_call(now, id, outcome, out);
+            }
             Then::Nothing => self.end_call(now, id, outcome, out),
         }
         self.advance(now, out);
@@ -532,38 +553,6 @@ impl Machine {
         let Some(one) = self.open_call(id) else { return };
         one.stage = Stage::Answering(Box::new(request.clone()));
         out.push(Step::Emit(Event::Asked(Box::new(request))));
-    }
-
-    fn submit_plan(&mut self, now: At, path: PathBuf, title: String, markdown: String, out: &mut Vec<Step>) {
-        self.drop_plan(out);
-        let request: RequestId = self.request_id(now);
-        let review = PlanReview { path: path.clone(), title, markdown: markdown.clone() };
-        let plan = PendingPlan { request, review };
-        self.own.plan = Some(plan.clone());
-        self.meta.plan_pending = true;
-        if let Some(turn) = &mut self.turn {
-            turn.planned = true;
-        }
-        self.skip_unstarted(now, PLAN_WAITS, out);
-        let at = self.stamp(now);
-        let body = Body::Plan(Plan { path: path.display().to_string(), markdown });
-        let id = MessageId::new(format!("plan-{}-{}", at.0, self.letters()));
-        // The plan's row comes behind the rows of its calls.
-        if let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn {
-            let rows = batch.take_final();
-            self.keep(rows, Safety::Written, out);
-        }
-        self.keep(vec![Message::new(id, at, body)], Safety::Synced, out);
-        out.push(Step::KeepMeta(Safety::Synced));
-        out.push(Step::Emit(Event::Asked(Box::new(super::plan_request(&plan)))));
-    }
-
-    /// A plan that waits no longer waits.
-    pub(super) fn drop_plan(&mut self, out: &mut Vec<Step>) {
-        if let Some(plan) = self.own.plan.take() {
-            self.meta.plan_pending = false;
-            out.push(Step::Emit(Event::Settled { request: plan.request }));
-        }
     }
 
     /// Calls that were not started get this result instead.
@@ -667,6 +656,14 @@ impl Machine {
     }
 }
 
+/// The parts of a command for the user who is asked.
+fn parts(hold: permit::shell::Hold, facts: &CallFacts) -> Vec<PartShown> {
+    let Proposal::Command { command, .. } = &facts.proposal else { return Vec::new() };
+    let state = |reads: bool| if reads { PartState::Reads } else { PartState::Asked };
+    let judged = permit::shell::judge(command, hold).parts;
+    judged.into_iter().map(|part| PartShown { text: part.text, state: state(part.reads) }).collect()
+}
+
 fn stopped_text(so_far: &str) -> String {
     if so_far.trim().is_empty() { STOPPED.to_owned() } else { format!("{STOPPED}. Its output until then:\n{so_far}") }
 }
@@ -686,7 +683,9 @@ fn failure_row(error: ProviderError) -> Failure {
         "invalid_api_key" | "invalid_credentials" | "billing_error" => {
             vec![FailureAction::Retry, FailureAction::Model, FailureAction::Settings]
         }
-        "invalid_model" | "model_no_tool_support" => vec![FailureAction::Model],
+        "invalid_model" => vec![FailureAction::Model],
+        // It is asked without tools then.
+        "model_no_tool_support" => vec![FailureAction::Model, FailureAction::Retry],
         "context_overflow" => vec![FailureAction::NewSession],
         _ => vec![FailureAction::Retry, FailureAction::Model],
     };

@@ -252,7 +252,7 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     let opened = engine.open(&to).await;
     assert_eq!(opened.rows.len(), 1);
     assert_eq!(opened.meta.branched_from.map(|from| from.session), Some(session.clone()));
-    engine.send(Command::Rewind { session: session.clone(), at: first }).await;
+    engine.send(Command::Rewind { session: session.clone(), at: first, files: None }).await;
     assert_eq!(engine.ended().await, TurnEnd::Stopped);
     let (_, back, rewound) = engine.until(branched).await;
     assert!(rewound && back != to);

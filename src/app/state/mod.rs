@@ -11,6 +11,8 @@ pub mod open;
 pub mod overlay;
 pub mod panel;
 pub mod picker;
+pub mod plan;
+pub mod rules;
 pub mod search;
 pub mod sessions;
 
@@ -195,7 +197,21 @@ pub struct State {
     /// Esc was pressed where it had nothing to do.
     pub(crate) escaped: Option<At>,
     /// Who waits for [`crate::app::Msg::Edited`].
-    pub(crate) editing: Option<Current>,
+    pub(crate) editing: Option<Editing>,
+}
+
+/// What is being edited in $EDITOR.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Editing {
+    /// The draft of this place.
+    Draft(Current),
+    /// A plan that waits.
+    Plan {
+        /// In this session.
+        session: SessionId,
+        /// Asked by this request.
+        request: RequestId,
+    },
 }
 
 impl State {
@@ -352,6 +368,9 @@ impl State {
             // The keys of a list, or of a page, hold there too.
             Some(Overlay::Find) => contexts.extend([Context::Find, Context::Picker]),
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
+            Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
+            Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
+            Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
                 Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
@@ -380,6 +399,9 @@ impl State {
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
             Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
+            Overlay::Undo(_) => Context::Undo,
+            Overlay::Changes(_) => Context::Changes,
+            Overlay::Rules(_) => Context::Rules,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)
@@ -392,9 +414,9 @@ impl State {
 
 fn panel_context(panel: &Panel, request: &Request) -> Context {
     match (&panel.stage, &request.ask) {
-        (Stage::Writing { .. }, _) => Context::Input,
+        (Stage::Writing { .. } | Stage::Rules { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
-        (Stage::Choosing, Ask::Question(_)) => Context::Question,
+        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,
     }
 }

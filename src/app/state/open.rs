@@ -6,6 +6,7 @@ use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::Queued;
 use crate::domain::ids::{At, RequestId};
+use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
 use crate::domain::tool::TodoItem;
 
@@ -54,6 +55,8 @@ pub struct Open {
     pub panel: Option<Panel>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
+    /// How far the approved plan is carried out.
+    pub plan: Option<Box<Progress>>,
     /// The turn.
     pub turn: Turn,
     /// The number of the last event; `None` before the snapshot.
@@ -83,7 +86,7 @@ impl Open {
 
     /// The plan that waits, if one does.
     #[must_use]
-    pub fn plan(&self) -> Option<&Request> {
+    pub fn waiting_plan(&self) -> Option<&Request> {
         self.requests.iter().find(|request| matches!(request.ask, Ask::Plan(_)))
     }
 }

@@ -4,11 +4,15 @@ use super::audit::Audit;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
+use super::rules::Rules;
 use crate::domain::contract::Command;
-use crate::domain::ids::{MessageId, RequestId, SessionId};
+use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::property::ValueType;
+use crate::domain::undo::{Changes, UndoAim, UndoFile, UndoPlan, UndoState};
 use crate::keymap::action::Context;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Something over the panes.
 #[derive(Clone, Debug)]
@@ -33,8 +37,62 @@ pub enum Overlay {
     Trash(Bin),
     /// How a session's files are.
     Health(Card),
+    /// What an undo of files would do.
+    Undo(Box<UndoCard>),
+    /// What a session changed.
+    Changes(Box<ChangesCard>),
     /// The ledger of a session.
     Audit(Audit),
+    /// The rules in force for a session.
+    Rules(Rules),
+}
+
+/// What an undo of files would do, before it does it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoCard {
+    /// Of which session.
+    pub session: SessionId,
+    /// What is taken back.
+    pub aim: UndoAim,
+    /// What would be done; `None` while the engine looks.
+    pub plan: Option<UndoPlan>,
+    /// The selected file.
+    pub selected: usize,
+    /// Files that somebody changed since, and that are restored all the same.
+    pub also: BTreeSet<PathBuf>,
+    /// The session goes back to a message as well; the text that is to be written anew, if there is one.
+    pub rewind: Option<Option<String>>,
+}
+
+impl UndoCard {
+    /// Nothing is known yet.
+    #[must_use]
+    pub fn new(session: SessionId, aim: UndoAim) -> Self {
+        Self { session, aim, plan: None, selected: 0, also: BTreeSet::new(), rewind: None }
+    }
+
+    /// Whether this file would be restored.
+    #[must_use]
+    pub fn restores(&self, file: &UndoFile) -> bool {
+        match file.state {
+            UndoState::Ready => true,
+            UndoState::Changed(_) => self.also.contains(&file.path),
+            UndoState::Lost(_) => false,
+        }
+    }
+}
+
+/// What a session changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangesCard {
+    /// Which session.
+    pub session: SessionId,
+    /// What it changed; `None` while the engine looks.
+    pub changes: Option<Changes>,
+    /// The selected file.
+    pub selected: usize,
+    /// Lines of its diff that are scrolled away above.
+    pub scroll: u16,
 }
 
 /// A question before something that is not easily undone: what would happen, and what stays.
@@ -63,6 +121,8 @@ pub enum Deed {
         at: MessageId,
         /// The text to be written anew.
         text: Option<String>,
+        /// The files that could be restored as well, where there are any.
+        files: Option<Box<UndoPlan>>,
     },
 }
 
@@ -148,6 +208,8 @@ pub struct Waiting {
     pub title: String,
     /// What is asked, in a few words.
     pub what: String,
+    /// Since when, as far as is known here.
+    pub since: At,
 }
 
 /// All that waits.
@@ -159,4 +221,18 @@ pub struct Inbox {
     pub selected: usize,
     /// The request that is being answered here, with its panel.
     pub answering: Option<(SessionId, Panel)>,
+    /// The others that ask for the very same.
+    pub equal: Vec<(SessionId, RequestId)>,
+    /// To which of them the answer goes.
+    pub reach: Reach,
+}
+
+/// To which requests an answer goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To the one that is shown.
+    #[default]
+    This,
+    /// Also to all that are equal to it.
+    Equal,
 }

@@ -3,6 +3,8 @@
 //! Who gets the focus, and when keys are dropped, is decided in `update::panel`.
 
 use super::edit::Editor;
+use super::plan::PlanView;
+use crate::domain::Mode;
 use crate::domain::ids::RequestId;
 use crate::domain::request::{Answer, Approval, Ask, Request};
 use crate::domain::rule::{Rule, RuleScope};
@@ -27,14 +29,26 @@ pub enum Choice {
     PlanToAsk,
     /// Approve the plan, go to Execute.
     PlanToExecute,
+    /// Approve the plan, compact first, go to Ask to Edit.
+    PlanCompactToAsk,
+    /// Approve the plan, compact first, go to Execute.
+    PlanCompactToExecute,
     /// Request changes of the plan.
     PlanChanges,
+    /// Edit the plan, then decide.
+    PlanEdit,
+    /// Say something to the step of this number: no answer yet.
+    StepComment(u32),
     /// Decline the plan.
     PlanDecline,
     /// An answer that the agent offered.
     Option(String),
     /// An answer in the user's own words.
     Words,
+    /// What was shown is trusted.
+    Trust,
+    /// It is not.
+    Distrust,
 }
 
 impl Choice {
@@ -50,10 +64,16 @@ impl Choice {
             Choice::Instead => "edit the command first",
             Choice::PlanToAsk => "approve, go to Ask to Edit",
             Choice::PlanToExecute => "approve, go to Execute",
+            Choice::PlanCompactToAsk => "approve, compact first, go to Ask to Edit",
+            Choice::PlanCompactToExecute => "approve, compact first, go to Execute",
             Choice::PlanChanges => "request changes",
+            Choice::PlanEdit => "edit in $EDITOR, then decide",
+            Choice::StepComment(_) => "comment on this step",
             Choice::PlanDecline => "decline",
             Choice::Option(text) => text,
             Choice::Words => "answer in your own words",
+            Choice::Trust => "yes, they may let things run",
+            Choice::Distrust => "no, they only make things stricter",
         }
     }
 
@@ -104,11 +124,21 @@ pub fn choices(request: &Request) -> Vec<Choice> {
             choices
         }
         // An empty plan cannot be approved: there would be nothing that the approval covers.
-        Ask::Plan(plan) if plan.markdown.trim().is_empty() => vec![Choice::PlanChanges, Choice::PlanDecline],
-        Ask::Plan(_) => vec![Choice::PlanToAsk, Choice::PlanToExecute, Choice::PlanChanges, Choice::PlanDecline],
+        Ask::Plan(plan) if plan.markdown.trim().is_empty() => {
+            vec![Choice::PlanChanges, Choice::PlanEdit, Choice::PlanDecline]
+        }
+        Ask::Plan(plan) => {
+            let mut choices = vec![Choice::PlanToAsk];
+            if !plan.capped {
+                choices.push(Choice::PlanToExecute);
+            }
+            choices.extend([Choice::PlanCompactToAsk, Choice::PlanChanges, Choice::PlanEdit, Choice::PlanDecline]);
+            choices
+        }
         Ask::Question(question) => {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
+        Ask::Trust(_) => vec![Choice::Trust, Choice::Distrust],
     }
 }
 
@@ -159,6 +189,27 @@ pub enum Stage {
         /// The words.
         text: Box<Editor>,
     },
+    /// Changing the rules that a yes for longer would keep, one a line.
+    Rules {
+        /// The lines.
+        text: Box<Editor>,
+        /// What is wrong with them, after Enter.
+        problem: Option<String>,
+    },
+}
+
+impl Stage {
+    /// The text that is being written.
+    pub fn editor_mut(&mut self) -> Option<&mut Editor> {
+        match self {
+            Stage::Writing { text, .. } => Some(text),
+            Stage::Rules { text, problem } => {
+                *problem = None;
+                Some(text)
+            }
+            Stage::Choosing => None,
+        }
+    }
 }
 
 /// A request on the screen.
@@ -178,6 +229,8 @@ pub struct Panel {
     pub extent: Extent,
     /// The rules that a yes for longer would keep: as offered, or as the user changed them.
     pub rules: Vec<Rule>,
+    /// The plan that is asked for, with what the user made of its steps.
+    pub plan: Option<Box<PlanView>>,
     /// Words that were begun and left with Esc, and what for.
     pub(crate) begun: Option<(Choice, String)>,
 }
@@ -194,6 +247,10 @@ impl Panel {
             scroll: 0,
             extent: Extent::Docked,
             rules: offered(request),
+            plan: match &request.ask {
+                Ask::Plan(review) => Some(Box::new(PlanView::new(review))),
+                _ => None,
+            },
             begun: None,
         }
     }
@@ -207,12 +264,56 @@ impl Panel {
                 Some(Answer::Remember { scope: choice.scope()?, rules: self.rules.clone() })
             }
             Choice::No => Some(Answer::No(None)),
-            Choice::PlanToAsk => Some(Answer::PlanToAsk),
-            Choice::PlanToExecute => Some(Answer::PlanToExecute),
+            Choice::PlanToAsk => self.approval(Mode::Ask, false),
+            Choice::PlanToExecute => self.approval(Mode::Execute, false),
+            Choice::PlanCompactToAsk => self.approval(Mode::Ask, true),
+            Choice::PlanCompactToExecute => self.approval(Mode::Execute, true),
             Choice::PlanDecline => Some(Answer::PlanDecline),
             Choice::Option(text) => Some(Answer::Reply(text.clone())),
+            Choice::Trust => Some(Answer::Trust(true)),
+            Choice::Distrust => Some(Answer::Trust(false)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
+            Choice::PlanEdit | Choice::StepComment(_) => None,
         }
+    }
+
+    fn approval(&self, mode: Mode, compact: bool) -> Option<Answer> {
+        self.plan.as_ref().map(|plan| Answer::PlanApprove(plan.approval(mode, compact)))
+    }
+
+    /// Something of the request can be remembered.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        self.choices.iter().any(|choice| choice.scope().is_some())
+    }
+
+    /// The rules as lines to be changed; `None` where one of them cannot stand on a line.
+    #[must_use]
+    pub(crate) fn rule_lines(&self) -> Option<String> {
+        let lines: Vec<String> = self.rules.iter().map(Rule::in_words).collect();
+        let plain = lines.iter().all(|line| !line.chars().any(char::is_control));
+        plain.then(|| lines.join("\n"))
+    }
+
+    /// Takes over the rules as the user wrote them, one a line; an empty line is left out.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the first line that is none.
+    pub(crate) fn take_rules(&mut self, lines: &str, request: &Request) -> Result<(), String> {
+        let offered = offered(request);
+        let mut rules: Vec<Rule> = Vec::new();
+        for line in lines.lines().filter(|line| !line.trim().is_empty()) {
+            let rule = Rule::parse_words(line, &offered).map_err(|why| format!("{}: {why}", line.trim()))?;
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        if rules.is_empty() {
+            return Err("nothing would be remembered: then answer with \"yes, this once\"".to_owned());
+        }
+        self.rules = rules;
+        Ok(())
     }
 
     /// The words that an answer begins with: the command that is to be edited, or what was begun and left.

@@ -1,12 +1,12 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{chat, overlay, panel, properties, slash, to};
+use super::{chat, overlay, panel, plan, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
 use crate::app::state::edit::Done;
 use crate::app::state::overlay::Overlay;
-use crate::app::state::{Current, Focus, State};
+use crate::app::state::{Current, Editing, Focus, State};
 use crate::domain::contract::{Act, Command, QueueEdit, Queued};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ComposerAction as Verb;
@@ -25,7 +25,7 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Verb::Send => enter(state, How::Queue, fx),
         Verb::Steer => enter(state, How::Steer, fx),
         Verb::Editor => {
-            state.editing = Some(state.current.clone());
+            state.editing = Some(Editing::Draft(state.current.clone()));
             fx.push(Effect::Edit { text: state.composer().text() });
         }
         Verb::OpenPaste => match state.composer_mut().unfold() {
@@ -78,7 +78,10 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
-            | Overlay::Health(_),
+            | Overlay::Rules(_)
+            | Overlay::Health(_)
+            | Overlay::Undo(_)
+            | Overlay::Changes(_),
         ) => return,
         None => {}
     }
@@ -245,8 +248,17 @@ fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
 }
 
 /// The text comes back from $EDITOR.
-pub(super) fn edited(state: &mut State, result: Result<String, String>) {
-    let place = state.editing.take().unwrap_or_default();
+pub(super) fn edited(state: &mut State, result: Result<String, String>, fx: &mut Vec<Effect>) {
+    let place = match state.editing.take() {
+        Some(Editing::Plan { session, request }) => {
+            return match result {
+                Ok(text) => plan::edited(state, &session, request, text, fx),
+                Err(why) => state.notify(Notice::new(Level::Error, why).hint("the plan is as it was")),
+            };
+        }
+        Some(Editing::Draft(place)) => place,
+        None => Current::New,
+    };
     match result {
         Ok(text) => {
             let text = text.trim_end_matches('\n');

@@ -2,14 +2,14 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, session, to};
+use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
-use crate::app::state::{Current, State};
+use crate::app::state::{Current, Editing, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -91,6 +91,9 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
+        Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
+        Event::FilesChanged(changes) => undo::changed(state, id, *changes),
+        Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
         | Event::Configured(_)
@@ -166,6 +169,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             panel::sync(state, id, Some(&request));
         }
         Event::Todo(items) => open.todo = items,
+        Event::Plan(plan) => open.plan = plan,
         Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
@@ -208,7 +212,7 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
-    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, draft } = snapshot;
+    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, plan, draft } = snapshot;
     let mut apart = false;
     if !state.open.contains_key(id) {
         apart = meta.worktree.is_some();
@@ -226,6 +230,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
+    open.plan = plan;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
         // A call or a question that waits belongs to a turn; a plan waits without one.
@@ -237,11 +242,14 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     };
     open.turn.stopping &= meta.activity != Activity::Idle;
     let shown = open.panel.as_ref().map(|panel| panel.request.clone());
-    let same = shown.as_ref().is_some_and(|shown| {
-        let of = |requests: &[Request]| requests.iter().find(|request| request.id == *shown).cloned();
-        of(&open.requests) == of(&requests)
-    });
-    open.requests = requests;
+    let before = std::mem::replace(&mut open.requests, requests);
+    let of = |requests: &[Request], id: &RequestId| requests.iter().find(|request| request.id == *id).cloned();
+    let same = shown.as_ref().is_some_and(|shown| of(&before, shown) == of(&open.requests, shown));
+    let others: Vec<RequestId> = before
+        .iter()
+        .filter(|was| open.request(&was.id).is_some_and(|is| is != *was))
+        .map(|was| was.id.clone())
+        .collect();
     if first {
         open.saved_draft.clone_from(&draft);
         // What was typed before the snapshot came is newer than the draft on disk.
@@ -253,6 +261,9 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
     changed(state, meta, fx);
     panel::sync(state, id, shown.as_ref().filter(|_| !same));
+    for changed in &others {
+        inbox::forget_answer(state, id, changed);
+    }
     find::land(state, id);
     if !odd.is_empty() && state.current_id() == Some(id) {
         let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
@@ -315,7 +326,17 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
     for id in state.recent.iter_mut().filter(|id| *id == from) {
         id.clone_from(to);
     }
-    for place in [Some(&mut state.current), state.editing.as_mut()].into_iter().flatten() {
+    let editing = match &mut state.editing {
+        Some(Editing::Draft(place)) => Some(place),
+        Some(Editing::Plan { session, .. }) => {
+            if session == from {
+                session.clone_from(to);
+            }
+            None
+        }
+        None => None,
+    };
+    for place in [Some(&mut state.current), editing].into_iter().flatten() {
         if *place == Current::Session(from.clone()) {
             *place = Current::Session(to.clone());
         }
@@ -324,6 +345,9 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
         match overlay {
             Overlay::Rename(rename) if rename.session == *from => rename.session = to.clone(),
             Overlay::Health(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

@@ -3,12 +3,16 @@
 use super::{overlay, panel, session};
 use crate::app::effect::Effect;
 use crate::app::state::State;
-use crate::app::state::overlay::{Inbox, Overlay, Waiting};
+use crate::app::state::open::Open;
+use crate::app::state::overlay::{Inbox, Overlay, Reach, Waiting};
 use crate::app::state::panel::Panel;
 use crate::app::state::sessions::needs_you;
-use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::request::{Ask, Request};
+use crate::domain::ids::{At, CallId, RequestId, SessionId};
+use crate::domain::message::Body;
+use crate::domain::request::{Approval, Ask, Request};
 use crate::domain::session::Activity;
+use crate::domain::tool::Proposal;
+use crate::domain::{Level, Notice};
 
 /// What a request asks, in a few words.
 fn in_words(request: &Request) -> String {
@@ -16,7 +20,63 @@ fn in_words(request: &Request) -> String {
         Ask::Approval(approval) => format!("{}: {}", approval.tool, overlay::one_line(&approval.subject)),
         Ask::Plan(plan) => format!("plan: {}", overlay::one_line(&plan.title)),
         Ask::Question(question) => overlay::one_line(&question.text),
+        Ask::Trust(_) => "trust the rules of this repository?".to_owned(),
     }
+}
+
+/// When the row of what is asked about came.
+fn since(open: &Open, request: &Request) -> Option<At> {
+    let of_call = |call: &CallId| {
+        let rows = open.chat.entries.iter().rev();
+        rows.map(|entry| &entry.message).find(|row| row.tool().is_some_and(|tool| tool.id == *call))
+    };
+    match &request.ask {
+        Ask::Approval(approval) => of_call(&approval.call),
+        Ask::Question(question) => of_call(&question.call),
+        Ask::Plan(_) => {
+            open.chat.entries.iter().rev().map(|entry| &entry.message).find(|row| matches!(row.body, Body::Plan(_)))
+        }
+        Ask::Trust(_) => None,
+    }
+    .map(|row| row.at)
+}
+
+/// The other requests that ask for the very same: the same tool, the same bytes, the same directory, and the same to be
+/// remembered. What is not shown byte by byte is equal to nothing.
+fn equal_to(state: &State, session: &SessionId, request: &RequestId) -> Vec<(SessionId, RequestId)> {
+    let cwd = |session: &SessionId| state.sessions.meta(session).map(|meta| &meta.cwd);
+    let Some(Ask::Approval(this)) = state.request(session, request).map(|request| &request.ask) else {
+        return Vec::new();
+    };
+    if this.proposal == Proposal::Plain {
+        return Vec::new();
+    }
+    let same = |other: &Approval| {
+        (&other.tool, &other.proposal, &other.subject) == (&this.tool, &this.proposal, &this.subject)
+            && (&other.offers, &other.scopes) == (&this.offers, &this.scopes)
+    };
+    let mut found: Vec<(SessionId, RequestId)> = Vec::new();
+    for (id, open) in state.open.iter().filter(|(id, open)| open.loaded && cwd(id) == cwd(session)) {
+        let equal = open.requests.iter().filter(|other| matches!(&other.ask, Ask::Approval(other) if same(other)));
+        found.extend(equal.map(|other| (id.clone(), other.id.clone())));
+    }
+    found.retain(|(of, id)| (of, id) != (session, request));
+    found.sort();
+    found
+}
+
+/// `a`: the answer goes to all equal requests, or to this one alone. Whether there are any.
+pub(super) fn toggle_reach(state: &mut State) -> bool {
+    let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return false };
+    if inbox.answering.is_none() || inbox.equal.is_empty() {
+        return false;
+    }
+    inbox.reach = match inbox.reach {
+        Reach::This => Reach::Equal,
+        Reach::Equal => Reach::This,
+    };
+    panel::hush(state);
+    true
 }
 
 /// All that waits: the requests of loaded sessions, and of the others that something waits there.
@@ -25,20 +85,23 @@ fn waiting(state: &State) -> Vec<Waiting> {
     metas.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| b.id.cmp(&a.id)));
     let mut rows = Vec::new();
     for meta in metas {
-        let row = |request: Option<RequestId>, what: String| Waiting {
+        let row = |request: Option<RequestId>, what: String, since: At| Waiting {
             session: meta.id.clone(),
             request,
             title: meta.shown_title().to_owned(),
             what,
+            since,
         };
         match state.open.get(&meta.id).filter(|open| open.loaded) {
-            Some(open) => rows.extend(open.requests.iter().map(|r| row(Some(r.id.clone()), in_words(r)))),
+            Some(open) => rows.extend(open.requests.iter().map(|request| {
+                row(Some(request.id.clone()), in_words(request), since(open, request).unwrap_or(meta.used))
+            })),
             None if needs_you(meta) => {
                 let what = match &meta.activity {
                     Activity::NeedsYou(what) => what.clone(),
                     _ => "plan".to_owned(),
                 };
-                rows.push(row(None, what));
+                rows.push(row(None, what, meta.used));
             }
             None => {}
         }
@@ -68,10 +131,22 @@ pub(super) fn refresh_inbox(state: &mut State) {
     let gone =
         inbox.answering.as_ref().is_some_and(|(session, panel)| state.request(session, &panel.request).is_none());
     let rows = waiting(state);
-    if gone {
+    let answering = inbox.answering.as_ref().filter(|_| !gone);
+    let equal = answering.map_or(Vec::new(), |(session, panel)| equal_to(state, session, &panel.request));
+    let others = answering.is_some() && inbox.reach == Reach::Equal && inbox.equal != equal;
+    if gone || others {
         panel::hush(state);
     }
+    if gone {
+        let text = "That waits no longer: it was settled elsewhere, or its session is gone.";
+        state.notify(Notice::new(Level::Info, text));
+    }
     let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return };
+    if gone || others || inbox.answering.is_none() {
+        // An answer never goes to others than those that were counted when it was chosen for all.
+        inbox.reach = Reach::This;
+    }
+    inbox.equal = equal;
     if gone {
         inbox.answering = None;
     }
@@ -108,7 +183,19 @@ pub(super) fn forget_answer(state: &mut State, session: &SessionId, request: &Re
 pub(super) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(Overlay::Inbox(inbox)) = state.overlays.last() else { return };
     let Some(row) = inbox.rows.get(inbox.selected).cloned() else { return };
-    let panel = row.request.as_ref().and_then(|id| state.request(&row.session, id)).map(Panel::new);
+    let request = row.request.as_ref().and_then(|id| state.request(&row.session, id));
+    let panel = request.map(|request| {
+        let mut panel = Panel::new(request);
+        // What was made of a plan in its session holds here too.
+        let there = state.open.get(&row.session).and_then(|open| open.panel.as_ref());
+        let there = there.filter(|there| there.request == request.id).and_then(|there| there.plan.as_ref());
+        if let (Ask::Plan(review), Some(plan)) = (&request.ask, there)
+            && let Some(plan) = plan.carried_to(review)
+        {
+            panel.plan = Some(Box::new(plan));
+        }
+        panel
+    });
     match panel {
         Some(panel) => {
             if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {

@@ -4,7 +4,6 @@ use super::{act, chat, compose, lifecycle, list, overlay, panel, properties, red
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
-use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, Quit, State};
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key};
@@ -101,7 +100,7 @@ fn insert(state: &mut State, text: &str) {
         }
         Some(Overlay::Inbox(inbox)) => {
             if let Some((_, panel)) = &mut inbox.answering
-                && let Stage::Writing { text: words, .. } = &mut panel.stage
+                && let Some(words) = panel.stage.editor_mut()
             {
                 words.insert(text);
             }
@@ -112,12 +111,15 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
-            | Overlay::Health(_),
+            | Overlay::Rules(_)
+            | Overlay::Health(_)
+            | Overlay::Undo(_)
+            | Overlay::Changes(_),
         ) => {}
         None => match state.focus {
             Focus::Panel => {
                 if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut())
-                    && let Stage::Writing { text: words, .. } = &mut panel.stage
+                    && let Some(words) = panel.stage.editor_mut()
                 {
                     words.insert(text);
                 }
@@ -182,17 +184,17 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         state.shown = Default::default();
     } else {
         state.notices.clear();
-        twice(state);
+        twice(state, fx);
     }
 }
 
 /// Esc where it has nothing to do: twice, it leads back to an earlier message.
-fn twice(state: &mut State) {
+fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     let idle = state.focus == Focus::Composer && state.composer().is_empty();
     let before = state.escaped.replace(state.now);
     if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
         state.escaped = None;
-        lifecycle::rewind(state);
+        lifecycle::rewind(state, fx);
     }
 }
 

@@ -2,12 +2,13 @@
 //! their files. What cannot be taken back asks first, and says what happens and what stays.
 
 use super::overlay::{item, one_line, open_picker};
-use super::{overlay, panel, properties, session, to};
+use super::{overlay, panel, properties, rules, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::audit::Audit;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
 use crate::app::state::picker::{Item, Kind, Value};
+use crate::app::state::rules::Purpose;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{MessageId, SessionId};
@@ -15,6 +16,7 @@ use crate::domain::inbox::{Change, HealthReport, Trashed};
 use crate::domain::ledger::Ledger;
 use crate::domain::message::Body;
 use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
 use std::path::PathBuf;
@@ -28,12 +30,14 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Labels => properties::labels(state, targets(state)),
         SessionAction::Branch => branch(state, fx),
         SessionAction::Parent => parent(state, fx),
-        SessionAction::Rewind => rewind(state),
+        SessionAction::Rewind => rewind(state, fx),
         SessionAction::Clear => ask_clear(state),
         SessionAction::Delete => ask_delete(state, &targets(state), false),
         SessionAction::Trash => open_trash(state, fx),
         SessionAction::Health => open_health(state, fx),
         SessionAction::Audit => open_audit(state, fx),
+        SessionAction::Rules => rules::open(state, Purpose::List, fx),
+        SessionAction::Trust => rules::open(state, Purpose::Trust, fx),
         SessionAction::Cwd => ask_cwd(state),
         SessionAction::TakeOver => ask_take_over(state),
         SessionAction::New
@@ -99,11 +103,21 @@ pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             }
             fx.push(Effect::Send(command));
         }
-        Deed::Rewind { session, at, text } => {
-            state.rewound = text.map(|text| (session.clone(), text));
-            fx.push(Effect::Send(Command::Rewind { session, at }));
-        }
+        Deed::Rewind { session, at, text, files: _ } => rewound(state, session, at, text, None, fx),
     }
+}
+
+/// Goes back to a message; with the files, where that was chosen.
+pub(super) fn rewound(
+    state: &mut State,
+    session: SessionId,
+    at: MessageId,
+    text: Option<String>,
+    files: Option<Vec<PathBuf>>,
+    fx: &mut Vec<Effect>,
+) {
+    state.rewound = text.map(|text| (session.clone(), text));
+    fx.push(Effect::Send(Command::Rewind { session, at, files }));
 }
 
 /// The entry of the conversation that is chosen while the conversation has the focus.
@@ -138,11 +152,11 @@ fn parent(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 /// Goes back to the chosen entry; without one the message is chosen from a list.
-pub(super) fn rewind(state: &mut State) {
+pub(super) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(key) = chosen_entry(state) {
         let id = state.current_open().and_then(|open| open.chat.entries.iter().find(|entry| entry.key == key));
         if let Some(id) = id.map(|entry| entry.message.id.clone()) {
-            return ask_rewind(state, &id);
+            return ask_rewind(state, &id, fx);
         }
     }
     let entries = state.current_open().map(|open| &open.chat.entries);
@@ -162,7 +176,7 @@ pub(super) fn rewind(state: &mut State) {
 }
 
 /// Asks before going back. A message of the user is left out and written anew; any other entry is the last that stays.
-pub(super) fn ask_rewind(state: &mut State, id: &MessageId) {
+pub(super) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>) {
     let Current::Session(session) = state.current.clone() else { return };
     let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
     let Some(place) = chat.entries.iter().rposition(|entry| entry.message.id == *id) else { return };
@@ -188,7 +202,9 @@ pub(super) fn ask_rewind(state: &mut State, id: &MessageId) {
     };
     let title = state.current_meta().map(named).unwrap_or_default();
     let says = vec![what, format!("{title} stays as it is, with {left}."), "Files stay as they are now.".to_owned()];
-    let deed = Deed::Rewind { session, at, text };
+    // What could be restored comes while the question is read.
+    fx.push(Effect::Send(Command::PlanUndo { session: session.clone(), aim: UndoAim::Since(at.clone()) }));
+    let deed = Deed::Rewind { session, at, text, files: None };
     confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
 }
 

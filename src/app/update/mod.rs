@@ -14,12 +14,15 @@ mod model;
 mod mouse;
 mod overlay;
 mod panel;
+mod plan;
 mod properties;
 mod redeliver;
 mod rows;
+mod rules;
 mod session;
 mod settle;
 mod slash;
+mod undo;
 
 use super::effect::Effect;
 use super::msg::{Msg, Timer};
@@ -73,7 +76,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
         Msg::Background { dark } => state.terminal.dark = Some(dark),
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
-        Msg::Edited(result) => compose::edited(state, result),
+        Msg::Edited(result) => compose::edited(state, result, &mut fx),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Zone { utc_offset } => {
             state.utc_offset = utc_offset;
@@ -123,6 +126,8 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Answer(verb) => panel::act(state, verb, key, fx),
         Action::Picker(verb) => overlay::act(state, verb, fx),
         Action::Find(verb) => find::act(state, verb),
+        Action::Undo(verb) => undo::act(state, verb, fx),
+        Action::Rules(verb) => rules::act(state, verb),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),

@@ -1,12 +1,11 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, find, inbox, leave, lifecycle, list, model, panel, properties, session, to,
+    act as do_action, chat, compose, find, inbox, leave, lifecycle, list, model, panel, properties, session, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Help, Overlay, Rename, Wanted};
-use crate::app::state::panel::Stage;
 use crate::app::state::picker::{Item, Kind, Picker, Value};
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
@@ -59,7 +58,7 @@ fn close_over_list(state: &mut State) -> bool {
 }
 
 /// Closes the topmost overlay.
-fn close(state: &mut State) {
+pub(super) fn close(state: &mut State) {
     if !close_over_list(state) {
         state.overlays.pop();
         closed(state);
@@ -71,10 +70,7 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut()
         && let Some((_, answering)) = &mut inbox.answering
     {
-        if matches!(answering.stage, Stage::Writing { .. }) {
-            panel::leave_words(answering);
-            answering.selected = None;
-        } else {
+        if !panel::out_of_words(answering) {
             inbox.answering = None;
         }
         return;
@@ -168,7 +164,16 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
         Some(Overlay::Audit(audit)) => audit.step(by),
+        Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Health(card)) => {
+            let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
+            card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
+        }
+        Some(Overlay::Undo(card)) => {
+            let last = card.plan.as_ref().map_or(0, |plan| plan.files.len()).saturating_sub(1);
+            card.selected = card.selected.saturating_add_signed(by).min(last);
+        }
+        Some(Overlay::Changes(card)) => {
             let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
             card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
         }
@@ -282,10 +287,20 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
                 return;
             }
         }
+        Some(Overlay::Undo(card)) => {
+            // What it does is asked for with Enter.
+            card.selected = at;
+            return;
+        }
+        Some(Overlay::Changes(card)) => {
+            (card.selected, card.scroll) = (at, 0);
+            return;
+        }
         Some(Overlay::Audit(audit)) => {
             audit.selected = at.min(audit.entries().len().saturating_sub(1));
             return;
         }
+        Some(Overlay::Rules(rules)) => return rules.select(at),
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
                 return;
@@ -305,7 +320,8 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             Focus::Chat => chat::accept_search(state),
             Focus::Composer => {}
         },
-        Some(Overlay::Help(_) | Overlay::Health(_)) => back(state, fx),
+        Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_)) => back(state, fx),
+        Some(Overlay::Undo(_)) => undo::accept(state, fx),
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
@@ -421,7 +437,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
                 None => state.notify(Notice::new(Level::Info, "That message was sent meanwhile.")),
             }
         }
-        Value::Rewind(id) => lifecycle::ask_rewind(state, &id),
+        Value::Rewind(id) => lifecycle::ask_rewind(state, &id, fx),
         Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
     }

@@ -1,10 +1,10 @@
 //! The focus of what is asked, to the letter: it never takes the focus by itself, nothing is selected when it gets it,
 //! keys that come within 300 ms are dropped, and no key that was meant for the composer answers.
 
-use super::{inbox, input, to};
+use super::{inbox, input, plan, to};
 use crate::app::effect::Effect;
 use crate::app::state::edit::Editor;
-use crate::app::state::overlay::Overlay;
+use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::app::state::{Focus, State};
 use crate::domain::contract::Act;
@@ -54,13 +54,23 @@ pub(super) fn give_back(state: &mut State) {
 
 /// Esc in the panel: from the words back to the answers, from there to the composer.
 pub(super) fn back(state: &mut State) {
-    match state.current_open_mut().and_then(|open| open.panel.as_mut()) {
-        Some(panel) if matches!(panel.stage, Stage::Writing { .. }) => {
+    let panel = state.current_open_mut().and_then(|open| open.panel.as_mut());
+    if !panel.is_some_and(out_of_words) {
+        give_back(state);
+    }
+}
+
+/// Leaves what is being written for the answers. Whether something was.
+pub(super) fn out_of_words(panel: &mut Panel) -> bool {
+    match panel.stage {
+        Stage::Choosing => return false,
+        Stage::Writing { .. } => {
             leave_words(panel);
             panel.selected = None;
         }
-        _ => give_back(state),
+        Stage::Rules { .. } => panel.stage = Stage::Choosing,
     }
+    true
 }
 
 /// Keeps words that were begun, for when the same answer is chosen again.
@@ -104,15 +114,18 @@ pub(super) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &
 
 fn focus_plan(state: &mut State, fx: &mut Vec<Effect>) {
     let found = state.current_open_mut().and_then(|open| {
-        let request = open.plan()?;
+        let request = open.waiting_plan()?;
         if open.panel.as_ref().is_none_or(|panel| panel.request != request.id) {
             open.panel = Some(Panel::new(request));
+        }
+        if let Some(panel) = &mut open.panel {
+            panel.scroll = 0;
         }
         Some(())
     });
     match found {
         Some(()) => focus(state, fx),
-        None => state.notify(Notice::new(Level::Info, "No plan waits in this session.")),
+        None => plan::tell(state),
     }
 }
 
@@ -134,8 +147,10 @@ fn focused(state: &mut State) -> Option<(SessionId, &mut Panel)> {
 
 fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
     let frame = (state.frame.panel_hidden, state.frame.panel_rows.max(2) - 1);
+    let steps = std::mem::take(&mut state.frame.panel_steps);
+    state.frame.panel_steps.clone_from(&steps);
     let Some((_, panel)) = focused(state) else { return };
-    if matches!(panel.stage, Stage::Writing { .. }) {
+    if !matches!(panel.stage, Stage::Choosing) {
         return;
     }
     let last = panel.choices.len().saturating_sub(1);
@@ -151,10 +166,36 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
         AnswerAction::Instead => place(panel, &Choice::Instead),
         AnswerAction::PlanToAsk => place(panel, &Choice::PlanToAsk),
         AnswerAction::PlanToExecute => place(panel, &Choice::PlanToExecute),
+        AnswerAction::PlanCompact => plan::compact(panel),
+        AnswerAction::PlanEdit => place(panel, &Choice::PlanEdit),
+        AnswerAction::StepNext | AnswerAction::StepPrevious | AnswerAction::StepStrike | AnswerAction::StepComment => {
+            if !plan::step(panel, verb, &steps, frame.1 + 1) {
+                input::type_into(state, key);
+            }
+            return;
+        }
         AnswerAction::PlanChanges => place(panel, &Choice::PlanChanges),
         AnswerAction::PlanDecline => place(panel, &Choice::PlanDecline),
         AnswerAction::Words => place(panel, &Choice::Words),
         AnswerAction::Confirm => return confirm(state, fx),
+        AnswerAction::Equal => {
+            if !inbox::toggle_reach(state) {
+                input::type_into(state, key);
+            }
+            return;
+        }
+        AnswerAction::Rules if panel.remembers() => return change_rules(state),
+        AnswerAction::Rules => None,
+        // Letters that mean something only where the text has the whole screen.
+        AnswerAction::ScrollTop if panel.extent == Extent::Full => {
+            panel.scroll = 0;
+            return;
+        }
+        AnswerAction::ScrollEnd if panel.extent == Extent::Full => {
+            panel.scroll = frame.0;
+            return;
+        }
+        AnswerAction::ScrollTop | AnswerAction::ScrollEnd => None,
         AnswerAction::Full => {
             panel.extent = if panel.extent == Extent::Full { Extent::Docked } else { Extent::Full };
             panel.scroll = 0;
@@ -177,7 +218,7 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
     }
 }
 
-fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
+pub(super) fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
     panel.choices.iter().position(|other| other == choice)
 }
 
@@ -186,20 +227,74 @@ fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else { return };
     let request = panel.request.clone();
+    if choice == Choice::PlanEdit {
+        let text = panel.plan.as_ref().map(|plan| plan.text()).unwrap_or_default();
+        return plan::edit(state, session, request, text, fx);
+    }
     if let Some(answer) = panel.answer(&choice) {
+        let struck = panel.plan.as_ref().is_some_and(|plan| plan.outline.is_all_struck());
+        if plan::refused(state, struck && matches!(answer, Answer::PlanApprove(_))) {
+            return;
+        }
         return give(state, &session, &request, answer, fx);
     }
     let Some(request) = state.request(&session, &request).cloned() else { return };
     let Some((_, panel)) = focused(state) else { return };
     let text = Box::new(Editor::new(&panel.first_words(&choice, &request)));
+    // What stands there already would be an answer: a key pressed twice must not give it.
+    let prefilled = !text.is_empty();
     panel.stage = Stage::Writing { purpose: choice, text };
+    if prefilled {
+        hush(state);
+    }
+}
+
+/// Opens the rules that would be kept for changing.
+fn change_rules(state: &mut State) {
+    let Some((_, panel)) = focused(state) else { return };
+    let Some(lines) = panel.rule_lines() else {
+        let text = "What would be remembered has line breaks or control characters: it can only be kept as it is.";
+        return state.notify(Notice::new(Level::Info, text));
+    };
+    panel.stage = Stage::Rules { text: Box::new(Editor::new(&lines)), problem: None };
+    hush(state);
+}
+
+/// Enter on the rules: they are what an answer will keep. None is given by that.
+fn accept_rules(state: &mut State) {
+    let Some((session, panel)) = focused(state) else { return };
+    let asked = panel.request.clone();
+    let Some(request) = state.request(&session, &asked).cloned() else { return };
+    let Some((_, panel)) = focused(state) else { return };
+    let Stage::Rules { text, .. } = &panel.stage else { return };
+    let lines = text.text();
+    match panel.take_rules(&lines, &request) {
+        Ok(()) => {
+            panel.stage = Stage::Choosing;
+            hush(state);
+        }
+        Err(why) => {
+            if let Stage::Rules { problem, .. } = &mut panel.stage {
+                *problem = Some(why);
+            }
+        }
+    }
 }
 
 /// Enter on the words: gives the answer with them; without any, nothing.
 pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
+    if let Stage::Rules { .. } = panel.stage {
+        return accept_rules(state);
+    }
+    if plan::accept_comment(panel) {
+        return;
+    }
     let Stage::Writing { purpose, text } = &panel.stage else { return };
-    let answer = purpose.with_words(&text.text());
+    let answer = match (purpose.with_words(&text.text()), &panel.plan) {
+        (Some(Answer::PlanChanges(words)), Some(plan)) => Some(Answer::PlanChanges(plan.wish(&words))),
+        (answer, _) => answer,
+    };
     let request = panel.request.clone();
     match answer {
         Some(answer) => give(state, &session, &request, answer, fx),
@@ -208,22 +303,27 @@ pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Answer, fx: &mut Vec<Effect>) {
-    fx.push(to(session, Act::Answer { request: request.clone(), answer }));
-    if let Some(open) = state.open.get_mut(session) {
-        open.requests.retain(|other| other.id != *request);
-    }
+    let mut answered = vec![(session.clone(), request.clone())];
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
         inbox.answering = None;
+        if std::mem::take(&mut inbox.reach) == Reach::Equal {
+            answered.append(&mut inbox.equal);
+        }
     } else {
         state.focus = Focus::Composer;
     }
-    sync(state, session, Some(request));
+    for (session, request) in answered {
+        fx.push(to(&session, Act::Answer { request: request.clone(), answer: answer.clone() }));
+        if let Some(open) = state.open.get_mut(&session) {
+            open.requests.retain(|other| other.id != request);
+        }
+        sync(state, &session, Some(&request));
+    }
+    // Enter pressed twice must not go on to what has the keys now.
+    hush(state);
 }
 
 /// The editor of the words that are being written, in the pane or in the inbox.
 pub(super) fn words(state: &mut State) -> Option<&mut Editor> {
-    match &mut focused(state)?.1.stage {
-        Stage::Writing { text, .. } => Some(text),
-        Stage::Choosing => None,
-    }
+    focused(state)?.1.stage.editor_mut()
 }

@@ -218,7 +218,7 @@ pub(super) fn mode(state: &mut State, verb: ModeAction, fx: &mut Vec<Effect>) {
 pub(super) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return };
     let plan = state.current_meta().is_some_and(|meta| meta.plan_pending)
-        || state.current_open().is_some_and(|open| open.plan().is_some());
+        || state.current_open().is_some_and(|open| open.waiting_plan().is_some());
     if plan && !drop_plan {
         let key = state.keys.key_for(crate::keymap::action::AnswerAction::Plan);
         let hint = format!("{key} answers it; /mode {} --drop-plan drops it", mode.word());

@@ -1,6 +1,6 @@
 //! What the commands do that are written as messages.
 
-use super::{act as do_action, chat, compose, find, lifecycle, list, model, properties, session, to};
+use super::{act as do_action, chat, compose, find, lifecycle, list, model, plan, properties, session, to};
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
@@ -97,6 +97,11 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             None => Err("There is no such thinking level.".to_owned()),
         },
         Slash::Mode => mode(state, args, fx),
+        Slash::Plan if args == "drop" => {
+            plan::drop_plan(state, fx);
+            Ok(())
+        }
+        Slash::Plan => Err("Only drop can follow: the plan is not carried out, or no further.".to_owned()),
         Slash::Steer if args.is_empty() => Err("There is nothing to send.".to_owned()),
         Slash::Steer => {
             compose::send(state, args.to_owned(), compose::How::Steer, fx);

@@ -73,6 +73,7 @@ pub(super) fn approval(id: &str) -> Request {
             proposal: Proposal::Command { command: "cargo test".to_owned(), cwd: PathBuf::from("/w") },
             reasons: vec![],
             risks: vec![],
+            parts: vec![],
             offers: vec![Offer { rule: cargo_test(), harmless: None, worst: None }],
             scopes: vec![RuleScope::Session],
             would_run_now: false,
@@ -82,7 +83,12 @@ pub(super) fn approval(id: &str) -> Request {
 
 pub(super) fn plan(id: &str, markdown: &str) -> Request {
     let path = PathBuf::from("/plans/a.md");
-    let ask = Ask::Plan(PlanReview { path, title: "A plan".to_owned(), markdown: markdown.to_owned() });
+    let ask = Ask::Plan(PlanReview {
+        path,
+        title: "A plan".to_owned(),
+        markdown: markdown.to_owned(),
+        ..PlanReview::default()
+    });
     Request { id: RequestId::new(id), ask }
 }
 
@@ -102,6 +108,7 @@ pub(super) fn snapshot(meta: SessionMeta) -> Opened {
         queue: vec![],
         queue_held: false,
         requests: vec![],
+        plan: None,
         todo: vec![],
         draft: String::new(),
     }

@@ -24,6 +24,8 @@ pub struct Settings {
     pub explore_bash: ExploreBash,
     /// `[ask]` `edits`: what becomes of edits in Ask to Edit.
     pub ask_edits: AskEdits,
+    /// `sandbox`, or `[sandbox]`
+    pub sandbox: Sandbox,
     /// `[limits]`
     pub limits: Limits,
     /// `[input]` `while_running`: what Enter does while a turn runs.
@@ -34,6 +36,8 @@ pub struct Settings {
     pub fsync: Fsync,
     /// What becomes of sessions by itself: `auto_status`, `[auto_archive]`, `[trash]`
     pub inbox: Inbox,
+    /// `[undo]`
+    pub undo: Undo,
     /// `default_connection`
     pub default_connection: Option<ConnectionName>,
     /// The line of `default_connection`, for messages about it.
@@ -57,6 +61,18 @@ impl Default for Permissions {
     fn default() -> Self {
         Self { mode: Mode::Ask, cycle: Mode::ALL.to_vec() }
     }
+}
+
+/// What holds commands back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// `sandbox = "…"`, or `profile` in `[sandbox]`: what commands run in that may change something.
+    pub profile: SandboxProfile,
+    /// `caches`: folders that such commands may write beside the working directory, as written; `default` stands for the
+    /// usual ones of package managers. A leading `~` stands for the home directory. `None`: the usual ones.
+    pub caches: Option<Vec<String>>,
+    /// `memory`: bytes that a command may use.
+    pub memory: Option<u64>,
 }
 
 /// Limits of a turn.
@@ -90,6 +106,24 @@ pub struct Inbox {
 impl Default for Inbox {
     fn default() -> Self {
         Self { auto_status: true, archive_idle_days: None, trash_days: 30 }
+    }
+}
+
+/// What is kept so that changes of files can be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// Files are kept at all.
+    pub enabled: bool,
+    /// Names (`target`, `*.iso`) and paths below the working directory that commands may change without being kept, in
+    /// place of the usual ones.
+    pub skip: Option<Vec<String>>,
+    /// Bytes that are kept over the workspace; the oldest go first.
+    pub max_bytes: u64,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self { enabled: true, skip: None, max_bytes: 1_000_000_000 }
     }
 }
 
@@ -140,6 +174,18 @@ choice! {
         ReadOnly = "read-only",
         /// No command runs.
         Block = "block",
+    }
+}
+choice! {
+    /// What commands run in that may change something, in Ask to Edit and Execute.
+    SandboxProfile {
+        /// They write below the working directory, in temporary folders and caches alone.
+        #[default]
+        Workspace = "workspace",
+        /// They write nothing, and have no network.
+        ReadOnly = "read-only",
+        /// Nothing holds them.
+        Off = "off",
     }
 }
 choice! {
@@ -217,7 +263,7 @@ choice! {
 choice! {
     /// Which of OpenAI's interfaces.
     Api {
-        /// Chat completions.
+        /// Chat completions, which every server of the kind speaks.
         #[default]
         Chat = "chat",
         /// Responses.
@@ -232,8 +278,10 @@ pub struct Connection {
     pub provider: ProviderKind,
     /// The server up to its version (`https://api.example/v1`); `None` for the vendor's own.
     pub base_url: Option<String>,
-    /// Which of OpenAI's interfaces.
-    pub api: Api,
+    /// Which of OpenAI's interfaces; `None` for the one that fits the server.
+    pub api: Option<Api>,
+    /// The version of Azure's interface.
+    pub api_version: Option<String>,
     /// The variable of the environment that holds its key.
     pub key_env: Option<String>,
     /// Models known without asking the server.
@@ -312,6 +360,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.choice("edits", AskEdits::CHOICES, &mut out.ask_edits);
         section.finish();
     }
+    sandbox(section, &mut out.sandbox);
     if let Some(section) = section.table("limits") {
         let limits = &mut out.limits;
         if let Some(n) = section.whole("requests_per_turn", 1..=100_000) {
@@ -356,6 +405,15 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         }
         section.finish();
     }
+    if let Some(section) = section.table("undo") {
+        section.flag("enabled", &mut out.undo.enabled);
+        out.undo.skip =
+            section.list("skip", "a name or a path", |text| Some(text.to_owned()).filter(|t| !t.is_empty()));
+        if let Some(bytes) = section.whole("max_bytes", 0..=1_000_000_000_000_000) {
+            out.undo.max_bytes = bytes;
+        }
+        section.finish();
+    }
     if let Some((name, line)) = section.text("default_connection") {
         out.default_connection = Some(ConnectionName::new(name));
         out.default_connection_line = Some(line);
@@ -376,13 +434,31 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     section.finish();
 }
 
+/// One word for the profile, or a table for all of it.
+fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
+    if !section.is_table("sandbox") {
+        section.choice("sandbox", SandboxProfile::CHOICES, &mut out.profile);
+        return;
+    }
+    let Some(section) = section.table("sandbox") else { return };
+    section.choice("profile", SandboxProfile::CHOICES, &mut out.profile);
+    let folder = |text: &str| {
+        let usable = text == "default" || text.starts_with("~/") || Path::new(text).is_absolute();
+        usable.then(|| text.to_owned())
+    };
+    out.caches = section.list("caches", "a folder that begins with / or ~/, or \"default\"", folder);
+    out.memory = section.memory("memory");
+    section.finish();
+}
+
 /// A connection; `None` when it is not known whose interface it speaks, or where its server is.
 fn connection(section: &Section<'_>) -> Option<Connection> {
     let mut out = Connection::default();
     let provider = section.choice_of("provider", ProviderKind::CHOICES);
     let owned = |key| section.text(key).map(|(text, _)| text);
     out.base_url = section.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
-    section.choice("api", Api::CHOICES, &mut out.api);
+    out.api = section.choice_of("api", Api::CHOICES).flatten();
+    out.api_version = owned("api_version");
     out.key_env = section.variable("key_env");
     out.models = section.list("models", "a name", |text| Some(text.to_owned())).unwrap_or_default();
     out.default_model = owned("default_model").or_else(|| out.models.first().cloned());

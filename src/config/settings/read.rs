@@ -140,6 +140,11 @@ impl<'a> Section<'a> {
         );
     }
 
+    /// Whether a table stands under the key.
+    pub(super) fn is_table(&self, key: &'static str) -> bool {
+        self.entry(key).is_some_and(|(_, value)| value.get_ref().is_table())
+    }
+
     /// A table in this one.
     pub(super) fn table(&self, key: &'static str) -> Option<Section<'a>> {
         let (name, value) = self.entry(key)?;
@@ -225,6 +230,16 @@ impl<'a> Section<'a> {
             self.wrong(key, value, &wanted, &range.start().max(&10).to_string());
         }
         number
+    }
+
+    /// An amount of memory in bytes: 64M and more.
+    pub(super) fn memory(&self, key: &'static str) -> Option<u64> {
+        let (_, value) = self.entry(key)?;
+        let amount = value.get_ref().as_str().and_then(bytes).filter(|bytes| *bytes >= 64 << 20);
+        if amount.is_none() {
+            self.wrong(key, value, "an amount of at least 64M, such as 512M or 4G", "\"4G\"");
+        }
+        amount
     }
 
     /// Puts `true` or `false` into `slot`.
@@ -357,6 +372,20 @@ fn snake(key: &str) -> String {
         }
     }
     out
+}
+
+/// `512M`, `4G`, `2T`, or bytes.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (at, last) = text.char_indices().next_back()?;
+    let shift = match last.to_ascii_uppercase() {
+        'K' => 10,
+        'M' => 20,
+        'G' => 30,
+        'T' => 40,
+        _ => return text.parse().ok(),
+    };
+    text.get(..at)?.trim().parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 fn integer(value: &DeValue<'_>) -> Option<i64> {

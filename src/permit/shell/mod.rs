@@ -9,6 +9,7 @@ mod facts;
 mod find;
 mod grave;
 mod loose;
+mod pieces;
 mod programs;
 mod scripts;
 mod strict;
@@ -22,6 +23,7 @@ mod word;
 mod wrap;
 
 pub use facts::{Looks, looks};
+pub use pieces::pieces;
 
 use crate::domain::tool::Program;
 use walk::Walk;
@@ -56,7 +58,8 @@ pub enum Hold {
 pub struct Judgement {
     /// What the whole line is.
     pub verdict: Judged,
-    /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood.
+    /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood, or is
+    /// kept from being read-only by something that no part and no entry of `writes` tells.
     pub parts: Vec<Part>,
     /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
     /// alone keep the line from being read-only, and it may be judged as a write of them.

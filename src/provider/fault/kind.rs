@@ -58,8 +58,23 @@ impl Said {
                 _ => String::new(),
             };
         }
-        Said { message, kind: text("type"), code: text("code") }
+        // Google's errors have a status in words, and reasons and quotas in their details.
+        let kind = Some(text("type")).filter(|kind| !kind.is_empty()).unwrap_or_else(|| text("status"));
+        Said { message, kind: kind + &details(inner), code: text("code") }
     }
+}
+
+/// The reasons and the names of quotas in the details of Google's errors.
+fn details(error: &Value) -> String {
+    let details = error.get("details").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(|word| format!(" {word}"));
+    let mut out = String::new();
+    for detail in details {
+        out.extend(word(detail, "reason"));
+        let quotas = detail.get("violations").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        out.extend(quotas.iter().filter_map(|quota| word(quota, "quotaId")));
+    }
+    out
 }
 
 pub(super) fn network(title: &'static str, what: String, advice: &'static str) -> Kind {
@@ -96,6 +111,13 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
             false,
         );
     }
+    if is(&["resource_exhausted"]) && !says(&["credits are depleted", "prepayment"]) {
+        let (what, retry) = match is(&["perday"]) {
+            true => ("The day's requests to {host} are used up", false),
+            false => ("{host} asks to wait", true),
+        };
+        return make("rate_limited", "Too many requests", what, WAIT, retry);
+    }
     if status == 402 || is(&["insufficient_quota", "billing", "insufficient_balance", "payment"]) || says(NO_CREDIT) {
         return make(
             "billing_error",
@@ -105,7 +127,10 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
             false,
         );
     }
-    if status == 401 || is(&["invalid_api_key", "authentication", "unauthorized"]) {
+    if status == 401
+        || is(&["invalid_api_key", "authentication", "unauthorized", "api_key_invalid"])
+        || says(&["api key not valid", "api key expired"])
+    {
         return make("invalid_api_key", "The key was refused", "{host} does not accept the key", CHECK_KEY, false);
     }
     if status == 413 || says(&["request too large for model"]) {
@@ -117,16 +142,35 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
             false,
         );
     }
+    if says(NO_MILLION) {
+        return make(
+            "invalid_request",
+            "No context of a million tokens",
+            "{host} does not give this account the model's large context",
+            "Choose the model without `[1m]` at its end, or compact the conversation.",
+            false,
+        );
+    }
     if status == 429 || is(&["rate_limit", "too_many_requests"]) {
         return make("rate_limited", "Too many requests", "{host} asks to wait", WAIT, true);
     }
     if status == 529 || is(&["overloaded", "insufficient_system_resource"]) {
         return make("service_unavailable", "The server is overloaded", "{host} has too much to do", WAIT, true);
     }
-    if is(&["model_not_found", "invalid_model", "model_not_exist"])
+    if is(&["model_not_found", "invalid_model", "model_not_exist", "deploymentnotfound"])
+        || (is(&["not_found_error"]) && message.starts_with("model:"))
         || (matches!(status, 0 | 400 | 404 | 422) && message.contains("model") && says(NO_MODEL))
     {
         return make("invalid_model", "No such model", "{host} does not know the model", CHECK_MODEL, false);
+    }
+    if is(&["content_filter"]) {
+        return make(
+            "invalid_request",
+            "The request was filtered",
+            "{host} does not take the conversation because of what it says",
+            "Say it in other words.",
+            false,
+        );
     }
     match status {
         403 => make(
@@ -160,7 +204,7 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
         {
             make("service_error", "The server failed", "{host} failed in the middle of its answer", WAIT, true)
         }
-        0 if is(&["invalid_request"]) => make(
+        0 if is(&["invalid_request", "invalid_prompt"]) => make(
             "invalid_request",
             "The request was refused",
             "{host} does not accept the request",
@@ -188,6 +232,8 @@ const OVERFLOW: &[&str] = &[
     "input length and `max_tokens` exceed",
     "longer than the model's context",
     "greater than the context length",
+    "exceeds the context length",
+    "exceeds maximum context",
 ];
 const NO_TOOLS: &[&str] = &[
     "does not support tools",
@@ -206,8 +252,11 @@ const NO_CREDIT: &[&str] = &[
     "insufficient credit",
     "credit balance is too low",
     "exceeded your current quota",
+    "credits are depleted",
     "requires more credits",
 ];
+/// Anthropic's words for an account that may not use a context of a million tokens.
+const NO_MILLION: &[&str] = &["long context beta", "required for long context", "context-1m"];
 const NO_MODEL: &[&str] = &[
     "not found",
     "does not exist",

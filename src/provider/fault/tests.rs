@@ -155,6 +155,79 @@ fn statuses_and_words_become_codes() {
             "invalid_request",
             false,
         ),
+        (
+            404,
+            r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"},"request_id":"req_1"}"#,
+            "invalid_model",
+            false,
+        ),
+        (404, r#"{"type":"error","error":{"type":"not_found_error","message":"Not Found"}}"#, "invalid_request", false),
+        (
+            401,
+            r#"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#,
+            "invalid_api_key",
+            false,
+        ),
+        (
+            403,
+            r#"{"type":"error","error":{"type":"permission_error","message":"Your API key does not have permission to use the specified resource"}}"#,
+            "invalid_api_key",
+            false,
+        ),
+        (
+            413,
+            r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+            "invalid_request",
+            false,
+        ),
+        (
+            429,
+            r#"{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your organization's rate limit of 30,000 input tokens per minute."}}"#,
+            "rate_limited",
+            true,
+        ),
+        (
+            500,
+            r#"{"type":"error","error":{"type":"api_error","message":"Internal server error"}}"#,
+            "service_error",
+            true,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}"#,
+            "context_overflow",
+            false,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 180000 + 64000 > 200000, decrease input length or `max_tokens` and try again"}}"#,
+            "context_overflow",
+            false,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}"#,
+            "billing_error",
+            false,
+        ),
+        (
+            402,
+            r#"{"type":"error","error":{"type":"billing_error","message":"There is an issue with your billing"}}"#,
+            "billing_error",
+            false,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"The long context beta is not yet available for this subscription."}}"#,
+            "invalid_request",
+            false,
+        ),
+        (
+            429,
+            r#"{"type":"error","error":{"type":"rate_limit_error","message":"Extra usage is required for long context requests."}}"#,
+            "invalid_request",
+            false,
+        ),
         (407, "", "proxy_error", false),
         (418, "", "invalid_request", false),
         (600, "", "unknown_error", false),
@@ -179,6 +252,7 @@ fn errors_inside_of_a_stream() {
             "service_error",
             true,
         ),
+        (r#"{"type":"error","error":{"type":"api_error","message":"Internal server error"}}"#, "service_error", true),
         (r#"{"error":{"message":"Bad thing","type":"invalid_request_error"}}"#, "invalid_request", false),
         (r#"{"error":"context length exceeded"}"#, "context_overflow", false),
         (r#"{"error":"something"}"#, "provider_error", false),
@@ -230,11 +304,33 @@ fn the_time_to_wait() {
     for (text, ms) in words {
         assert_eq!(wait_in_words(text), ms.map(Duration::from_millis), "{text}");
     }
+    // Limits that are used up say when they are refilled; the others do not matter.
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        ("anthropic-ratelimit-requests-remaining", "7"),
+        ("anthropic-ratelimit-requests-reset", "1970-01-01T00:09:00Z"),
+        ("anthropic-ratelimit-input-tokens-remaining", "0"),
+        ("anthropic-ratelimit-input-tokens-reset", "1970-01-01T00:02:00Z"),
+        ("anthropic-ratelimit-output-tokens-remaining", "0"),
+        ("anthropic-ratelimit-output-tokens-reset", "soon"),
+    ] {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    assert_eq!(peer().status(429, &headers, "", 100).after, Some(Duration::from_secs(20)));
+    headers.insert("retry-after", HeaderValue::from_static("3"));
+    assert_eq!(peer().status(429, &headers, "", 100).after, Some(Duration::from_secs(3)));
     let mut headers = HeaderMap::new();
     headers.insert("x-should-retry", HeaderValue::from_static("false"));
     headers.insert("retry-after", HeaderValue::from_static("5"));
     let error = peer().status(500, &headers, "", 0);
     assert_eq!((error.retry, error.after), (false, None));
+}
+
+#[test]
+fn a_context_that_the_account_may_not_use_has_its_own_words() {
+    let error =
+        status(400, r#"{"error":{"message":"The long context beta is not yet available for this subscription."}}"#);
+    assert!(error.title.contains("million") && error.text.contains("`[1m]`"), "{error}");
 }
 
 #[test]
@@ -265,4 +361,89 @@ fn a_redirect_names_where_it_goes_without_its_query() {
     let error = peer().status(302, &headers, "", 0);
     assert!(error.text.contains("elsewhere.test") && !error.text.contains("abc"), "{}", error.text);
     assert!(!error.retry);
+}
+
+#[test]
+fn what_google_and_azure_say() {
+    let quota = |id: &str| {
+        format!(
+            r#"{{"error":{{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{{"quotaId":"{id}"}}]}},{{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}}]}}}}"#
+        )
+    };
+    let error = status(429, &quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"));
+    assert_eq!((error.code, error.retry, error.after), ("rate_limited", true, Some(Duration::from_millis(34_500))));
+    let error = status(429, &quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"));
+    assert_eq!((error.code, error.retry), ("rate_limited", false));
+    let table: &[(u16, &str, &str, bool)] = &[
+        (
+            400,
+            r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}"#,
+            "invalid_api_key",
+            false,
+        ),
+        (403, r#"{"error":{"code":403,"message":"x","status":"PERMISSION_DENIED"}}"#, "invalid_api_key", false),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+            "context_overflow",
+            false,
+        ),
+        (
+            404,
+            r#"{"error":{"code":404,"message":"models/x is not found for API version v1beta, or is not supported for generateContent.","status":"NOT_FOUND"}}"#,
+            "invalid_model",
+            false,
+        ),
+        (
+            429,
+            r#"{"error":{"code":429,"message":"Your prepayment credits are depleted.","status":"RESOURCE_EXHAUSTED"}}"#,
+            "billing_error",
+            false,
+        ),
+        (503, r#"{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}"#, "service_unavailable", true),
+        (
+            404,
+            r#"{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}"#,
+            "invalid_model",
+            false,
+        ),
+        (
+            400,
+            r#"{"error":{"code":"content_filter","message":"The response was filtered.","param":"prompt","status":400}}"#,
+            "invalid_request",
+            false,
+        ),
+        (400, r#"{"error":{"message":"input length exceeds the context length"}}"#, "context_overflow", false),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"request (3031 tokens) exceeds the available context size (2048 tokens), try increasing it","type":"exceed_context_size_error"}}"#,
+            "context_overflow",
+            false,
+        ),
+    ];
+    for (number, body, code, retry) in table {
+        let error = status(*number, body);
+        assert_eq!((error.code, error.retry), (*code, *retry), "{number} {body}");
+    }
+}
+
+#[test]
+fn when_a_limit_is_refilled() {
+    let after = |list: &[(&'static str, &'static str)]| {
+        let mut headers = HeaderMap::new();
+        for (name, value) in list {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        peer().status(429, &headers, "", 1_700_000_000).after
+    };
+    let seconds = |seconds: u64| Some(Duration::from_secs(seconds));
+    let (requests, tokens) = ("x-ratelimit-reset-requests", "x-ratelimit-reset-tokens");
+    assert_eq!(after(&[(requests, "1s"), (tokens, "6m0s")]), seconds(1));
+    assert_eq!(after(&[(requests, "1s"), (tokens, "6m0s"), ("x-ratelimit-remaining-tokens", "0")]), seconds(360));
+    assert_eq!(after(&[(requests, "1s"), ("retry-after", "7")]), seconds(7));
+    assert_eq!(after(&[("x-ratelimit-reset", "1700000030")]), seconds(30));
+    assert_eq!(after(&[("x-ratelimit-reset", "1700000030000")]), seconds(30));
+    assert_eq!(after(&[("x-ratelimit-reset", "12")]), seconds(12));
+    assert_eq!(after(&[("x-ratelimit-reset", "1600000000")]), seconds(0));
+    assert_eq!(after(&[("x-ratelimit-reset", "soon")]), None);
 }

@@ -10,6 +10,9 @@ mod map;
 mod tests;
 mod wire;
 
+pub(super) use wire::efforts;
+
+use super::azure::Place;
 use super::http::{Answer, Endpoint, Http};
 use super::reading::{Reading, say};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
@@ -18,16 +21,20 @@ use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use map::Mapper;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The wire format, in [`crate::domain::message::Native`].
 pub const WIRE: &str = "openai-chat";
 
+/// How OpenRouter is told which program asks.
+const ATTRIBUTION: (&str, &str) = ("x-title", "lisle");
+
 /// A server that speaks Chat Completions.
 #[derive(Clone)]
 pub struct OpenAiChat {
     http: Http,
+    place: Place,
     learned: Arc<Mutex<Learned>>,
 }
 
@@ -38,12 +45,26 @@ struct Manner {
     usage: bool,
     /// Which word for the effort; one past the last for none.
     effort: usize,
+    /// Offer the tools; otherwise calls and results go as text.
+    tools: bool,
+    /// Each message with calls has thinking, an empty one where there is none.
+    thought: bool,
+}
+
+impl Default for Manner {
+    fn default() -> Self {
+        Self { usage: true, effort: 0, tools: true, thought: false }
+    }
 }
 
 /// What a server refused so far.
 #[derive(Debug, Default)]
 struct Learned {
     no_usage: bool,
+    /// Models that cannot use tools; the user was told.
+    no_tools: BTreeSet<String>,
+    /// Models that want the thinking of every call back.
+    thought: BTreeSet<String>,
     /// By model and thinking level.
     effort: BTreeMap<(String, &'static str), usize>,
 }
@@ -54,7 +75,21 @@ impl OpenAiChat {
     /// # Errors
     /// When the endpoint's settings cannot be used.
     pub fn new(endpoint: Endpoint) -> Result<Self, ProviderError> {
-        Ok(Self { http: Http::new(endpoint)?, learned: Arc::default() })
+        Self::at(endpoint, Place::Elsewhere)
+    }
+
+    /// The same for an endpoint that may be one of Azure's.
+    ///
+    /// # Errors
+    /// As [`OpenAiChat::new`].
+    pub fn at(mut endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
+        if endpoint.host() == "openrouter.ai" {
+            let (name, value) = ATTRIBUTION;
+            if !endpoint.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
+                endpoint.headers.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default() })
     }
 
     /// Its settings.
@@ -66,7 +101,12 @@ impl OpenAiChat {
     fn manner(&self, request: &ModelRequest) -> Manner {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied();
-        Manner { usage: !learned.no_usage, effort: effort.unwrap_or(0) }
+        Manner {
+            usage: !learned.no_usage,
+            effort: effort.unwrap_or(0),
+            tools: !learned.no_tools.contains(&request.model),
+            thought: learned.thought.contains(&request.model),
+        }
     }
 
     /// Remembers what a refused request can go without. False when there is nothing.
@@ -77,6 +117,10 @@ impl OpenAiChat {
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         if manner.usage && (error.detail.contains("stream_options") || error.detail.contains("include_usage")) {
             learned.no_usage = true;
+            return true;
+        }
+        if !manner.thought && error.detail.contains("reasoning_content") && error.detail.contains("passed back") {
+            learned.thought.insert(request.model.clone());
             return true;
         }
         let words = wire::efforts(request.thinking);
@@ -93,14 +137,24 @@ impl OpenAiChat {
         loop {
             let manner = self.manner(&request);
             let body = wire::body(&request, manner, &host, self.endpoint().extra_body.as_ref());
-            match self.http.post("/chat/completions", &body).await {
+            match self.http.post(&self.place.chat_path(&request.model), &body).await {
                 Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host))),
                 Ok(Answer::Json(value)) => return self.whole(&value, &host),
                 // Each round takes one field out, so this ends.
                 Err(error) if self.learn(&request, manner, &error) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.without_tools(&request, manner, error)),
             }
         }
+    }
+
+    /// Tells once that a model cannot use tools, and remembers it: the next request goes without.
+    fn without_tools(&self, request: &ModelRequest, manner: Manner, mut error: ProviderError) -> ProviderError {
+        if error.code == "model_no_tool_support" && manner.tools && !request.tools.is_empty() {
+            let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+            learned.no_tools.insert(request.model.clone());
+            error.text.push_str(" If you try again it is asked without tools.");
+        }
+        error
     }
 
     /// A response in one piece, from a server that does not stream.
@@ -126,8 +180,12 @@ impl Provider for OpenAiChat {
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let http = self.http.clone();
+        let (http, place) = (self.http.clone(), self.place);
         async move {
+            if place != Place::Elsewhere {
+                // Azure lists what could be deployed, not what is.
+                return Ok(http.endpoint().models.clone());
+            }
             let value = http.fetch("/models").await?;
             model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))
         }
@@ -140,7 +198,7 @@ impl Provider for OpenAiChat {
 }
 
 /// The names in a list of models, sorted; `None` for something else.
-fn model_names(value: &Value) -> Option<Vec<String>> {
+pub(super) fn model_names(value: &Value) -> Option<Vec<String>> {
     let list = value.get("data").or_else(|| value.get("models")).unwrap_or(value).as_array()?;
     let name = |model: &Value| -> Option<String> {
         let name = ["id", "name", "model"].iter().find_map(|key| model.get(key).and_then(Value::as_str));

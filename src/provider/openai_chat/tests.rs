@@ -381,7 +381,7 @@ fn call(id: &str, input: Value) -> Call {
     Call { id: CallId::new(id), name: "read".into(), input }
 }
 
-const FIRST: Manner = Manner { usage: true, effort: 0 };
+const FIRST: Manner = Manner { usage: true, effort: 0, tools: true, thought: false };
 
 #[test]
 fn the_body_of_a_request() {
@@ -435,7 +435,7 @@ fn optional_fields() {
     let body = wire::body(&request, FIRST, HOST, None);
     assert_eq!(body["stream_options"], json!({"include_usage": true}));
     assert!(body.get("tools").is_none() && body.get("reasoning_effort").is_none());
-    assert!(wire::body(&request, Manner { usage: false, effort: 0 }, HOST, None).get("stream_options").is_none());
+    assert!(wire::body(&request, Manner { usage: false, ..FIRST }, HOST, None).get("stream_options").is_none());
     let table = [
         (ThinkingLevel::Off, 0, Some("none")),
         (ThinkingLevel::Off, 1, Some("minimal")),
@@ -449,7 +449,7 @@ fn optional_fields() {
     ];
     for (level, effort, word) in table {
         request.thinking = level;
-        let body = wire::body(&request, Manner { usage: true, effort }, HOST, None);
+        let body = wire::body(&request, Manner { effort, ..FIRST }, HOST, None);
         assert_eq!(body.get("reasoning_effort").and_then(Value::as_str), word, "{level:?} {effort}");
     }
 }
@@ -529,4 +529,46 @@ proptest::proptest! {
         proptest::prop_assert_eq!(got.text.trim_start(), answer.trim_start());
         proptest::prop_assert_eq!(got.thinking.trim_start_matches('\n'), thought.trim_start_matches('\n'));
     }
+}
+
+#[test]
+fn a_model_without_tools_hears_of_calls_in_words() {
+    let reply = Reply { text: "I look.".into(), calls: vec![call("c1", json!({"path": "a"}))], native: vec![] };
+    let results = vec![CallResult { id: CallId::new("c1"), text: "A".into(), failed: false }];
+    let mut request = request(vec![Item::User("one".into()), Item::Assistant(reply), Item::Results(results)]);
+    request.tools =
+        vec![ToolSpec { name: "read".into(), description: "reads".into(), schema: json!({"type": "object"}) }];
+    let body = wire::body(&request, Manner { tools: false, ..FIRST }, HOST, None);
+    assert!(body.get("tools").is_none());
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "user", "content": "one"},
+            {"role": "assistant", "content": "I look.\n\n[call c1 of read: {\"path\":\"a\"}]"},
+            {"role": "user", "content": "[result of call c1]\nA"},
+        ])
+    );
+}
+
+#[test]
+fn a_server_that_wants_all_thinking_back_gets_an_empty_one_where_there_is_none() {
+    let asked = |calls: Vec<Call>| request(vec![Item::Assistant(Reply { text: "t".into(), calls, native: vec![] })]);
+    let thought = Manner { thought: true, ..FIRST };
+    let called = asked(vec![call("c1", json!({}))]);
+    assert_eq!(wire::body(&called, thought, HOST, None)["messages"][0]["reasoning_content"], "");
+    assert!(wire::body(&called, FIRST, HOST, None)["messages"][0].get("reasoning_content").is_none());
+    assert!(wire::body(&asked(vec![]), thought, HOST, None)["messages"][0].get("reasoning_content").is_none());
+}
+
+#[test]
+fn openrouter_is_told_who_asks_and_others_are_not() {
+    let headers = |url: &str, own: &[(&str, &str)]| {
+        let mut endpoint = Endpoint::new("x", url);
+        endpoint.headers = own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        OpenAiChat::new(endpoint).ok().unwrap().endpoint().headers.clone()
+    };
+    let pair = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    assert_eq!(headers("https://openrouter.ai/api/v1", &[]), pair("x-title", "lisle"));
+    assert_eq!(headers("https://openrouter.ai/api/v1", &[("X-Title", "mine")]), pair("X-Title", "mine"));
+    assert!(headers("http://127.0.0.1/v1", &[]).is_empty());
 }

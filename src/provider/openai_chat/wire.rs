@@ -4,7 +4,7 @@ use super::{Manner, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::endpoint::lay_over;
-use crate::provider::{Item, ModelRequest, Reply};
+use crate::provider::{CallResult, Item, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -18,12 +18,12 @@ const LONGEST_ID: usize = 40;
 pub(super) fn body(request: &ModelRequest, manner: Manner, host: &str, extra: Option<&Value>) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
-    body.insert("messages".into(), Value::Array(messages(request, host)));
+    body.insert("messages".into(), Value::Array(messages(request, manner, host)));
     body.insert("stream".into(), json!(true));
     if manner.usage {
         body.insert("stream_options".into(), json!({"include_usage": true}));
     }
-    if !request.tools.is_empty() {
+    if manner.tools && !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
             json!({"type": "function", "function": function})
@@ -39,7 +39,7 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, host: &str, extra: Op
 
 /// The words for a thinking level, the best one first. A server that knows none of them is asked without.
 /// Medium is what a provider does by itself, so nothing is sent that an older server could refuse.
-pub(super) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
+pub(in crate::provider) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
     match level {
         ThinkingLevel::Off => &["none", "minimal"],
         ThinkingLevel::Low => &["low"],
@@ -50,7 +50,7 @@ pub(super) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
     }
 }
 
-fn messages(request: &ModelRequest, host: &str) -> Vec<Value> {
+fn messages(request: &ModelRequest, manner: Manner, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     if !request.system.trim().is_empty() {
         out.push(json!({"role": "system", "content": request.system}));
@@ -60,7 +60,9 @@ fn messages(request: &ModelRequest, host: &str) -> Vec<Value> {
             // Servers refuse empty messages, and an empty one says nothing.
             Item::User(text) if text.trim().is_empty() => {}
             Item::User(text) => out.push(json!({"role": "user", "content": text})),
-            Item::Assistant(reply) => out.extend(assistant(reply, host)),
+            Item::Assistant(reply) if !manner.tools => out.extend(spoken(reply)),
+            Item::Results(results) if !manner.tools => out.push(told(results)),
+            Item::Assistant(reply) => out.extend(assistant(reply, manner, host)),
             Item::Results(results) => out.extend(results.iter().map(|result| {
                 let text = if result.text.is_empty() { "(no output)" } else { &result.text };
                 json!({"role": "tool", "tool_call_id": id(&result.id, host), "content": text})
@@ -71,7 +73,7 @@ fn messages(request: &ModelRequest, host: &str) -> Vec<Value> {
 }
 
 /// The message of a reply; nothing for a reply without text and calls.
-fn assistant(reply: &Reply, host: &str) -> Option<Value> {
+fn assistant(reply: &Reply, manner: Manner, host: &str) -> Option<Value> {
     let text = !reply.text.trim().is_empty();
     if !text && reply.calls.is_empty() {
         return None;
@@ -81,6 +83,9 @@ fn assistant(reply: &Reply, host: &str) -> Option<Value> {
     message.insert("content".into(), if text { json!(reply.text) } else { Value::Null });
     if !reply.calls.is_empty() {
         message.extend(thinking(reply, host));
+        if manner.thought {
+            message.entry("reasoning_content").or_insert_with(|| json!(""));
+        }
         let calls = reply.calls.iter().map(|call| {
             // Servers read the arguments to fill their templates, so they must be a JSON object even where the model's were not.
             let arguments = if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() };
@@ -90,6 +95,21 @@ fn assistant(reply: &Reply, host: &str) -> Option<Value> {
         message.insert("tool_calls".into(), calls.collect());
     }
     Some(Value::Object(message))
+}
+
+/// A reply for a model that knows no calls: they are part of its text.
+fn spoken(reply: &Reply) -> Option<Value> {
+    let calls = reply.calls.iter().map(|call| format!("[call {} of {}: {}]", call.id, call.name, call.input));
+    let text = Some(reply.text.clone()).filter(|text| !text.trim().is_empty());
+    let parts: Vec<String> = text.into_iter().chain(calls).collect();
+    (!parts.is_empty()).then(|| json!({"role": "assistant", "content": parts.join("\n\n")}))
+}
+
+/// Results for a model that knows no calls.
+fn told(results: &[CallResult]) -> Value {
+    let parts: Vec<String> =
+        results.iter().map(|result| format!("[result of call {}]\n{}", result.id, result.text)).collect();
+    json!({"role": "user", "content": parts.join("\n\n")})
 }
 
 /// Thinking that goes back with the calls it led to. It goes to the server that it came from and to no other one: others refuse

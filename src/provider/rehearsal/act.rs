@@ -183,11 +183,11 @@ impl<'a> Turn<'a> {
         self.beats.push(Beat::Call(Call { id, name: tool.to_owned(), input }));
     }
 
-    /// The next deed that is no tick on the todo list.
+    /// The next deed that is no word on how far things are.
     fn take(&mut self) -> Option<(&'a Call, &'a CallResult)> {
         while let Some(deed) = self.deeds.get(self.used) {
             self.used += 1;
-            if deed.call.name != "todo"
+            if !matches!(deed.call.name.as_str(), "todo" | "step")
                 && let Some(result) = deed.result
             {
                 return Some((deed.call, result));
@@ -447,54 +447,101 @@ impl<'a> Turn<'a> {
         let text = |key: &str| call.input.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         let steps = call.input.get("steps").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let steps = steps.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        Some(DraftPlan { title: text("title"), summary: text("summary"), steps })
+        Some(DraftPlan { title: text("title"), summary: text("summary"), steps, struck: Vec::new() })
     }
 
-    /// Carries out the last plan: list, write what was found, read it back, with a tick on the todo list before each.
+    /// The plan as it was approved: what the message says counts, and what is struck out there is not done.
+    fn approved_plan(&self) -> Option<DraftPlan> {
+        let said = self.request.items.iter().rev().find_map(|item| match item {
+            Item::User(text) if text.trim_start().to_ascii_lowercase().starts_with(APPROVED) => Some(text.as_str()),
+            _ => None,
+        });
+        let told = said.and_then(DraftPlan::approved);
+        match (self.last_plan(), told) {
+            (Some(plan), Some(told)) => Some(DraftPlan { summary: plan.summary, ..told }),
+            (plan, told) => plan.or(told),
+        }
+    }
+
+    /// Carries out the approved plan: list, write what was found, read it back, with a word on each step.
     fn carry_out(&mut self) {
-        let Some(plan) = self.last_plan() else {
+        let Some(plan) = self.approved_plan() else {
             self.say("I find no plan in this conversation, so there is nothing to carry out. Ask for one: `plan a tidy-up`.\n");
             return;
         };
         let file = plan.file();
-        self.tick(&plan, 0);
-        if matches!(self.step(&Step::List { path: ".".to_owned() }), Flow::End) {
+        let last = plan.steps.len().saturating_sub(1);
+        self.tick(&plan, 0, 0);
+        if plan.does(0) && matches!(self.step(&Step::List { path: ".".to_owned() }), Flow::End) {
             return;
         }
         let found = self.deeds.iter().find(|deed| deed.call.name == "list").and_then(|deed| deed.result);
         let content = plan.content(found);
         let failures = self.failures;
         self.drop_calls();
-        self.tick(&plan, 1);
-        if matches!(self.write(&file, &content), Flow::End) {
+        self.tick(&plan, 0, 1);
+        if plan.does(1) && matches!(self.write(&file, &content), Flow::End) {
             return;
         }
         self.drop_calls();
         if self.failures > failures {
-            self.close();
-            return;
+            self.report(&plan, 1, "failed");
+            return self.close_told();
         }
-        self.tick(&plan, plan.steps.len().saturating_sub(1));
-        if matches!(self.read(&file), Flow::End) {
-            return;
+        if plan.does(1) {
+            self.tick(&plan, 1, last);
+            if plan.does(last) && matches!(self.read(&file), Flow::End) {
+                return;
+            }
+            self.drop_calls();
+        } else if plan.does(last) {
+            // What was not written cannot be read back.
+            self.report(&plan, last, "skipped");
+            return self.close_told();
         }
-        self.drop_calls();
+        if self.offers("step") {
+            self.tick(&plan, last, plan.steps.len());
+            return self.close_told();
+        }
         let ticked = self.deeds.last().is_some_and(|deed| deed.call.name == "todo");
         if !ticked && self.offers("todo") && self.failures == failures {
-            self.tick(&plan, plan.steps.len());
+            self.tick(&plan, last, plan.steps.len());
             return;
         }
         self.close();
     }
 
-    /// Calls of a step that turned out to have its result already are not made again.
-    fn drop_calls(&mut self) {
-        self.beats.retain(|beat| !matches!(beat, Beat::Call(_)));
-        self.made = 0;
+    /// The last words, once all that was to be reported is.
+    fn close_told(&mut self) {
+        if !self.beats.iter().any(|beat| matches!(beat, Beat::Call(_))) {
+            self.close();
+        }
     }
 
-    /// The todo list when the step at `now` is being done.
-    fn tick(&mut self, plan: &DraftPlan, now: usize) {
+    /// Calls of a step that turned out to have its result already are not made again.
+    fn drop_calls(&mut self) {
+        self.beats.retain(|beat| !matches!(beat, Beat::Call(call) if call.name != "step"));
+        self.made = self.beats.iter().filter(|beat| matches!(beat, Beat::Call(_))).count();
+    }
+
+    /// Says how far a step is, once.
+    fn report(&mut self, plan: &DraftPlan, step: usize, status: &str) {
+        let input = json!({"number": step + 1, "status": status});
+        let told = self.deeds.iter().any(|deed| deed.call.name == "step" && deed.call.input == input);
+        if !told && plan.does(step) && self.offers("step") {
+            self.call("step", input);
+        }
+    }
+
+    /// The steps from `from` on are done, the one at `now` is being done. Without a tool for steps the todo list says so.
+    fn tick(&mut self, plan: &DraftPlan, from: usize, now: usize) {
+        if self.offers("step") {
+            (from..now).for_each(|step| self.report(plan, step, "done"));
+            if now < plan.steps.len() {
+                self.report(plan, now, "running");
+            }
+            return;
+        }
         if !self.offers("todo") {
             return;
         }

@@ -1,5 +1,6 @@
 //! Plans of the rehearsal: what they hold, the file they name, and what is written there.
 
+use crate::domain::plan::Outline;
 use crate::provider::CallResult;
 use serde_json::{Value, json};
 
@@ -11,6 +12,8 @@ pub(super) struct DraftPlan {
     pub(super) title: String,
     pub(super) summary: String,
     pub(super) steps: Vec<String>,
+    /// Places of the steps that were struck out.
+    pub(super) struck: Vec<usize>,
 }
 
 impl DraftPlan {
@@ -24,7 +27,25 @@ impl DraftPlan {
                 format!("Write `{file}` with what it holds"),
                 format!("Read `{file}` back to check it"),
             ],
+            struck: Vec::new(),
         }
+    }
+
+    /// The plan as the message of its approval tells it; `None` where that lists no steps.
+    pub(super) fn approved(message: &str) -> Option<DraftPlan> {
+        let (head, list) = message.split_once("\nSteps as approved:\n")?;
+        let title = head.lines().find_map(|line| line.strip_prefix("Plan: ")).unwrap_or("the work").to_owned();
+        let steps = Outline::parse(list).steps;
+        let not = "Not to be done, struck out by the user: ";
+        let struck =
+            steps.iter().enumerate().filter(|(_, step)| step.text.starts_with(not)).map(|(at, _)| at).collect();
+        let steps: Vec<String> = steps.iter().map(|step| step.line().trim_start_matches(not).to_owned()).collect();
+        (!steps.is_empty()).then(|| DraftPlan { title, summary: String::new(), steps, struck })
+    }
+
+    /// There is such a step, and it was not struck out.
+    pub(super) fn does(&self, step: usize) -> bool {
+        step < self.steps.len() && !self.struck.contains(&step)
     }
 
     pub(super) fn input(&self) -> Value {

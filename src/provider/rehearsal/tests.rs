@@ -247,6 +247,49 @@ async fn a_plan_is_submitted_changed_approved_and_carried_out() {
     assert!(last.contains("**Done.**"), "{last}");
 }
 
+const WITH_STEP: [&str; 5] = ["list", "write", "read", "submit_plan", "step"];
+
+fn approved(steps: &str) -> String {
+    format!("Plan approved. Carry it out now.\n\nPlan: Tidy\n\nSteps as approved:\n{steps}\n\nReport each step.")
+}
+
+#[tokio::test]
+async fn steps_are_reported_and_struck_ones_left_out() {
+    let told = |calls: &[Call]| -> Vec<String> {
+        let words = calls.iter().map(|call| match call.name.as_str() {
+            "step" => format!("{} {}", call.input["number"], call.input["status"].as_str().unwrap()),
+            name => name.to_owned(),
+        });
+        words.collect()
+    };
+    // The conversation holds nothing but the message: it was compacted before.
+    let steps = "1. List the directory\n2. Write `a.md` with what it holds\n3. Read `a.md` back to check it";
+    let mut items = vec![Item::User(approved(steps))];
+    let (calls, last) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
+    let whole = ["1 running", "list", "1 done", "2 running", "write", "2 done", "3 running", "read", "3 done"];
+    assert_eq!(told(&calls), whole);
+    assert_eq!(calls[4].input["path"], "a.md");
+    assert!(last.contains("**Done.**"), "{last}");
+
+    let steps = "1. List the directory\n2. Not to be done, struck out by the user: Write `a.md` with what it holds\n3. Read `a.md` back";
+    let mut items = vec![Item::User(approved(steps))];
+    let (calls, _) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
+    assert_eq!(told(&calls), ["1 running", "list", "1 done", "3 skipped"]);
+
+    let steps = "1. Not to be done, struck out by the user: List the directory\n2. Write `a.md`";
+    let mut items = vec![Item::User(approved(steps))];
+    let (calls, _) =
+        converse(
+            &mut items,
+            &WITH_STEP,
+            |_, call| {
+                if call.name == "write" { Err("refused".into()) } else { Ok("x".into()) }
+            },
+        )
+        .await;
+    assert_eq!(told(&calls), ["2 running", "write", "2 failed"]);
+}
+
 #[tokio::test]
 async fn another_plan_writes_its_own_file_and_a_refused_write_ends_it_honestly() {
     let mut items = vec![Item::User("plan the release notes".into())];

@@ -120,6 +120,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         thinking,
         cwd,
         first_cwd,
+        pending_execution,
         worktree,
         branched_from,
         created,
@@ -160,6 +161,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
     put_place(out, &ThinkingLevel::ALL, thinking);
     put_path(out, cwd);
     put_some(out, first_cwd.as_deref(), put_path);
+    put_some(out, pending_execution.as_ref(), |out, pending| put_text(out, &serde_json::json!(pending).to_string()));
     put_some(out, worktree.as_ref(), |out, Worktree { repository, path, branch }| {
         put_path(out, repository);
         put_path(out, path);
@@ -286,6 +288,7 @@ impl<'a> In<'a> {
             thinking: self.place(&ThinkingLevel::ALL)?,
             cwd: self.path()?,
             first_cwd: self.some(Self::path)?,
+            pending_execution: self.some(|input| serde_json::from_str(&input.text()?).ok())?,
             worktree: self.some(|input| {
                 Some(Worktree { repository: input.path()?, path: input.path()?, branch: input.text()? })
             })?,

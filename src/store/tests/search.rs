@@ -110,7 +110,7 @@ fn every_part_of_a_session_is_searched() {
                 actions: vec![],
             }),
         ),
-        row(8, Body::Info(Info { text: "infoword".into(), level: Level::Info, kind: InfoKind::Remark })),
+        row(8, Body::Info(Info { text: "infoword".into(), level: Level::Info, kind: InfoKind::Remark, carried: None })),
         row(9, Body::Plan(Plan { path: "p.md".into(), markdown: "# planword".into() })),
     ];
     let _journal = make(&store, &meta, &rows);

@@ -6,11 +6,13 @@ use super::stream::Stream;
 use super::{Glyphs, rows, thinking, tool, user};
 use crate::app::state::chat::{Entry, View};
 use crate::domain::Body;
+use crate::domain::plan::Progress;
 use crate::domain::tool::ToolStatus;
 use crate::theme::Theme;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Lines that are kept besides those of the last frame.
 const KEPT: usize = 6_000;
@@ -55,6 +57,8 @@ struct Stamp {
     /// Seconds, for rows that show a time that passes.
     tick: u64,
     last: bool,
+    /// How far a plan is carried out.
+    plan: u64,
 }
 
 /// A laid out row.
@@ -79,6 +83,15 @@ impl Laid {
         let text = self.text.lines();
         text.get(number).or_else(|| self.lines.get(number.checked_sub(text.len())?))
     }
+}
+
+/// A number that is another one when the plan is further.
+fn standing(progress: &Progress) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for step in &progress.steps {
+        (step.number, step.status, step.struck).hash(&mut hasher);
+    }
+    hasher.finish() | 1
 }
 
 impl Cache {
@@ -131,6 +144,10 @@ impl Cache {
             level: row.level,
             tick: if passes { row.now.since(message.at) / 1000 } else { 0 },
             last: row.last && matches!(message.body, Body::Error(_)),
+            plan: match &message.body {
+                Body::Plan(plan) => rows::progress(plan, row).map_or(0, standing),
+                _ => 0,
+            },
         };
         let frame = self.frame;
         let laid = self.laid.entry(entry.key).or_insert_with(|| Laid {

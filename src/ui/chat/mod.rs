@@ -6,6 +6,7 @@ mod cache;
 mod diff;
 mod look;
 mod markdown;
+mod plan;
 mod row;
 mod rows;
 mod stream;
@@ -17,11 +18,13 @@ mod user;
 
 pub use cache::Cache;
 pub use look::{Glyphs, Look};
+pub use plan::{Lead as PlanLead, figures as plan_figures, step as plan_step, widest as plan_widest};
 
 use crate::app::state::chat::{Chat, Drawn, Entry};
 use crate::app::state::find::Marker;
 use crate::domain::diff::FileDiff;
 use crate::domain::message::FailureAction;
+use crate::domain::plan::Progress;
 use crate::domain::sanitise::clean;
 use crate::domain::{At, Body};
 use crate::theme::Theme;
@@ -46,6 +49,8 @@ pub struct ChatOpts<'a> {
     pub model: &'a str,
     /// The path of a plan that is shown whole elsewhere on the screen, for the user to judge: here its title is enough.
     pub asked_plan: Option<&'a str>,
+    /// The plan that is carried out: its row ticks off.
+    pub plan: Option<&'a Progress>,
     /// The keys for what helps after a failure; what has none here is not offered.
     pub helps: &'a [(FailureAction, String)],
     /// What is marked wherever it stands.

@@ -3,6 +3,7 @@
 use super::look::Look;
 use crate::app::state::chat::{Chat, Density, Entry};
 use crate::domain::message::FailureAction;
+use crate::domain::plan::Progress;
 use crate::domain::{At, Body};
 use crate::theme::Role;
 use crate::ui::text::{Fold, cut_with, line, wrap};
@@ -29,6 +30,8 @@ pub(super) struct Row<'a> {
     pub(super) now: At,
     /// No row stands below it.
     pub(super) last: bool,
+    /// The plan that is carried out.
+    pub(super) plan: Option<&'a Progress>,
     /// Keys for what helps after a failure.
     pub(super) helps: &'a [(FailureAction, String)],
 }

@@ -3,15 +3,18 @@
 
 use super::look::Look;
 use super::markdown::plain;
+use super::plan::{carried_out, figures};
 use super::row::{Level, Row};
 use super::stream::Stream;
 use crate::domain::Mode;
 use crate::domain::message::{Failure, FailureAction, Info, InfoKind, Odd, Plan};
 use crate::domain::notice::Level as Loudness;
+use crate::domain::plan::Progress;
 use crate::domain::sanitise::{clean, clean_line};
 use crate::theme::Role;
 use crate::ui::text::{self, Fold, lead_within, wrap};
 use ratatui::text::{Line, Span};
+use std::path::Path;
 
 /// Lines of what a server said, while the row is folded.
 const DETAIL: usize = 2;
@@ -80,6 +83,7 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Line<'static>> {
         }
         InfoKind::Interrupted => row.words(row.look.glyph("■ ", "# "), &text, Role::Warning),
         InfoKind::Compacted => divider(&text, row.width, &row.look),
+        InfoKind::Restored => row.words(row.look.glyph("↶ ", "< "), &text, Role::Accent),
         InfoKind::Remark => match info.level {
             Loudness::Info => row.words(row.look.glyph("· ", "- "), &text, Role::Dim),
             Loudness::Warning => row.words("! ", &text, Role::Warning),
@@ -104,6 +108,11 @@ fn divider(text: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     ])]
 }
 
+/// How far this plan is carried out, if it is.
+pub(super) fn progress<'a>(plan: &Plan, row: &Row<'a>) -> Option<&'a Progress> {
+    row.plan.filter(|progress| progress.path == Path::new(&plan.path))
+}
+
 /// A submitted plan.
 pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
     let look = &row.look;
@@ -111,11 +120,19 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
     let bar = [Span::styled(look.glyph("▌ ", "| "), look.style(Role::Accent))];
     let bar = lead_within(&bar, row.width);
     let name = clean_line(plan.path.rsplit('/').next().unwrap_or_default()).into_owned();
-    let title = [Span::styled("plan", style), Span::styled(format!("  {name}"), look.style(Role::Dim))];
-    let mut stream = Stream::default();
+    let mut title = vec![Span::styled("plan", style), Span::styled(format!("  {name}"), look.style(Role::Dim))];
     let inner = row.width - text::spans_width(bar);
-    stream.update(plan.markdown.trim(), inner, look);
-    let lines = stream.into_lines();
+    let lines = match progress(plan, row) {
+        None => {
+            let mut stream = Stream::default();
+            stream.update(plan.markdown.trim(), inner, look);
+            stream.into_lines()
+        }
+        Some(progress) => {
+            title.push(Span::styled(format!("  {}", figures(progress)), look.style(Role::Accent)));
+            carried_out(plan.markdown.trim(), progress, inner, look)
+        }
+    };
     if row.level == Level::Line {
         let used = text::spans_width(&title) + 2;
         let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), "Enter");

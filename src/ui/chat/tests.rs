@@ -54,6 +54,7 @@ fn chat(bodies: Vec<Body>) -> Chat {
 fn opts() -> ChatOpts<'static> {
     ChatOpts {
         asked_plan: None,
+        plan: None,
         helps: &[],
         session: "261121-calm-river",
         now: At(START + 100_000),
@@ -155,6 +156,19 @@ fn a_refusal_says_who_refused() {
 }
 
 #[test]
+fn a_command_that_the_user_changed_is_told_as_such() {
+    let line = |reason: &str| {
+        let mut call = call("bash", "make");
+        call.figures.exit = Some(0);
+        let (reason, authority) = (reason.to_owned(), Authority::Person);
+        call.decision = Some(Decision { allowed: true, mode: Mode::Ask, authority, reason, sandbox: Sandbox::None });
+        Screen::new().draw(&chat(vec![tool(call)]), &opts(), 70, 4).0
+    };
+    assert!(line("the user changed the command; proposed was: make all").contains("changed by you"));
+    assert!(!line("").contains("changed by you"));
+}
+
+#[test]
 fn after_a_failure_the_user_has_a_head_again() {
     let failure = Body::Error(Failure {
         code: "key".into(),
@@ -197,10 +211,21 @@ fn everything() -> Chat {
             text: "Mode: Ask to Edit → Execute".into(),
             level: Level::Info,
             kind: InfoKind::ModeChanged,
+            carried: None,
         }),
         assistant("Nearly"),
-        Body::Info(Info { text: "You stopped the turn".into(), level: Level::Warning, kind: InfoKind::Interrupted }),
-        Body::Info(Info { text: "12 messages summed up".into(), level: Level::Info, kind: InfoKind::Compacted }),
+        Body::Info(Info {
+            text: "You stopped the turn".into(),
+            level: Level::Warning,
+            kind: InfoKind::Interrupted,
+            carried: None,
+        }),
+        Body::Info(Info {
+            text: "12 messages summed up".into(),
+            level: Level::Info,
+            kind: InfoKind::Compacted,
+            carried: None,
+        }),
         Body::Plan(Plan { path: "plans/one.md".into(), markdown: "# Plan\n1. look\n2. change".into() }),
         Body::User(UserText { text: "Faster".into(), attachments: vec!["a.png".into()], steer: true }),
         Body::Odd(Odd {
@@ -434,7 +459,7 @@ proptest! {
         refused.decision = Some(Decision {
             allowed: false, mode: Mode::Ask, authority: Authority::Rule(text.clone()), reason: text.clone(), sandbox: Sandbox::None,
         });
-        let info = |kind| Body::Info(Info { text: text.clone(), level: Level::Warning, kind });
+        let info = |kind| Body::Info(Info { text: text.clone(), level: Level::Warning, kind, carried: None });
         let mut chat = chat(vec![
             Body::User(UserText { text: text.clone(), attachments: vec![text.clone()], steer: true }),
             assistant(&text),

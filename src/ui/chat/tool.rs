@@ -158,6 +158,9 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
             }
         }
     }
+    if call.figures.undo_incomplete.is_some() {
+        add("undo incomplete".to_owned(), look.style(Role::Warning));
+    }
     if call.decision.as_ref().is_some_and(|by| by.allowed && by.authority == Authority::Person && !by.reason.is_empty())
     {
         add("changed by you".to_owned(), dim);
@@ -239,6 +242,9 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
     }
     if !full {
         return;
+    }
+    if let Some(why) = &call.figures.undo_incomplete {
+        put(text(&format!("undo incomplete: {why}"), look.style(Role::Warning), limit, key), out);
     }
     if let Some(path) = &call.figures.full_result {
         put(vec![inner.hint(&format!("the whole result: {}", clean_line(&path.to_string_lossy())))], out);

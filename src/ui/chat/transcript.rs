@@ -134,6 +134,7 @@ impl<'a> Transcript<'a> {
             now: self.opts.now,
             last: index + 1 == self.chat.entries.len(),
             helps: self.opts.helps,
+            plan: self.opts.plan,
         }
     }
 

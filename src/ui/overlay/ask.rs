@@ -2,9 +2,9 @@
 
 use super::super::cells;
 use super::super::paint::Paint;
-use crate::app::state::overlay::{Confirm, Prompt};
+use crate::app::state::overlay::{Confirm, Deed, Prompt};
 use crate::domain::sanitise::clean_line;
-use crate::keymap::action::{Action, Context, PickerAction};
+use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -24,7 +24,10 @@ pub(super) fn confirm(paint: &mut Paint<'_>, asked: &Confirm, body: Rect) {
         lines.extend(super::folded(&clean_line(text), inside));
     }
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-    let inner = super::sheet(paint, body, WIDTH, rows, &title, &[(accept, &asked.verb)]);
+    let files = matches!(&asked.deed, Deed::Rewind { files: Some(_), .. });
+    let with_files = paint.key(Action::Undo(UndoAction::WithFiles), Context::Confirm).filter(|_| files);
+    let hints = [(accept, asked.verb.as_str()), (with_files, "with files")];
+    let inner = super::sheet(paint, body, WIDTH, rows, &title, &hints);
     for (n, line) in lines.iter().enumerate() {
         paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Text);
     }

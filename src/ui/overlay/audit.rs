@@ -121,6 +121,7 @@ fn held(sandbox: Sandbox) -> &'static str {
     match sandbox {
         Sandbox::None => "",
         Sandbox::ReadOnly => "read-only",
+        Sandbox::Workspace => "workspace",
     }
 }
 
@@ -133,6 +134,7 @@ fn facts(paint: &mut Paint<'_>, entry: &Entry, area: Rect) {
             let held = match decision.sandbox {
                 Sandbox::None => "",
                 Sandbox::ReadOnly => ", in the read-only sandbox",
+                Sandbox::Workspace => ", in the workspace sandbox",
             };
             let word = entry.fate().word();
             let who = clean_line(&decision.authority.in_words()).into_owned();

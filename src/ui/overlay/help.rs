@@ -101,5 +101,8 @@ fn heading(context: Context) -> &'static str {
         Context::Confirm => "At this question",
         Context::Find => "In the search over all sessions",
         Context::Health => "At a session's health",
+        Context::Undo => "At an undo of files",
+        Context::Changes => "At a session's changes",
+        Context::Rules => "In the permissions",
     }
 }

@@ -1,11 +1,12 @@
 //! All that waits, in every session, and the panel of the one that is being answered here.
 
 use super::super::cells;
-use super::super::figures::count;
+use super::super::figures::{age, count};
 use super::super::paint::Paint;
 use super::super::panel::{self, View};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Inbox;
+use crate::app::state::panel::Extent;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
@@ -22,15 +23,29 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         .answering
         .as_ref()
         .and_then(|(session, panel)| Some((panel, state.request(session, &panel.request)?)))
-        .map(|(panel, request)| View { panel, request, focused: true, waiting: 1 });
+        .map(|(panel, request)| View {
+            panel,
+            request,
+            focused: true,
+            waiting: 1,
+            equal: (inbox.equal.len(), inbox.reach),
+        });
     let listed = u16::try_from(inbox.rows.len()).unwrap_or(u16::MAX).clamp(1, 12);
     let asked = match answering {
         Some(view) => panel::rows(paint, view, body.width.saturating_sub(12).min(96)).saturating_add(1),
         None => 0,
     };
-    let inner = super::sheet(paint, body, 100, listed.saturating_add(asked), &title, &[(accept, "answer")]);
+    let full = answering.is_some_and(|view| view.panel.extent == Extent::Full);
+    let (width, rows) = if full { (u16::MAX, u16::MAX) } else { (100, listed.saturating_add(asked)) };
+    // While something is answered, its own title says with which key.
+    let hints = [(accept.filter(|_| answering.is_none()), "answer")];
+    let inner = super::sheet(paint, body, width, rows, &title, &hints);
     // The list keeps a few rows: it says which one is being answered.
-    let list_rows = if answering.is_some() { listed.min((inner.height / 4).max(1)) } else { inner.height };
+    let list_rows = match answering {
+        None => inner.height,
+        Some(_) if full => 1,
+        Some(_) => listed.min((inner.height / 4).max(1)),
+    };
     let list = Rect { height: list_rows.min(inner.height), ..inner };
     paint.found.overlay_rows = list.height;
     if inbox.rows.is_empty() {
@@ -51,6 +66,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         let title = clean_line(&waiting.title);
         let title = cells::cut(&title, titles, paint.signs.cut).into_owned();
         let blanks = titles.saturating_sub(cells::width(&title)) + 2;
+        let now = paint.state.now;
+        let age = if waiting.since.0 > 0 { age(waiting.since, now) } else { String::new() };
+        let ages = [paint.piece(age, Role::Dim)];
         let mut pieces = [
             paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou),
             paint.piece(format!("{title}{:blanks$}", ""), if chosen { Role::Strong } else { Role::Text }),
@@ -59,7 +77,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         for piece in &mut pieces {
             piece.1.bg = None;
         }
-        paint.pieces(row, &pieces);
+        let [mut age] = ages;
+        age.1.bg = None;
+        paint.sides(row, &pieces, &[age], titles + 12);
         paint.target(band, Target::OverlayRow(n));
     }
     if let Some(view) = answering {

@@ -3,10 +3,13 @@
 mod ask;
 mod audit;
 mod cards;
+mod changes;
 mod find;
 mod help;
 mod inbox;
 mod picker;
+mod rules;
+mod undo;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;
@@ -35,7 +38,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
         Overlay::Audit(audit) => audit::draw(paint, audit, body),
+        Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Health(card) => cards::health(paint, card, body),
+        Overlay::Undo(card) => undo::draw(paint, card, body),
+        Overlay::Changes(card) => changes::draw(paint, card, body),
         Overlay::Rename(rename) => {
             let title = [paint.piece("Rename the session", Role::PanelTitle)];
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);

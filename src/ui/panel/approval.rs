@@ -2,13 +2,23 @@
 
 use super::super::cells;
 use super::super::chat;
+use super::super::figures::count;
 use super::super::paint::Paint;
-use super::{in_title, place, styled};
-use crate::domain::request::{Approval, Ask, Request};
-use crate::domain::sanitise::{clean_line, reveal};
+use super::super::text::{self, Fold};
+use super::{View, in_title, place, styled};
+use crate::app::state::overlay::Reach;
+use crate::domain::diff::DiffKind;
+use crate::domain::lookalike::{Odd, expose, odd};
+use crate::domain::request::{Approval, Ask, PartShown, PartState};
+use crate::domain::sanitise::clean_line;
 use crate::domain::tool::Proposal;
+use crate::keymap::action::{Action, AnswerAction, Context};
 use crate::theme::Role;
 use ratatui::text::{Line, Span};
+use std::collections::BTreeSet;
+
+/// Characters that a warning names.
+const NAMED: usize = 4;
 
 /// What exactly will happen, in lines of `width` cells.
 pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &chat::Look<'_>) -> Vec<Line<'static>> {
@@ -18,10 +28,11 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
             if !in_title(paint, cwd, width) {
                 lines.extend(styled(paint, &place(paint, cwd), width, Role::Dim));
             }
+            lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
         Proposal::Change { diff, .. } => chat::diff_with(diff, width, look),
-        Proposal::Plain => styled(paint, &reveal(&approval.subject), width, Role::ToolSubject),
+        Proposal::Plain => styled(paint, &expose(&approval.subject), width, Role::ToolSubject),
     }
 }
 
@@ -29,7 +40,7 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
 fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'static>> {
     let room = usize::from(width).saturating_sub(2).max(1);
     let (sign, text) = (paint.style(Role::Faint), paint.style(Role::Strong));
-    let shown = reveal(command);
+    let shown = expose(command);
     let wrapped = cells::wrap(&shown, room);
     let lines = wrapped.into_iter().enumerate();
     lines
@@ -40,26 +51,106 @@ fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'stat
         .collect()
 }
 
-/// Risks, then reasons, one sentence each.
-pub(super) fn facts(paint: &Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
-    let Ask::Approval(approval) = &request.ask else { return Vec::new() };
-    let Approval { risks, reasons, would_run_now, .. } = &**approval;
-    let mut lines = Vec::new();
-    let mut say = |sign: &'static str, role: Role, text: &str| {
-        let room = usize::from(width).saturating_sub(2).max(1);
-        for (n, part) in cells::wrap(&clean_line(text), room).into_iter().enumerate() {
-            let lead = if n == 0 { format!("{sign} ") } else { "  ".to_owned() };
-            lines.push(Line::from(vec![Span::styled(lead, paint.style(role)), Span::styled(part, paint.style(role))]));
+/// What becomes of each part of a line of several commands.
+fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'static>> {
+    if parts.len() < 2 {
+        return Vec::new();
+    }
+    let lead = 12;
+    let room = usize::from(width).saturating_sub(lead + 2).max(1);
+    // They stand below the text of the command.
+    let mut lines = vec![Line::default()];
+    for part in parts {
+        let (word, role) = match part.state {
+            PartState::Asked => ("asked for", Role::NeedsYou),
+            PartState::Reads => ("only reads", Role::Dim),
+            PartState::Allowed => ("allowed", Role::Good),
+        };
+        let role_of_text = if part.state == PartState::Asked { Role::Text } else { Role::Dim };
+        let shown = expose(&part.text).replace('\n', " ");
+        for (n, line) in cells::wrap(&shown, room).into_iter().enumerate() {
+            let word = if n == 0 { word } else { "" };
+            let word = Span::styled(format!("  {word:lead$}"), paint.flat(paint.style(role)));
+            lines.push(Line::from(vec![word, Span::styled(line, paint.style(role_of_text))]));
+        }
+    }
+    lines
+}
+
+/// What in the bytes is not what it seems, as a warning. Of a change only what is added counts, and in it no signs: prose
+/// has its own dashes and quotes.
+fn oddities(proposal: &Proposal) -> Option<String> {
+    let found: BTreeSet<Odd> = match proposal {
+        Proposal::Command { command, cwd } => odd(command).into_iter().chain(odd(&cwd.to_string_lossy())).collect(),
+        Proposal::Change { diff, .. } => {
+            let added = diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == DiffKind::Added);
+            let of_text = added.flat_map(|line| odd(&line.text)).filter(|odd| !matches!(odd, Odd::Sign(_)));
+            odd(&diff.path).into_iter().chain(of_text).collect()
+        }
+        Proposal::Plain => return None,
+    };
+    let list = |wanted: fn(&Odd) -> bool| {
+        let all: Vec<String> = found.iter().filter(|odd| wanted(odd)).map(|odd| code(odd.char())).collect();
+        match all.len() {
+            0 => None,
+            1..=NAMED => Some(all.join(", ")),
+            more => Some(format!("{} and {} more", all[..NAMED].join(", "), more - NAMED)),
         }
     };
+    let alike =
+        list(|odd| !matches!(odd, Odd::Unseen(_))).map(|all| format!("characters that look like others: {all}"));
+    let unseen = list(|odd| matches!(odd, Odd::Unseen(_))).map(|all| format!("characters that cannot be seen: {all}"));
+    let both: Vec<String> = alike.into_iter().chain(unseen).collect();
+    (!both.is_empty()).then(|| format!("contains {}", both.join("; ")))
+}
+
+fn code(c: char) -> String {
+    format!("U+{:04X}", u32::from(c))
+}
+
+/// Risks, then reasons, one sentence each.
+pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
+    let Ask::Approval(approval) = &view.request.ask else { return Vec::new() };
+    let Approval { risks, reasons, would_run_now, proposal, parts, .. } = &**approval;
+    let mut lines = Vec::new();
+    let mut say = |sign: &'static str, role: Role, text: &str| {
+        let style = paint.style(role);
+        let span = Span::styled(clean_line(text).into_owned(), style);
+        let (first, rest) = ([Span::styled(format!("{sign} "), style)], [Span::raw("  ")]);
+        lines.extend(text::wrap(&[span], usize::from(width), &first, &rest, Fold::Words));
+    };
+    if let Some(odd) = oddities(proposal) {
+        say(paint.signs.warning, Role::Warning, &odd);
+    }
     for risk in risks {
         say(paint.signs.warning, Role::Warning, risk);
     }
     for reason in reasons {
         say(paint.signs.dot, Role::Dim, reason);
     }
+    if matches!(proposal, Proposal::Command { .. }) && parts.is_empty() {
+        say(
+            paint.signs.dot,
+            Role::Dim,
+            "guessed: the line could not be taken apart, so more may happen than is said here",
+        );
+    }
     if *would_run_now {
         say(paint.signs.dot, Role::Good, "the mode was changed since: it would run now without being asked");
+    }
+    let (equal, reach) = view.equal;
+    if equal > 0 {
+        let ones = count(equal, "equal one", "equal ones");
+        let key = paint.key(Action::Answer(AnswerAction::Equal), Context::Approval).unwrap_or_default();
+        match reach {
+            Reach::This => {
+                say(paint.signs.dot, Role::Dim, &format!("{ones} too; {key} answers them along with this one"))
+            }
+            Reach::Equal => {
+                let text = format!("the answer goes to this and {ones}; {key}: to this one only");
+                say(paint.signs.warning, Role::NeedsYou, &text);
+            }
+        }
     }
     lines
 }

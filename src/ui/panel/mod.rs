@@ -4,26 +4,35 @@
 //! never decides who has the focus: it only says so, loudly.
 
 mod approval;
+mod kept;
 mod plan;
+pub(in crate::ui) mod trust;
 
 use super::cells::{self, Piece, piece};
 use super::chat;
 use super::composer;
 use super::figures::count;
 use super::paint::Paint;
+use super::text::{self, Fold};
 use crate::app::msg::Target;
+use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
+use crate::app::state::plan::PlanView;
+use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
-use crate::domain::sanitise::{clean_line, reveal};
+use crate::domain::sanitise::clean_line;
 use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use std::path::Path;
+use std::rc::Rc;
 
 /// Rows that a text being written for an answer takes at the most.
 const WRITING: usize = 5;
+/// Rows that a word about what is wrong takes at the most.
+const PROBLEM: usize = 3;
 /// Rows of what is asked, and of the word that there is more of it, that stay before the answers scroll.
 const KEPT: usize = 3;
 /// Cells of a command's title and its keys, without the place.
@@ -38,22 +47,27 @@ pub(in crate::ui) struct View<'p> {
     pub focused: bool,
     /// How many requests wait in this session, this one included.
     pub waiting: usize,
+    /// How many others ask for the same, and whether they get the answer too.
+    pub equal: (usize, Reach),
 }
 
 /// What is asked, laid out for a width.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::ui) struct Body {
     request: Request,
+    /// With the marks that the user made of a plan.
+    plan: Option<Box<PlanView>>,
     width: u16,
     theme: String,
-    lines: Vec<Line<'static>>,
+    lines: Rc<Vec<Line<'static>>>,
+    steps: Vec<(u16, u16)>,
 }
 
 /// Rows that the panel would fill if it could have them all.
 pub(in crate::ui) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
-    let body = body(paint, view.request, inner).len();
-    let facts = approval::facts(paint, view.request, inner).len();
+    let body = body(paint, view, inner).len();
+    let facts = approval::facts(paint, view, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
     // Title, body, gap, facts, gap, answers.
@@ -90,20 +104,26 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
 
     // The answers stand at the bottom. They scroll before nothing is left of what they answer: nobody is to approve
     // what is not on the screen.
-    let lines = body(paint, view.request, inner.width);
+    let mut lines = body(paint, view, inner.width);
     let kept = u16::try_from(lines.len().min(KEPT)).unwrap_or(0).min(rest.height.saturating_sub(1));
     let answers = answer_rows(paint, view, inner.width);
     let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height - kept);
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
-    let facts = approval::facts(paint, view.request, inner.width);
+    let facts = approval::facts(paint, view, inner.width);
     let free = usize::from(rest.height);
     // Where it does not all fit, the blank rows go first, then the facts get a third and what is asked scrolls in the
     // rest, with a row that says so.
     let facts_gap = usize::from(!facts.is_empty());
     let gap = usize::from(free >= lines.len().min(8) + facts.len() + 1 + facts_gap);
-    let shown_facts = if gap > 0 { facts.len() } else { facts.len().min(free / 3) };
+    let shown_facts =
+        if gap > 0 { facts.len() } else { facts.len().min((free / 3).max(free.saturating_sub(lines.len()))) };
+    // What does not fit is read by scrolling on.
+    let after = facts.get(shown_facts..).unwrap_or_default();
+    if !after.is_empty() {
+        Rc::make_mut(&mut lines).extend(after.iter().cloned());
+    }
     let mut text_rows = free.saturating_sub(shown_facts + gap + if shown_facts > 0 { gap } else { 0 });
     if lines.len() > text_rows && gap == 0 && text_rows > 1 {
         text_rows = text_rows.saturating_sub(1);
@@ -122,7 +142,8 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
     let between =
         Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
-    if hidden > 0 {
+    let walks = view.panel.plan.as_ref().is_some_and(|plan| !plan.outline.steps.is_empty());
+    if hidden > 0 || (walks && view.focused && matches!(view.panel.stage, Stage::Choosing)) {
         more(paint, view, between, scroll, under);
     }
 
@@ -132,15 +153,32 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     }
     match &view.panel.stage {
         Stage::Choosing => answers_list(paint, view, below),
-        Stage::Writing { purpose, text } => {
-            let label = purpose.label();
+        Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
+            let (label, sends) = match &view.panel.stage {
+                Stage::Writing { purpose: Choice::Instead, .. } => ("the command to run instead", "run it"),
+                Stage::Writing { purpose, .. } => (purpose.label(), "send"),
+                _ => ("remembered, one rule a line", "keep"),
+            };
+            let problem = match &view.panel.stage {
+                Stage::Rules { problem: Some(problem), .. } => clean_line(problem).into_owned(),
+                _ => String::new(),
+            };
             let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
             let back = paint.key(Action::App(AppAction::Back), Context::Global);
             let newline = paint.key(Action::Composer(ComposerAction::Newline), Context::Input);
-            let hints = paint.hints(&[(send, "send"), (newline, "new line"), (back, "back")]);
+            let long = paint.hints(&[(send.clone(), sends), (newline, "new line"), (back.clone(), "back")]);
             let left = [paint.piece(label, Role::Strong)];
+            let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(below.width);
+            let hints = if fits { long } else { paint.hints(&[(send, sends), (back, "back")]) };
             paint.sides(cells::row(below, 0), &left, &hints, label.len());
-            let field = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
+            let mut field = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
+            if !problem.is_empty() && field.height > 1 {
+                let said = words(paint, &problem, field.width, Role::Error);
+                for line in said.iter().take(usize::from(field.height - 1).min(PROBLEM)) {
+                    paint.line(cells::row(field, 0), line);
+                    field = Rect { y: field.y + 1, height: field.height - 1, ..field };
+                }
+            }
             composer::editor(paint, text, field, view.focused);
         }
     }
@@ -163,7 +201,23 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
     let keys = if view.focused {
         let down = paint.key(Action::Answer(AnswerAction::ScrollDown), context);
         let full = paint.key(Action::Answer(AnswerAction::Full), context);
-        paint.hints(&[(down, "scroll"), (full, "full screen")])
+        let scrolls = above > 0 || under > 0;
+        let steps = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty());
+        let of = |verb| paint.key(Action::Answer(verb), context);
+        let mut hints = match steps.map(|plan| plan.step()) {
+            None => Vec::new(),
+            Some(None) => vec![(of(AnswerAction::StepNext), "to the steps")],
+            Some(Some(step)) => vec![
+                (of(AnswerAction::StepNext), "next"),
+                (of(AnswerAction::StepStrike), if step.struck { "take back" } else { "strike out" }),
+                (of(AnswerAction::StepComment), "comment"),
+            ],
+        };
+        if scrolls && hints.len() < 2 {
+            hints.push((down, "scroll"));
+            hints.push((full, "full screen"));
+        }
+        paint.hints(&hints)
     } else {
         Vec::new()
     };
@@ -172,8 +226,13 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
 
 fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
     let mut left = heading(paint, view.request, area.width, alone);
+    if let Some(plan) = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty()) {
+        let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
+        left.push(paint.piece(format!("  {}", plan.outline.in_words()), role));
+    }
     if view.waiting > 1 {
-        left.push(paint.piece(format!("   1 of {}", view.waiting), Role::Dim));
+        // Before what is cut off first.
+        left.insert(0, paint.piece(format!("1 of {}  ", view.waiting), Role::Dim));
     }
     let context = context(view.request);
     let hints = if view.focused {
@@ -189,7 +248,7 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
                 let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(area.width);
                 if view.panel.selected.is_none() && fits { long } else { paint.hints(&short) }
             }
-            Stage::Writing { .. } => Vec::new(),
+            Stage::Writing { .. } | Stage::Rules { .. } => Vec::new(),
         }
     } else {
         let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
@@ -208,7 +267,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
     match &request.ask {
         Ask::Approval(approval) => match &approval.proposal {
             Proposal::Command { command, .. } if alone => {
-                vec![loud("Run? "), strong(reveal(&one_line(command, paint.signs.cut)))]
+                vec![loud("Run? "), strong(expose(&one_line(command, paint.signs.cut)))]
             }
             Proposal::Command { cwd, .. } if in_title(paint, cwd, width) => {
                 vec![loud("Run this command?"), dim(format!("  {}", place(paint, cwd)))]
@@ -218,7 +277,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 let verb = if diff.is_new { "Create" } else { "Change" };
                 let mut said = vec![
                     loud(verb),
-                    strong(format!(" {}", reveal(&diff.path))),
+                    strong(format!(" {}", expose(&diff.path))),
                     loud("?"),
                     piece(format!("  +{}", diff.added), paint.style(Role::Good)),
                 ];
@@ -230,19 +289,20 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 said
             }
             Proposal::Plain if alone => {
-                vec![loud("Allow? "), strong(reveal(&one_line(&approval.subject, paint.signs.cut)))]
+                vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }
             Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
         Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", clean_line(&plan.title)))],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
+        Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
     }
 }
 
 /// Where a command runs.
 fn place(paint: &Paint<'_>, cwd: &Path) -> String {
-    format!("in {}", reveal(&paint.home_path(cwd)))
+    format!("in {}", expose(&paint.home_path(cwd)))
 }
 
 /// The title says where a command runs, if that fits there beside the keys; else it stands below the command.
@@ -259,24 +319,41 @@ fn one_line(text: &str, cut: &str) -> String {
 }
 
 /// What exactly will happen, in lines of `width` cells. Kept until request, width or theme are others.
-fn body(paint: &mut Paint<'_>, request: &Request, width: u16) -> Vec<Line<'static>> {
-    let theme = paint.look.theme;
+fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
+    let (theme, request) = (paint.look.theme, view.request);
     if let Some(known) = &paint.cache.asked
         && known.width == width
         && known.theme == theme.name
         && known.request == *request
+        && known.plan == view.panel.plan
     {
-        return known.lines.clone();
+        paint.found.panel_steps.clone_from(&known.steps);
+        return Rc::clone(&known.lines);
     }
+    let mut steps = Vec::new();
     let look = chat::Look { theme, glyphs: paint.look.glyphs };
-    let lines = match &request.ask {
+    let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => approval::body(paint, approval, width, &look),
-        Ask::Plan(review) => plan::body(paint, review, width, &look),
+        Ask::Plan(review) => {
+            let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), width, &look);
+            steps = ends;
+            lines
+        }
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
-    };
-    let kept = Body { request: request.clone(), width, theme: theme.name.clone(), lines: lines.clone() };
+        Ask::Trust(request) => trust::body(paint, request, width),
+    });
+    paint.found.panel_steps.clone_from(&steps);
+    let plan = view.panel.plan.clone();
+    let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
+    let kept = Body { request: request.clone(), plan, width, theme, lines: lines_kept, steps };
     paint.cache.asked = Some(kept);
     lines
+}
+
+/// A sentence, broken between words.
+fn words(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
+    let span = Span::styled(text.to_owned(), paint.flat(paint.style(role)));
+    text::wrap(&[span], usize::from(width), &[], &[], Fold::Words)
 }
 
 fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
@@ -286,9 +363,20 @@ fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'st
 
 fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
-        Stage::Choosing => view.panel.choices.len(),
-        Stage::Writing { text, .. } => {
-            1 + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, WRITING)
+        Stage::Choosing => view.panel.choices.len() + kept::lines(paint, view, width).len(),
+        Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
+            let problem = match &view.panel.stage {
+                Stage::Rules { problem: Some(problem), .. } => {
+                    words(paint, &clean_line(problem), width, Role::Error).len().min(PROBLEM)
+                }
+                _ => 0,
+            };
+            // A command has more to say than a reason.
+            let most = match &view.panel.stage {
+                Stage::Writing { purpose: Choice::Instead, .. } | Stage::Rules { .. } => 2 * WRITING,
+                _ => WRITING,
+            };
+            1 + problem + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, most)
         }
     }
 }
@@ -302,17 +390,19 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         .map(|choice| verb(choice).and_then(|verb| paint.key(Action::Answer(verb), context)))
         .collect();
     let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
-    // Where not all fit, those around the selected one are shown.
+    // What a yes for longer keeps stands below it once it is selected.
+    let details = kept::lines(paint, view, area.width);
+    let selected = view.panel.selected.unwrap_or(0);
     let rows = usize::from(area.height);
-    let first = view.panel.selected.unwrap_or(0).saturating_sub(rows.saturating_sub(1));
-    let remembered = match &view.request.ask {
-        Ask::Approval(approval) => {
-            Some(approval.offers.iter().map(|offer| offer.rule.in_words()).collect::<Vec<_>>().join(", "))
+    // Where not all fit, those around the selected one are shown.
+    let first = (selected + details.len()).saturating_sub(rows.saturating_sub(1)).min(selected);
+    let mut y = 0u16;
+    for (n, choice) in view.panel.choices.iter().enumerate().skip(first) {
+        if y >= area.height {
+            break;
         }
-        _ => None,
-    };
-    for (n, choice) in view.panel.choices.iter().enumerate().skip(first).take(rows) {
-        let row = cells::row(area, u16::try_from(n - first).unwrap_or(u16::MAX));
+        let row = cells::row(area, y);
+        y += 1;
         // The selection begins under the bar's blank, so that the text keeps its column.
         let band = Rect { x: row.x.saturating_sub(1), width: row.width + 1, ..row };
         let chosen = view.panel.selected == Some(n);
@@ -332,8 +422,8 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         let label = clean_line(choice.label());
         let role = if chosen { Role::Strong } else { Role::Text };
         pieces.push(paint.piece(label, role));
-        if let (Choice::Session, Some(rule)) = (choice, &remembered) {
-            pieces.push(paint.piece(format!("   remembers {}", reveal(&one_line(rule, paint.signs.cut))), Role::Dim));
+        if choice.scope().is_some() && !chosen {
+            pieces.push(paint.piece(format!("   remembers {}", kept::in_short(view.panel)), Role::Dim));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
         for piece in &mut pieces {
@@ -341,6 +431,15 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         }
         paint.pieces(row, &pieces);
         paint.target(band, Target::Choice(n));
+        if chosen {
+            for line in &details {
+                if y >= area.height {
+                    break;
+                }
+                paint.line(cells::row(area, y), line);
+                y += 1;
+            }
+        }
     }
 }
 
@@ -355,10 +454,12 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         Choice::Instead => AnswerAction::Instead,
         Choice::PlanToAsk => AnswerAction::PlanToAsk,
         Choice::PlanToExecute => AnswerAction::PlanToExecute,
+        Choice::PlanCompactToAsk | Choice::PlanCompactToExecute => AnswerAction::PlanCompact,
         Choice::PlanChanges => AnswerAction::PlanChanges,
+        Choice::PlanEdit => AnswerAction::PlanEdit,
         Choice::PlanDecline => AnswerAction::PlanDecline,
         Choice::Words => AnswerAction::Words,
-        Choice::Option(_) => return None,
+        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::StepComment(_) => return None,
     })
 }
 
@@ -367,6 +468,6 @@ pub(in crate::ui) fn context(request: &Request) -> Context {
     match request.ask {
         Ask::Approval(_) => Context::Approval,
         Ask::Plan(_) => Context::Plan,
-        Ask::Question(_) => Context::Question,
+        Ask::Question(_) | Ask::Trust(_) => Context::Question,
     }
 }

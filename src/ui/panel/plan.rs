@@ -1,31 +1,84 @@
-//! A plan that waits for its answer, as it is read.
+//! A plan that waits for its answer, as it is read and marked.
 
 use super::super::chat;
 use super::super::paint::Paint;
 use super::styled;
-use crate::domain::request::PlanReview;
+use crate::app::state::plan::PlanView;
+use crate::domain::request::{PlanOrigin, PlanReview};
 use crate::domain::sanitise::reveal;
 use crate::theme::Role;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use std::path::Path;
 
-/// The plan in lines of `width` cells.
-pub(super) fn body(paint: &Paint<'_>, plan: &PlanReview, width: u16, look: &chat::Look<'_>) -> Vec<Line<'static>> {
+/// The plan in lines of `width` cells, and the first and the last line of each step.
+pub(super) fn body(
+    paint: &Paint<'_>,
+    plan: &PlanReview,
+    view: Option<&PlanView>,
+    width: u16,
+    look: &chat::Look<'_>,
+) -> (Vec<Line<'static>>, Vec<(u16, u16)>) {
     if plan.markdown.trim().is_empty() {
-        return styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning);
+        return (styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning), Vec::new());
     }
-    let mut lines = chat::markdown_with(below_title(&plan.markdown, &plan.title), width, look);
+    let mut lines = Vec::new();
+    let mut ends = Vec::new();
+    if plan.resumes {
+        let text = "You approved it, to be carried out after a compaction, and the program ended before. It goes on with your answer.";
+        lines.extend(styled(paint, text, width, Role::Warning));
+        lines.push(Line::default());
+    }
+    match view.filter(|view| !view.outline.steps.is_empty()) {
+        None => lines.extend(chat::markdown_with(below_title(&plan.markdown, &plan.title), width, look)),
+        Some(view) => {
+            let before = below_title(&view.outline.before, &plan.title);
+            if !is_title(before, &plan.title) {
+                lines.extend(chat::markdown_with(before, width, look));
+                lines.push(Line::default());
+            }
+            let widest = chat::plan_widest(&view.outline.steps);
+            let inner = usize::from(width).saturating_sub(2).max(1);
+            for (n, step) in view.outline.steps.iter().enumerate() {
+                let here = view.at == Some(n);
+                let sign = if here { format!("{} ", paint.signs.prompt) } else { "  ".to_owned() };
+                let first = lines.len();
+                for (row, line) in
+                    chat::plan_step(step, chat::PlanLead::Number, widest, inner, look).into_iter().enumerate()
+                {
+                    let lead = if row == 0 { sign.clone() } else { "  ".to_owned() };
+                    let mut spans = vec![Span::styled(lead, paint.style(Role::Strong))];
+                    spans.extend(line.spans);
+                    lines.push(Line::from(spans));
+                }
+                let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+                ends.push((place(first), place(lines.len().saturating_sub(1).max(first))));
+            }
+            if !view.outline.after.trim().is_empty() {
+                lines.push(Line::default());
+                lines.extend(chat::markdown_with(&view.outline.after, width, look));
+            }
+        }
+    }
     lines.push(Line::default());
-    lines.extend(styled(paint, &format!("saved as {}", file_name(&plan.path)), width, Role::Dim));
-    lines
+    let name = file_name(&plan.path);
+    let (said, role) = match plan.origin {
+        PlanOrigin::Submitted => (format!("saved as {name}"), Role::Dim),
+        PlanOrigin::EditedByUser => (format!("edited by you, saved as {name}"), Role::Dim),
+        PlanOrigin::ChangedOnDisk => (format!("{name} was changed since it was submitted"), Role::Warning),
+    };
+    lines.extend(styled(paint, &said, width, role));
+    (lines, ends)
 }
 
 /// A plan without the heading that only says its title again: that stands in the panel's first row.
 fn below_title<'m>(markdown: &'m str, title: &str) -> &'m str {
     let whole = markdown.trim_start();
     let (first, rest) = whole.split_once('\n').unwrap_or((whole, ""));
-    let heading = first.starts_with('#').then(|| first.trim_start_matches('#').trim());
-    if heading == Some(title.trim()) && !rest.trim().is_empty() { rest.trim_start() } else { whole }
+    if is_title(first, title) && !rest.trim().is_empty() { rest.trim_start() } else { whole }
+}
+
+fn is_title(line: &str, title: &str) -> bool {
+    line.trim().is_empty() || (line.starts_with('#') && line.trim_start_matches('#').trim() == title.trim())
 }
 
 fn file_name(path: &Path) -> String {

@@ -24,7 +24,10 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
+        Some(Overlay::Rules(_)) => "rules",
         Some(Overlay::Health(_)) => "health",
+        Some(Overlay::Undo(_)) => "undo",
+        Some(Overlay::Changes(_)) => "changes",
         Some(Overlay::ConfirmQuit) => "quit?",
     }
 }

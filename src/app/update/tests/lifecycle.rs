@@ -189,7 +189,7 @@ fn going_back_asks_and_gives_the_text_back() {
     screen.keys("y");
     assert_eq!(screen.sent(), [], "keys on their way do not answer");
     yes(&mut screen);
-    assert_eq!(screen.sent(), [Command::Rewind { session: id("s"), at: MessageId::new("m2") }]);
+    assert_eq!(screen.sent(), [Command::Rewind { session: id("s"), at: MessageId::new("m2"), files: None }]);
     screen.session("s", Event::Branched { from: id("s"), to: id("n"), rewound: true });
     assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("n")), "do the wrong thing"));
 }

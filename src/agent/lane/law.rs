@@ -1,0 +1,90 @@
+//! The files of rules for one session: looked at before they are needed, changed when the user says so.
+
+use super::super::desk::blocking;
+use super::super::step::{Input, Law};
+use super::{Lane, ToLane};
+use crate::domain::Event;
+use crate::domain::contract::Act;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope};
+use crate::tools::RunError;
+use std::sync::Arc;
+
+/// Whether the rules must be those of the files as they are now: before something is decided.
+pub(super) fn needs_law(input: &Input) -> bool {
+    match input {
+        Input::Inspected(..) | Input::Ran(_, _, Err(RunError::FactsChanged(_))) => true,
+        Input::Act(act) => {
+            matches!(act, Act::Send { .. } | Act::Steer { .. } | Act::Retry | Act::Answer { .. } | Act::Mode { .. })
+        }
+        _ => false,
+    }
+}
+
+impl Lane {
+    /// Reads what changed of the files, and goes by it from now on.
+    pub(super) async fn refresh_law(&mut self) {
+        let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta.cwd.clone());
+        let Some(book) = blocking(move || rules.read(&cwd)).await else { return };
+        if self.book.as_ref().is_some_and(|known| Arc::ptr_eq(known, &book)) {
+            return;
+        }
+        let told = self.book.as_ref().map(|known| known.problems.clone()).unwrap_or_default();
+        for problem in book.problems.iter().filter(|problem| !told.contains(problem)) {
+            self.out.send(Event::Notice(problem.notice())).await;
+        }
+        let law: Law = book.law();
+        self.book = Some(book);
+        // Boxed: a law may end a call, and what that leads to may be another look at the law.
+        Box::pin(self.feed(Input::Law(Box::new(law)))).await;
+    }
+
+    pub(super) async fn show_rules(&mut self) {
+        self.refresh_law().await;
+        self.out.send(Event::Rules(Box::new(self.machine.in_force()))).await;
+    }
+
+    pub(super) async fn forget_rule(&mut self, rule: Rule, scope: RuleScope) {
+        if scope == RuleScope::Session {
+            self.input(Input::Forget(rule)).await;
+        } else {
+            let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta.cwd.clone());
+            self.tell_failure(blocking(move || rules.remove(scope, &cwd, &rule)).await).await;
+        }
+        self.show_rules().await;
+    }
+
+    pub(super) async fn keep_rules(&mut self, scope: RuleScope, kept: Vec<Rule>) {
+        let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta.cwd.clone());
+        self.tell_failure(blocking(move || rules.add(scope, &cwd, &kept)).await).await;
+        self.look_again();
+    }
+
+    pub(super) async fn trust(&mut self, request: TrustRequest) {
+        let rules = self.shared.setup.rules.clone();
+        self.tell_failure(blocking(move || rules.trust(&request)).await).await;
+        self.look_again();
+    }
+
+    /// The user trusts what was shown of the rules.
+    pub(super) async fn trust_shown(&mut self, request: TrustRequest) {
+        self.trust(request).await;
+        self.show_rules().await;
+    }
+
+    /// After the steps at hand: what was written counts from then on.
+    fn look_again(&self) {
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            // A session that ended needs no rules any more.
+            let _ = me.send(ToLane::Law).await;
+        });
+    }
+
+    async fn tell_failure(&mut self, done: Option<Result<(), String>>) {
+        if let Some(Err(text)) = done {
+            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The files of plans: looked at before an approval counts, and written when what they hold was changed here.
+
+use super::super::desk::blocking;
+use super::super::step::{Input, PlanFile};
+use super::Lane;
+use crate::domain::Event;
+use crate::domain::contract::Act;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::request::Answer;
+use crate::tools::files::{self, FileError};
+use std::path::{Path, PathBuf};
+
+impl Lane {
+    /// Looks at a plan's file before the plan is approved: what is approved is what was shown.
+    pub(super) async fn look_at_plan(&mut self, act: &Act) {
+        let Act::Answer { request, answer: Answer::PlanApprove(_) } = act else { return };
+        let Some(path) = self.machine.plan_file(request).map(Path::to_owned) else { return };
+        if !self.is_own(&path) || self.machine.is_running() {
+            return;
+        }
+        let looked = blocking(move || match files::load(&path) {
+            Ok(loaded) => Ok(PlanFile::Text(String::from_utf8_lossy(&loaded.bytes).into_owned())),
+            Err(FileError::Missing(_)) => Ok(PlanFile::Gone),
+            Err(error) => Err(error.to_string()),
+        });
+        match looked.await {
+            Some(Ok(file)) => self.input(Input::PlanFile(file)).await,
+            Some(Err(why)) => {
+                let text =
+                    format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
+                self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+            }
+            None => {}
+        }
+    }
+
+    pub(super) async fn keep_plan(&mut self, path: PathBuf, text: String) {
+        if !self.is_own(&path) {
+            return;
+        }
+        let kept = blocking(move || {
+            let before = match files::load(&path) {
+                Ok(loaded) => Some(loaded),
+                Err(FileError::Missing(_)) => None,
+                Err(error) => return Err(error),
+            };
+            match &before {
+                Some(_) => files::replace(&path, text.as_bytes(), before.as_ref()),
+                None => files::create_private(&path, text.as_bytes()),
+            }
+        });
+        if let Some(Err(why)) = kept.await {
+            let text = format!("The plan could not be written: {why}. What you approved holds all the same.");
+            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+        }
+    }
+
+    /// The session's own plan: what a header of another program names elsewhere is not touched.
+    fn is_own(&self, path: &Path) -> bool {
+        let plans = self.shared.setup.store.session_dir(&self.machine.meta.id).join("plans");
+        let resolved = plans.canonicalize();
+        let below = |folder: &Path| path.parent() == Some(folder);
+        below(&plans) || resolved.is_ok_and(|folder| below(&folder))
+    }
+}

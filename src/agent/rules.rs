@@ -1,0 +1,72 @@
+//! The files of rules as the engine sees them: what they come to for a session, and how they are changed.
+//!
+//! Where they lie and how they are read is the [`RuleBook`]'s business.
+
+use super::step::Law;
+use crate::domain::permission::Mode;
+use crate::domain::problem::Problem;
+use crate::domain::request::TrustRequest;
+use crate::domain::rule::{Rule, RuleScope, Written};
+use crate::permit::{Ground, Rules};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files of rules. Its calls read and write files: they belong off the async threads.
+pub trait RuleBook: Send + Sync {
+    /// What counts for work in this directory. The same value as before while no file changed.
+    fn read(&self, cwd: &Path) -> Arc<Book>;
+
+    /// Adds rules that are not there yet.
+    ///
+    /// # Errors
+    /// A sentence that names the file and what to do.
+    fn add(&self, scope: RuleScope, cwd: &Path, rules: &[Rule]) -> Result<(), String>;
+
+    /// Takes a rule out; that it is not there is no error.
+    ///
+    /// # Errors
+    /// A sentence that names the file and what to do.
+    fn remove(&self, scope: RuleScope, cwd: &Path, rule: &Rule) -> Result<(), String>;
+
+    /// Remembers that the user trusts this.
+    ///
+    /// # Errors
+    /// A sentence that says why not, also when it is no longer what was shown.
+    fn trust(&self, request: &TrustRequest) -> Result<(), String>;
+
+    /// The workspace is our own, or the user trusts it.
+    fn trusts_workspace(&self) -> bool;
+}
+
+/// What the files come to for work in one directory.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    /// What counts, with its file: what is not trusted was reduced to what makes things stricter.
+    pub files: Vec<(RuleScope, PathBuf, Written)>,
+    /// What is not trusted.
+    pub untrusted: Vec<TrustRequest>,
+    /// What is wrong in the files.
+    pub problems: Vec<Problem>,
+    /// The working directory as it is named and with its links followed.
+    pub here: Vec<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The workspace is our own, or trusted.
+    pub trusted: bool,
+}
+
+impl Book {
+    /// The rules for a machine.
+    #[must_use]
+    pub fn law(&self) -> Law {
+        let mut rules = Rules::new(Ground { here: self.here.clone(), home: self.home.clone() });
+        if self.trusted {
+            rules.scopes.push(RuleScope::Workspace);
+        }
+        for (scope, file, written) in &self.files {
+            rules.add(written, *scope, file);
+        }
+        let loosest = if self.trusted { Mode::Execute } else { Mode::Ask };
+        Law { rules, loosest, untrusted: self.untrusted.clone() }
+    }
+}

@@ -1,0 +1,345 @@
+//! The hook around a call that may change files: what is there is kept before it runs, what it changed is recorded after.
+//!
+//! For the file tools that is the files that they name. For commands it is the working directory, looked at before and
+//! after; only what changed is read. No failure here holds up a call: it becomes a gap, which is told with the call.
+
+use super::UndoSettings;
+use crate::domain::permission::Sandbox;
+use crate::domain::tool::{CallFacts, Touch};
+use crate::domain::undo::{Entry, Thing};
+use crate::domain::{At, CallId, MessageId};
+use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
+use crate::tools::files::LARGEST;
+use crate::tools::restore::look;
+use crate::tools::tree::{Limits, Stopped, Table};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// So long a command waits for what is kept before it.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Keeps what the calls of one session change.
+#[derive(Debug)]
+pub(in crate::agent) struct Keeper {
+    settings: UndoSettings,
+    own_dirs: Vec<PathBuf>,
+    memory: Mutex<Memory>,
+    /// The disk is nearly full, and whether the user was told.
+    full: Mutex<(Option<String>, Told)>,
+    stop: CancellationToken,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Told {
+    #[default]
+    No,
+    Yes,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// The working directory as it was looked at last.
+    table: Option<Arc<Table>>,
+    /// The number of the last change.
+    last: Option<u64>,
+}
+
+/// A call that is about to run.
+#[derive(Clone, Debug)]
+pub(in crate::agent) struct About {
+    pub(in crate::agent) checkpoints: Checkpoints,
+    pub(in crate::agent) call: CallId,
+    /// The message that its turn began with.
+    pub(in crate::agent) turn: Option<MessageId>,
+    pub(in crate::agent) at: At,
+    pub(in crate::agent) facts: CallFacts,
+    pub(in crate::agent) sandbox: Sandbox,
+    /// The working directory.
+    pub(in crate::agent) cwd: PathBuf,
+}
+
+/// A call that runs, with what was kept for it.
+#[derive(Debug)]
+pub(in crate::agent) struct Underway {
+    about: About,
+    change: u64,
+    gaps: Vec<String>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// These paths were kept.
+    Files(Vec<(PathBuf, Thing)>),
+    /// The directory was looked at, or is still being looked at.
+    Command { look: Option<JoinHandle<Looked>>, before: Option<Arc<Table>>, began: i64 },
+    /// Nothing could be kept.
+    Nothing,
+}
+
+type Looked = Result<Arc<Table>, String>;
+
+impl Keeper {
+    pub(in crate::agent) fn new(settings: UndoSettings, own_dirs: Vec<PathBuf>) -> Self {
+        let (memory, full, stop) = (Mutex::default(), Mutex::default(), CancellationToken::new());
+        Self { settings, own_dirs, memory, full, stop }
+    }
+
+    /// Ends what is still being copied: the program ends.
+    pub(in crate::agent) fn end_all(&self) {
+        self.stop.cancel();
+    }
+
+    /// What the user should be told, once.
+    pub(in crate::agent) fn news(&self) -> Option<String> {
+        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = full.0.clone().filter(|_| full.1 == Told::No);
+        if news.is_some() {
+            full.1 = Told::Yes;
+        }
+        news
+    }
+
+    /// Keeps what a call may change. `None` where it changes nothing, or undo is switched off.
+    pub(in crate::agent) async fn begin(self: &Arc<Self>, about: About) -> Option<Underway> {
+        if !self.settings.enabled {
+            return None;
+        }
+        let is_command = about.facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
+        let writes = written(&about.facts);
+        if (is_command && about.sandbox == Sandbox::ReadOnly) || (!is_command && writes.is_empty()) {
+            return None;
+        }
+        let keeper = self.clone();
+        let cwd = crate::tools::paths::follow(&about.cwd).unwrap_or_else(|_| about.cwd.clone());
+        let about = About { cwd, ..about };
+        if is_command {
+            return Some(self.begin_command(about).await);
+        }
+        let kept = tokio::task::spawn_blocking(move || keeper.begin_files(about, &writes)).await;
+        // A defect here must not stop the call; the log has it.
+        kept.inspect_err(|error| tracing::error!(%error, "keeping a file for undo ended badly")).ok()
+    }
+
+    // ---- the file tools ----
+
+    fn begin_files(&self, about: About, paths: &[PathBuf]) -> Underway {
+        let mut gaps = Vec::new();
+        let change = self.number(&about.checkpoints);
+        if let Some(gap) = self.no_room(&about.checkpoints) {
+            // That it changed something is known all the same.
+            let _ = about.checkpoints.add(&begun(&about, change, Vec::new()), Sync::No);
+            return Underway { about, change, gaps: vec![gap], kind: Kind::Nothing };
+        }
+        let mut kept: Vec<(PathBuf, Thing)> = Vec::new();
+        for path in paths {
+            // Folders that will be made for it.
+            let missing = path
+                .ancestors()
+                .skip(1)
+                .take_while(|above| matches!(look(above, LARGEST), Ok((Thing::Absent, _))) && above.parent().is_some());
+            let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+            missing.reverse();
+            kept.extend(missing.into_iter().map(|folder| (folder, Thing::Absent)));
+            let thing = match look(path, LARGEST) {
+                Ok((Thing::File { hash, mode }, Some(bytes))) => match about.checkpoints.keep(&bytes, Sync::Yes) {
+                    Ok(_) => Thing::File { hash, mode },
+                    Err(error) => {
+                        gaps.push(format!("{error}."));
+                        Thing::unkept("it could not be saved")
+                    }
+                },
+                Ok((thing, _)) => thing,
+                Err(error) => {
+                    gaps.push(format!("{error}."));
+                    Thing::unkept(error.to_string())
+                }
+            };
+            kept.push((path.clone(), thing));
+        }
+        let after = || Thing::unkept("lisle ended meanwhile");
+        let entries =
+            kept.iter().map(|(path, before)| Entry { path: path.clone(), before: before.clone(), after: after() });
+        let entries = entries.collect();
+        if let Err(error) = about.checkpoints.add(&begun(&about, change, entries), Sync::Yes) {
+            gaps.push(format!("{error}."));
+        }
+        Underway { about, change, gaps, kind: Kind::Files(kept) }
+    }
+
+    // ---- commands ----
+
+    async fn begin_command(self: &Arc<Self>, about: About) -> Underway {
+        let change = self.number(&about.checkpoints);
+        let (keeper, asked) = (self.clone(), about.clone());
+        let mut look = tokio::task::spawn_blocking(move || {
+            if let Err(error) = asked.checkpoints.add(&begun(&asked, change, Vec::new()), Sync::No) {
+                return Err(format!("{error}."));
+            }
+            match keeper.no_room(&asked.checkpoints) {
+                Some(gap) => Err(gap),
+                None => keeper.look(&asked),
+            }
+        });
+        let waited = tokio::time::timeout(PATIENCE, &mut look).await;
+        let began = now_ns();
+        let (look, before, gaps) = match waited {
+            Ok(Ok(Ok(table))) => (None, Some(table), Vec::new()),
+            Ok(Ok(Err(gap))) => return Underway { about, change, gaps: vec![gap], kind: Kind::Nothing },
+            Ok(Err(error)) => {
+                tracing::error!(%error, "looking at the working directory for undo ended badly");
+                let gap = "Something failed inside lisle; the log has it.".to_owned();
+                return Underway { about, change, gaps: vec![gap], kind: Kind::Nothing };
+            }
+            Err(_) => {
+                let gap = format!("The files below {} were still being copied when it began.", about.cwd.display());
+                (Some(look), None, vec![gap])
+            }
+        };
+        Underway { about, change, gaps, kind: Kind::Command { look, before, began } }
+    }
+
+    /// Looks at the working directory and keeps what is new in it.
+    fn look(&self, about: &About) -> Looked {
+        let before = self.memory.lock().unwrap_or_else(PoisonError::into_inner).table.clone();
+        let limits: Limits = self.settings.limits(&self.own_dirs);
+        let mut keep = |bytes: &[u8]| about.checkpoints.keep(bytes, Sync::No).map_err(|error| error.to_string());
+        let table = Table::look(&about.cwd, before.as_deref(), &limits, &mut keep, &self.stop);
+        let table = Arc::new(table.map_err(|Stopped| "lisle is ending.".to_owned())?);
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).table = Some(table.clone());
+        Ok(table)
+    }
+
+    // ---- after the call ----
+
+    /// Records what a call changed. Gives what is not known of it, one sentence each.
+    pub(in crate::agent) async fn end(self: &Arc<Self>, underway: Underway) -> Vec<String> {
+        let Underway { about, change, mut gaps, kind } = underway;
+        let (late, before, began, files) = match kind {
+            Kind::Nothing => {
+                let ended = Record::Ended { change, entries: Vec::new(), gaps: gaps.clone() };
+                // Why it could not be listed, if it cannot be, was told with what could not be kept.
+                let _ = tokio::task::spawn_blocking(move || about.checkpoints.add(&ended, Sync::No)).await;
+                return gaps;
+            }
+            Kind::Files(files) => (false, None, 0, Some(files)),
+            Kind::Command { look: Some(look), began, .. } if look.is_finished() => match look.await {
+                Ok(Ok(table)) => (true, Some(table), began, None),
+                Ok(Err(gap)) => {
+                    gaps.push(gap);
+                    (true, None, began, None)
+                }
+                Err(_) => (true, None, began, None),
+            },
+            Kind::Command { look, before, began } => (look.is_some(), before, began, None),
+        };
+        let keeper = self.clone();
+        let ended = tokio::task::spawn_blocking(move || {
+            let entries = match files {
+                Some(files) => changed_files(files),
+                None => match before {
+                    Some(before) => keeper.changed(&about, before, late.then_some(began), &mut gaps),
+                    None => Vec::new(),
+                },
+            };
+            let ended = Record::Ended { change, entries, gaps: gaps.clone() };
+            if let Err(error) = about.checkpoints.add(&ended, Sync::No) {
+                gaps.push(format!("{error}."));
+            }
+            if let Err(error) = about.checkpoints.bound(keeper.settings.bounds) {
+                tracing::warn!(%error, "what undo keeps could not be brought within its bound");
+            }
+            gaps
+        });
+        ended.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "recording a change for undo ended badly");
+            vec!["Something failed inside lisle; the log has it.".to_owned()]
+        })
+    }
+
+    fn changed(&self, about: &About, before: Arc<Table>, late: Option<i64>, gaps: &mut Vec<String>) -> Vec<Entry> {
+        let after = match self.look(about) {
+            Ok(after) => after,
+            Err(gap) => {
+                gaps.push(gap);
+                return Vec::new();
+            }
+        };
+        let mut before = before;
+        if let Some(began) = late {
+            Arc::make_mut(&mut before).doubt_since(began);
+        }
+        for gap in before.gaps().iter().chain(after.gaps()) {
+            if !gaps.contains(gap) {
+                gaps.push(gap.clone());
+            }
+        }
+        before.changes(&after)
+    }
+
+    // ---- what both need ----
+
+    fn number(&self, checkpoints: &Checkpoints) -> u64 {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = || checkpoints.records().unwrap_or_default().iter().map(Record::number).max().unwrap_or(0);
+        let next = memory.last.unwrap_or_else(listed) + 1;
+        memory.last = Some(next);
+        next
+    }
+
+    /// Somebody else wrote into the list.
+    pub(in crate::agent) fn look_again(&self) {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).last = None;
+    }
+
+    /// Why nothing can be kept, if the disk is nearly full.
+    fn no_room(&self, checkpoints: &Checkpoints) -> Option<String> {
+        let NoRoom { free } = checkpoints.room(self.settings.bounds).err()?;
+        let size = crate::tools::text::size(free);
+        let text = format!("Undo is off: the disk is nearly full ({size} are free).");
+        self.full.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(text.clone());
+        Some(text)
+    }
+}
+
+/// The paths that a call of a file tool writes.
+fn written(facts: &CallFacts) -> Vec<PathBuf> {
+    let write = |touch: &Touch| match touch {
+        Touch::Write { path, .. } => Some(path.clone()),
+        _ => None,
+    };
+    facts.touches.iter().filter_map(write).collect()
+}
+
+fn begun(about: &About, change: u64, entries: Vec<Entry>) -> Record {
+    let subject: String = about.facts.subject.lines().next().unwrap_or_default().chars().take(200).collect();
+    Record::Begun {
+        change,
+        call: about.call.clone(),
+        turn: about.turn.clone(),
+        at: about.at,
+        tool: about.facts.tool.clone(),
+        subject,
+        entries,
+    }
+}
+
+/// What became of the files that were kept.
+fn changed_files(kept: Vec<(PathBuf, Thing)>) -> Vec<Entry> {
+    let entry = |(path, before): (PathBuf, Thing)| {
+        let after = match look(&path, LARGEST) {
+            Ok((thing, _)) => thing,
+            Err(error) => Thing::unkept(error.to_string()),
+        };
+        (after != before).then_some(Entry { path, before, after })
+    };
+    kept.into_iter().filter_map(entry).collect()
+}
+
+fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

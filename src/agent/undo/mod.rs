@@ -1,0 +1,78 @@
+//! Undo of what calls did to files: kept right before a call runs, recorded when it has run, restored when asked for.
+//!
+//! `keep` is the hook around a call, `history` what a session's list says, `plan` what a restoration would do and what
+//! the session changed, `restore` does it. A checkpoint that fails never holds up a call: it says that undo is incomplete.
+
+mod history;
+mod keep;
+mod plan;
+mod restore;
+#[cfg(test)]
+mod tests;
+
+pub(super) use keep::{About, Keeper};
+pub(super) use plan::{Known, changes, plan};
+pub(super) use restore::{Done, restore};
+
+use crate::store::checkpoints::Bounds;
+use crate::tools::tree::{Limits, Skip};
+use std::path::PathBuf;
+
+/// What the user's settings say of undo.
+#[derive(Clone, Debug)]
+pub struct UndoSettings {
+    /// Files are kept at all.
+    pub enabled: bool,
+    /// Names and paths that commands may change without being kept.
+    pub skip: Vec<String>,
+    /// How much is kept, and how much of the disk stays free.
+    pub bounds: Bounds,
+    /// Bytes of one file that is kept for commands.
+    pub file: u64,
+    /// Bytes of all files of a directory that are kept for commands.
+    pub all: u64,
+    /// Entries of a directory that are looked at.
+    pub entries: usize,
+}
+
+/// What is left out where the user says nothing: what programs make again by themselves.
+pub const SKIPPED: &[&str] = &[
+    "target",
+    "node_modules",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".tox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".next",
+    ".nuxt",
+    ".cache",
+    ".direnv",
+];
+
+impl Default for UndoSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            skip: SKIPPED.iter().map(|name| (*name).to_owned()).collect(),
+            bounds: Bounds::default(),
+            file: crate::tools::restore::KNOWN,
+            all: 500_000_000,
+            entries: 100_000,
+        }
+    }
+}
+
+impl UndoSettings {
+    /// The limits of a look at a directory. A pattern that is none was reported with the settings and leaves nothing out.
+    fn limits(&self, own_dirs: &[PathBuf]) -> Limits {
+        let skip = |patterns: &[String]| Skip::new(patterns, own_dirs.to_vec());
+        let sound: Vec<String> =
+            self.skip.iter().filter(|one| skip(std::slice::from_ref(one)).is_ok()).cloned().collect();
+        let skip = skip(&sound).unwrap_or_default();
+        Limits { file: self.file, all: self.all, entries: self.entries, skip }
+    }
+}

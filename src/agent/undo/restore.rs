@@ -1,0 +1,157 @@
+//! Carries out a plan. What is there is kept first, so that the restoration can be taken back, also after a restart.
+
+use super::plan::{Known, Worked, plan};
+use crate::domain::At;
+use crate::domain::undo::{Entry, Thing, UndoAim, UndoState};
+use crate::store::checkpoints::{Checkpoints, Record, Sync};
+use crate::tools::files::{FileError, LARGEST};
+use crate::tools::restore as disk;
+use std::path::PathBuf;
+
+/// What was restored.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::agent) struct Done {
+    /// The paths, as shown.
+    pub(in crate::agent) restored: Vec<String>,
+    /// What was left as it is: the path as shown, and why, as a sentence.
+    pub(in crate::agent) left: Vec<(String, String)>,
+    /// When what was taken back was done.
+    pub(in crate::agent) at: At,
+    /// There was nothing to be taken back.
+    pub(in crate::agent) nothing: bool,
+}
+
+/// Restores what `aim` names. Files that somebody changed since are left, unless `also` names them.
+///
+/// # Errors
+/// A sentence, when nothing was done because the list cannot be read or written.
+pub(in crate::agent) fn restore(
+    checkpoints: &Checkpoints,
+    aim: UndoAim,
+    also: &[PathBuf],
+    known: &Known,
+    now: At,
+) -> Result<Done, String> {
+    let Worked { plan, items, undoes, redoes } = plan(checkpoints, aim, known).map_err(|error| error.to_string())?;
+    let mut done = Done { at: plan.at, nothing: !plan.any, ..Done::default() };
+    if !plan.any {
+        return Ok(done);
+    }
+    let mut todo: Vec<(String, Entry)> = Vec::new();
+    for (file, item) in plan.files.into_iter().zip(items) {
+        match file.state {
+            UndoState::Lost(why) => done.left.push((file.shown, why)),
+            UndoState::Changed(why) if !also.contains(&file.path) => done.left.push((file.shown, why)),
+            UndoState::Ready | UndoState::Changed(_) => match keep(checkpoints, &item) {
+                Ok(()) => todo.push((file.shown, item)),
+                Err(why) => done.left.push((file.shown, why)),
+            },
+        }
+    }
+    let records = checkpoints.records().map_err(|error| error.to_string())?;
+    let number = records.iter().map(Record::number).max().unwrap_or(0) + 1;
+    let entries: Vec<Entry> = todo.iter().map(|(_, item)| item.clone()).collect();
+    let begun = Record::Restoring { restore: number, at: now, undoes, redoes, entries };
+    checkpoints.add(&begun, Sync::Yes).map_err(|error| error.to_string())?;
+    let mut entries = Vec::new();
+    for step in in_order(&todo) {
+        let (shown, item) = (&step.0, &step.1);
+        match apply(checkpoints, item) {
+            Ok(Applied::Done) => {
+                done.restored.push(shown.clone());
+                entries.push(item.clone());
+            }
+            Ok(Applied::NotEmpty) => {}
+            Err(why) => done.left.push((shown.clone(), why)),
+        }
+    }
+    done.restored.sort();
+    // A death before this line leaves the changes as they were listed: what was restored already is seen on the disk.
+    checkpoints.add(&Record::Restored { restore: number, entries }, Sync::Yes).map_err(|error| error.to_string())?;
+    Ok(done)
+}
+
+/// Keeps what is there now.
+fn keep(checkpoints: &Checkpoints, item: &Entry) -> Result<(), String> {
+    let Thing::File { hash, .. } = &item.before else { return Ok(()) };
+    match disk::look(&item.path, LARGEST) {
+        Ok((Thing::File { hash: now, .. }, Some(bytes))) if now == *hash => {
+            let kept = checkpoints.keep(&bytes, Sync::Yes);
+            kept.map(drop).map_err(|error| format!("What is there could not be kept: {error}."))
+        }
+        Ok(_) => Err("It changed at this very moment.".to_owned()),
+        Err(error) => Err(format!("{error}.")),
+    }
+}
+
+/// First what goes, deepest first; then folders, outermost first; then files; the rights of folders last, since they may
+/// forbid the rest.
+fn in_order(todo: &[(String, Entry)]) -> Vec<&(String, Entry)> {
+    let goes = |entry: &Entry| match (&entry.before, &entry.after) {
+        (_, Thing::Absent) => true,
+        (Thing::Folder { .. }, Thing::Folder { .. }) => false,
+        // Another kind of thing comes into its place.
+        (Thing::Folder { .. }, _) => true,
+        _ => false,
+    };
+    let mut out: Vec<&(String, Entry)> = todo.iter().filter(|(_, entry)| goes(entry)).collect();
+    out.sort_by(|a, b| b.1.path.cmp(&a.1.path));
+    let mut folders: Vec<&(String, Entry)> = Vec::new();
+    let mut rights: Vec<&(String, Entry)> = Vec::new();
+    let mut rest: Vec<&(String, Entry)> = Vec::new();
+    for one in todo.iter().filter(|(_, entry)| !goes(entry)) {
+        match (&one.1.before, &one.1.after) {
+            (Thing::Folder { .. }, Thing::Folder { .. }) => rights.push(one),
+            (_, Thing::Folder { .. }) => folders.push(one),
+            _ => rest.push(one),
+        }
+    }
+    folders.sort_by(|a, b| a.1.path.cmp(&b.1.path));
+    rights.sort_by(|a, b| b.1.path.cmp(&a.1.path));
+    out.extend(folders);
+    out.extend(rest);
+    out.extend(rights);
+    out
+}
+
+enum Applied {
+    Done,
+    /// A folder that holds something else stays.
+    NotEmpty,
+}
+
+fn apply(checkpoints: &Checkpoints, item: &Entry) -> Result<Applied, String> {
+    let said = |error: FileError| match error {
+        FileError::Changed(_) => "It changed at this very moment.".to_owned(),
+        FileError::NoFolder(_) => "A folder above it is a link or a file now.".to_owned(),
+        error => format!("{error}."),
+    };
+    let mut now = item.before.clone();
+    if matches!((&now, &item.after), (Thing::Folder { .. }, after) if !matches!(after, Thing::Folder { .. })) {
+        if !disk::remove_folder(&item.path).map_err(said)? {
+            return match item.after {
+                Thing::Absent => Ok(Applied::NotEmpty),
+                _ => Err("A folder is there now, and it is not empty.".to_owned()),
+            };
+        }
+        now = Thing::Absent;
+    }
+    match &item.after {
+        Thing::Absent if now == Thing::Absent => {}
+        Thing::Absent => disk::remove(&item.path, &now).map_err(said)?,
+        Thing::Folder { mode } => {
+            if !matches!(now, Thing::Absent | Thing::Folder { .. }) {
+                disk::remove(&item.path, &now).map_err(said)?;
+            }
+            disk::folder(&item.path, *mode).map_err(said)?;
+        }
+        Thing::File { hash, mode } => {
+            let bytes = checkpoints.content(hash).map_err(|error| format!("{error}."))?;
+            let bytes = bytes.ok_or("Its old content is damaged or gone.")?;
+            disk::file(&item.path, &bytes, *mode, &now).map_err(said)?;
+        }
+        Thing::Link { target } => disk::link(&item.path, target, &now).map_err(said)?,
+        Thing::Large { .. } | Thing::Special | Thing::Unkept { .. } => return Err("It was not kept.".to_owned()),
+    }
+    Ok(Applied::Done)
+}

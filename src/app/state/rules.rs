@@ -1,0 +1,63 @@
+//! The rules in force for a session on the screen.
+
+use crate::domain::SessionId;
+use crate::domain::contract::InForce;
+use crate::domain::rule::KnownRule;
+
+/// The rules on the screen.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// For which session.
+    pub session: SessionId,
+    /// What the engine sent; `None` while it has not.
+    pub known: Option<InForce>,
+    /// The selected rule.
+    pub selected: usize,
+    /// What they were asked for.
+    pub purpose: Purpose,
+}
+
+/// What the rules are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be read, and taken back.
+    List,
+    /// To trust what is not trusted.
+    Trust,
+}
+
+impl Rules {
+    /// Rules that are not there yet.
+    #[must_use]
+    pub fn new(session: SessionId, purpose: Purpose) -> Self {
+        Self { session, known: None, selected: 0, purpose }
+    }
+
+    /// The rules, as they are shown.
+    #[must_use]
+    pub fn rows(&self) -> &[KnownRule] {
+        self.known.as_ref().map_or(&[], |known| &known.rules)
+    }
+
+    /// The selected rule.
+    #[must_use]
+    pub fn chosen(&self) -> Option<&KnownRule> {
+        self.rows().get(self.selected)
+    }
+
+    /// What the engine says now.
+    pub fn fill(&mut self, known: InForce) {
+        self.known = Some(known);
+        self.select(self.selected);
+    }
+
+    /// Moves the selection.
+    pub fn step(&mut self, by: isize) {
+        self.select(self.selected.saturating_add_signed(by));
+    }
+
+    /// Selects a row, or the last one.
+    pub fn select(&mut self, at: usize) {
+        self.selected = at.min(self.rows().len().saturating_sub(1));
+    }
+}

@@ -1,0 +1,210 @@
+//! Rules as a user reads and writes them: the words of a command, quoted as in a shell where they must be.
+//!
+//! What can be written is what a rule can say: exact words, `./**` for one path below the working directory, `*` in last
+//! place for one free text. A wildcard anywhere else is refused instead of being taken for a word.
+
+use super::Rule;
+use std::borrow::Cow;
+
+/// A word as it is written on a line: in quotes where a blank, a quote or nothing at all would be misread.
+pub(super) fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '\'' | '"' | '\\');
+    if !word.is_empty() && word.chars().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
+}
+
+/// A line in words, quotes taken off.
+fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if c.is_whitespace() => words.extend(word.take()),
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next() {
+                        None => return Err(format!("the quote {c} has no end")),
+                        Some(end) if end == c => break,
+                        Some('\\') if c == '"' => word.extend(chars.next()),
+                        Some(other) => word.push(other),
+                    }
+                }
+            }
+            '\\' => match chars.next() {
+                None => return Err("the \\ at the end stands before nothing".to_owned()),
+                Some(next) => word.get_or_insert_default().push(next),
+            },
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+impl Rule {
+    /// Reads a line that a user made of one of these rules: narrower, or wider as far as rules go. A line that is
+    /// unchanged is that rule itself.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the line, as a sentence without its full stop.
+    pub fn parse_words(line: &str, offered: &[Rule]) -> Result<Rule, String> {
+        let words = split(line)?;
+        if let Some(same) = offered.iter().find(|rule| split(&rule.in_words()).is_ok_and(|of_rule| of_rule == words)) {
+            return Ok(same.clone());
+        }
+        let Some((first, rest)) = words.split_first() else { return Err("the line is empty".to_owned()) };
+        let of_tool = offered.iter().find(|rule| rule.program.is_none() && rule.tool == *first);
+        let rule = match (of_tool, offered.iter().find(|rule| rule.program.is_some())) {
+            (Some(like), _) => of_place(like, rest)?,
+            (None, Some(like)) => of_program(like, first, rest, offered)?,
+            (None, None) => {
+                let tools: Vec<&str> = offered.iter().map(|rule| rule.tool.as_str()).collect();
+                return Err(format!("a rule begins with {} here", tools.join(" or ")));
+            }
+        };
+        Ok(Rule { note: None, ..rule })
+    }
+}
+
+/// A rule for a command: its program, then its arguments.
+fn of_program(like: &Rule, program: &str, args: &[String], offered: &[Rule]) -> Result<Rule, String> {
+    if program.is_empty() || program.contains(|c: char| c.is_whitespace() || matches!(c, '*' | '=')) {
+        return Err(format!("{} is not the name of a program; a program is named in full", quoted(program)));
+    }
+    let known = |word: &str| offered.iter().flat_map(|rule| rule.args.iter().flatten()).any(|arg| arg == word);
+    for (at, word) in args.iter().enumerate() {
+        let last = at + 1 == args.len();
+        match word.as_str() {
+            "./**" => {}
+            "*" if last => {}
+            "*" => return Err("* stands for one text in last place, and nowhere else".to_owned()),
+            word if word.contains('*') && !known(word) => {
+                return Err(format!(
+                    "{} is no wildcard: there are ./** for a path and, in last place, *",
+                    quoted(word)
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(Rule { program: Some(program.to_owned()), args: Some(args.to_vec()), ..like.clone() })
+}
+
+/// A rule for a tool and a path, or a host.
+fn of_place(like: &Rule, rest: &[String]) -> Result<Rule, String> {
+    let one = |what: &str| match rest {
+        [one] => Ok(one.clone()),
+        _ => Err(format!("{} takes one {what}, in quotes if it has blanks", like.tool)),
+    };
+    if like.path.is_some() {
+        let path = one("path")?;
+        let plain = path.strip_suffix("/**").unwrap_or(&path);
+        let begins = ["./", "/"].iter().any(|start| path.starts_with(start));
+        if !begins || plain.contains(['*', '?', '[', '{']) || plain.split('/').any(|part| part == "..") {
+            let path = quoted(&path);
+            return Err(format!("{path} is no path of a rule: it begins with ./ or /, has no .., and may end in /**"));
+        }
+        return Ok(Rule { path: Some(path), ..like.clone() });
+    }
+    if like.host.is_some() {
+        let host = one("host")?;
+        if host.is_empty() || host.contains(['/', '*', '@']) {
+            return Err(format!("{} is no host: write its name alone", quoted(&host)));
+        }
+        return Ok(Rule { host: Some(host), ..like.clone() });
+    }
+    if rest.is_empty() { Ok(like.clone()) } else { Err(format!("nothing can follow {} here", like.tool)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bash(program: &str, args: &[&str]) -> Rule {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Rule { program: Some(program.to_owned()), args: Some(args), ..Rule::allow("bash") }
+    }
+
+    fn edit(path: &str) -> Rule {
+        Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }
+    }
+
+    #[test]
+    fn lines_narrow_and_widen_within_the_grammar() {
+        let offered = [bash("git", &["commit", "-m", "*"]), edit("./**")];
+        for (line, rule) in [
+            ("git commit -m *", bash("git", &["commit", "-m", "*"])),
+            ("git commit -m 'one text'", bash("git", &["commit", "-m", "one text"])),
+            ("git add ./**", bash("git", &["add", "./**"])),
+            ("git   status", bash("git", &["status"])),
+            (r#"grep "a \" b" ./**"#, bash("grep", &["a \" b", "./**"])),
+            (r"echo a\ b ''", bash("echo", &["a b", ""])),
+            ("edit ./src/**", edit("./src/**")),
+            ("edit './a b.txt'", edit("./a b.txt")),
+        ] {
+            assert_eq!(Rule::parse_words(line, &offered), Ok(rule), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_no_rule_can_say_is_told() {
+        let offered = [bash("git", &["commit", "-m", "*"]), edit("./**")];
+        for (line, says) in [
+            ("", "empty"),
+            ("git * commit", "last place"),
+            ("git add src/*", "no wildcard"),
+            ("git commit --author=*", "no wildcard"),
+            ("g* commit", "not the name of a program"),
+            ("A=1 make", "not the name of a program"),
+            ("git commit 'open", "no end"),
+            ("git \\", "before nothing"),
+            ("edit", "one path"),
+            ("edit ./a ./b", "one path"),
+            ("edit ./../x/**", "no path of a rule"),
+            ("edit src/**", "no path of a rule"),
+            ("edit ./*.rs", "no path of a rule"),
+        ] {
+            let error = Rule::parse_words(line, &offered).unwrap_err();
+            assert!(error.contains(says), "{line}: {error}");
+        }
+        let error = Rule::parse_words("rm ./**", &[edit("./**")]).unwrap_err();
+        assert!(error.contains("edit"), "{error}");
+        let host = Rule { host: Some("example.org".into()), ..Rule::allow("fetch") };
+        assert!(Rule::parse_words("fetch *.org", std::slice::from_ref(&host)).is_err());
+        assert_eq!(
+            Rule::parse_words("fetch a.org", std::slice::from_ref(&host)).unwrap().host.as_deref(),
+            Some("a.org")
+        );
+    }
+
+    #[test]
+    fn an_unchanged_line_is_the_rule_itself() {
+        let noted = Rule { note: Some("why".into()), ..bash("ls", &["a*b"]) };
+        assert_eq!(Rule::parse_words("ls a*b", std::slice::from_ref(&noted)), Ok(noted.clone()));
+        assert_eq!(Rule::parse_words("ls -l", &[noted]).unwrap().note, None);
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_read_back(program in "[a-z./_-]{1,8}", args in prop::collection::vec(any::<String>(), 0..5)) {
+            let rule = Rule { program: Some(program), args: Some(args), ..Rule::allow("bash") };
+            let line = rule.in_words();
+            prop_assert_eq!(Rule::parse_words(&line, std::slice::from_ref(&rule)), Ok(rule.clone()));
+            // Also where it is not known beforehand, if it says what a rule can say.
+            if rule.args.iter().flatten().all(|arg| !arg.contains('*')) {
+                prop_assert_eq!(Rule::parse_words(&line, &[bash("other", &[])]), Ok(rule));
+            }
+        }
+
+        #[test]
+        fn no_line_makes_the_reading_fail(line in any::<String>()) {
+            let _ = Rule::parse_words(&line, &[bash("git", &["commit"]), edit("./**")]);
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! What an answer would keep: narrow rules, each with something harmless and the worst known that it would let run.
+//!
+//! A rule is the program with every word exactly. Only programs of a short list have paths that stand for "below the
+//! working directory", and only a few options take a text that stands for any text. What runs other programs or code
+//! that stands in the line itself is never kept.
+
+use super::matches;
+use super::rows::edit_rule;
+use super::rules::Rules;
+use crate::domain::rule::{BELOW, Effect, Offer, Rule, TEXT};
+use crate::domain::tool::{CallFacts, Touch};
+use std::path::Path;
+
+/// Programs that run what their words say, as others, elsewhere or as code: a rule about them would be a rule about
+/// everything.
+const RUN_OTHERS: &[&str] = &[
+    "sudo",
+    "doas",
+    "su",
+    "pkexec",
+    "runuser",
+    "ssh",
+    "env",
+    "timeout",
+    "gtimeout",
+    "nice",
+    "ionice",
+    "nohup",
+    "stdbuf",
+    "time",
+    "command",
+    "builtin",
+    "exec",
+    "eval",
+    "source",
+    ".",
+    "trap",
+    "xargs",
+    "parallel",
+    "setsid",
+    "busybox",
+    "toybox",
+    "watch",
+    "flock",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "systemd-run",
+    "strace",
+    "ltrace",
+    "gdb",
+    "script",
+    "chrt",
+    "taskset",
+    "caffeinate",
+    "find",
+    "fd",
+    "entr",
+    "screen",
+    "tmux",
+    "at",
+    "batch",
+    "crontab",
+    "expect",
+    "export",
+    "set",
+    "alias",
+    "unalias",
+    "function",
+    "declare",
+    "local",
+    "readonly",
+    "unset",
+    "shopt",
+    "enable",
+    "hash",
+];
+
+/// Programs that run code: with a file of it they can be kept word for word, with code in the line or on their input not.
+const RUN_CODE: &[&str] = &[
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "ash",
+    "fish",
+    "mksh",
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "pypy3",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "wish",
+    "osascript",
+    "pwsh",
+    "powershell",
+    "Rscript",
+    "R",
+    "julia",
+    "ghci",
+    "irb",
+    "ipython",
+    "sqlite3",
+    "psql",
+    "mysql",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "sed",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "nvim",
+    "emacs",
+];
+
+/// Programs whose words, but options, are all paths, with the letters of options that take no value.
+const ON_PATHS: &[(&str, &str)] = &[
+    ("rm", "rRfdIv"),
+    ("rmdir", "pv"),
+    ("mkdir", "pv"),
+    ("touch", "acm"),
+    ("cp", "rRafpnuvidPLHTx"),
+    ("mv", "fnuviT"),
+    ("rustfmt", "qvl"),
+    ("gofmt", "wlsde"),
+    ("black", "q"),
+    ("isort", "q"),
+    ("prettier", "wcl"),
+    ("eslint", "q"),
+    ("clang-format", "i"),
+    ("shfmt", "wld"),
+    ("pytest", "qvxsl"),
+];
+
+/// The same for subcommands.
+const ON_PATHS_BELOW: &[(&str, &str, &str)] = &[
+    ("git", "add", "ANuvnf"),
+    ("git", "rm", "rfqn"),
+    ("git", "mv", "fkvn"),
+    ("git", "restore", "SWq"),
+    ("ruff", "check", "qv"),
+    ("ruff", "format", "qv"),
+];
+
+/// Long options of those programs that take no value.
+const WITHOUT_VALUE: &[&str] = &[
+    "--",
+    "--force",
+    "--recursive",
+    "--verbose",
+    "--quiet",
+    "--all",
+    "--update",
+    "--cached",
+    "--staged",
+    "--worktree",
+    "--dry-run",
+    "--check",
+    "--write",
+    "--fix",
+    "--diff",
+    "--parents",
+    "--no-clobber",
+    "--intent-to-add",
+];
+
+/// The rule that would let the file tools change what lies below the working directory.
+pub(super) fn edits(path: &Path, rules: &Rules) -> Offer {
+    let here = rules.ground.here.iter().find(|here| path.starts_with(here));
+    let beside = here.and_then(|here| path.strip_prefix(here).ok()).and_then(Path::parent);
+    let beside = beside.map(|folder| folder.join("another-file")).unwrap_or_else(|| "another-file".into());
+    Offer {
+        rule: edit_rule(),
+        harmless: Some(format!("edit {}", beside.display())),
+        worst: Some(
+            "any file below the working directory that is not protected, build files and scripts too".to_owned(),
+        ),
+    }
+}
+
+/// The rule that would let this simple command run; `None` where nothing of it can be kept.
+pub(super) fn command(argv: &[String], cwd: &Path, facts: &CallFacts, rules: &Rules) -> Option<Offer> {
+    let (program, args) = argv.split_first()?;
+    if !is_offered(program, args, cwd) {
+        return None;
+    }
+    let leaves = matches::leaves(facts);
+    let home = rules.ground.home.as_deref() == Some(cwd);
+    let (wanted, kind) = if home { (args.to_vec(), Kind::Exact) } else { widened(program, args, cwd, &leaves) };
+    let rule = Rule { program: Some(program.clone()), args: Some(wanted), ..Rule::allow("bash") };
+    // What is offered is sound, and answers what was asked.
+    (rule.fault().is_none() && matches::admits(&rule, argv, cwd, &leaves)).then(|| Offer {
+        harmless: Some(harmless(&rule, args, kind)),
+        worst: worst(program, args, kind),
+        rule,
+    })
+}
+
+/// Whether an answer of the user's, as offered or as edited, may be kept for what was asked: a sound rule that allows,
+/// of the tool that was asked, and that covers part of it.
+///
+/// # Errors
+/// A sentence why not.
+pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::Ground) -> Result<(), String> {
+    if let Some(fault) = rule.fault() {
+        return Err(fault);
+    }
+    if rule.effect != Effect::Allow {
+        return Err("An answer keeps rules that allow; others are written into permissions.json.".to_owned());
+    }
+    if offers.iter().any(|offer| offer.rule == *rule) {
+        return Ok(());
+    }
+    let covers = facts.touches.iter().any(|touch| match touch {
+        Touch::Command { command, cwd, .. } if rule.tool == "bash" => {
+            let leaves = matches::leaves(facts);
+            let judgement = super::shell::judge(command, super::shell::Hold::None);
+            let named = rule.program.is_some();
+            let mut parts = judgement.parts.iter().filter_map(|part| part.argv.as_deref());
+            named && parts.any(|argv| matches::admits(rule, argv, cwd, &leaves))
+        }
+        Touch::Write { path, .. } => {
+            rule.path.is_some() && rule.tool != "*" && matches::allows_change(rule, &facts.tool, path, ground)
+        }
+        _ => false,
+    });
+    if covers { Ok(()) } else { Err(format!("`{}` does not cover what is asked.", rule.in_words())) }
+}
+
+/// What a rule was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Exact,
+    Paths,
+    Text,
+}
+
+fn is_offered(program: &str, args: &[String], cwd: &Path) -> bool {
+    let base = program.rsplit('/').next().unwrap_or(program);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._+-/".contains(c);
+    let code_in_line = RUN_CODE.contains(&base) && !is_script(args);
+    let shown = args.iter().all(|word| word.chars().count() <= 200 && !word.chars().any(is_unshowable));
+    !program.is_empty()
+        && program.chars().all(plain)
+        && !RUN_OTHERS.contains(&base)
+        && !code_in_line
+        && shown
+        // Words that are patterns in a rule would be kept as more than they are.
+        && !args.iter().any(|word| word.contains('*'))
+        && !args.iter().any(|word| leads_out(word, cwd))
+}
+
+/// Characters that make a rule look like another one.
+fn is_unshowable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The first word is a file of code: no option, no code in the line.
+fn is_script(args: &[String]) -> bool {
+    args.first().is_some_and(|word| !word.starts_with('-') && word.contains(['.', '/']) && !word.contains(' '))
+}
+
+/// A word that names a path outside the working directory and the temporary folders.
+fn leads_out(word: &str, cwd: &Path) -> bool {
+    let parts = std::iter::once(word).chain(word.split_once('=').map(|(_, value)| value));
+    parts.into_iter().any(|part| {
+        let names_path = part.starts_with(['/', '~']) || Path::new(part).components().any(|c| c.as_os_str() == "..");
+        let full = crate::domain::paths::lexical(cwd, Path::new(part));
+        let temp = ["/tmp", "/var/tmp", "/private/tmp", "/dev/null"].iter().any(|temp| full.starts_with(temp));
+        names_path && (part.starts_with('~') || !full.starts_with(cwd)) && !temp
+    })
+}
+
+/// The words of the rule: paths and free text generalised where the program is known well enough.
+fn widened(program: &str, args: &[String], cwd: &Path, leaves: &[&Path]) -> (Vec<String>, Kind) {
+    if let Some(text) = free_text(program, args) {
+        return (text, Kind::Text);
+    }
+    let first = args.first().map(String::as_str);
+    let below = ON_PATHS_BELOW.iter().find(|(name, sub, _)| *name == program && Some(*sub) == first);
+    let whole = ON_PATHS.iter().find(|(name, _)| *name == program);
+    let (skip, flags) = match (below, whole) {
+        (Some((_, _, flags)), _) => (1, *flags),
+        (None, Some((_, flags))) => (0, *flags),
+        (None, None) => return (args.to_vec(), Kind::Exact),
+    };
+    let known = |word: &str| match word.strip_prefix('-') {
+        Some(rest) if rest.starts_with('-') => WITHOUT_VALUE.contains(&word),
+        Some(letters) => !letters.is_empty() && letters.chars().all(|c| flags.contains(c)),
+        None => matches::is_below(word, cwd, leaves),
+    };
+    let rest = args.get(skip..).unwrap_or_default();
+    // An option that may take a value would make a path of its value, and what follows `--` is no option any more.
+    if !rest.iter().all(|word| known(word)) || rest.iter().all(|word| word.starts_with('-')) {
+        return (args.to_vec(), Kind::Exact);
+    }
+    let mut out: Vec<String> = args.get(..skip).unwrap_or_default().to_vec();
+    out.extend(rest.iter().map(|word| if word.starts_with('-') { word.clone() } else { BELOW.to_owned() }));
+    (out, Kind::Paths)
+}
+
+/// Options whose value is a text for people, when it is the last word.
+fn free_text(program: &str, args: &[String]) -> Option<Vec<String>> {
+    let (text, before) = args.split_last()?;
+    let (option, _) = before.split_last()?;
+    let words: Vec<&str> = before.iter().map(String::as_str).collect();
+    let takes = match (program, words.as_slice()) {
+        ("git", ["commit", ..]) => matches!(option.as_str(), "-m" | "-am" | "--message"),
+        ("git", ["stash", "push", ..]) => matches!(option.as_str(), "-m" | "--message"),
+        ("git", ["tag", ..]) => option == "-m",
+        _ => false,
+    };
+    (takes && !text.starts_with('-')).then(|| before.iter().cloned().chain([TEXT.to_owned()]).collect())
+}
+
+fn harmless(rule: &Rule, args: &[String], kind: Kind) -> String {
+    let program = rule.program.as_deref().unwrap_or_default();
+    let words = match kind {
+        Kind::Exact => args.to_vec(),
+        Kind::Paths | Kind::Text => {
+            let stand_in = |word: &String| match word.as_str() {
+                BELOW => "notes.txt".to_owned(),
+                TEXT => "'another message'".to_owned(),
+                _ => word.clone(),
+            };
+            rule.args.iter().flatten().map(stand_in).collect()
+        }
+    };
+    std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The worst that is known of what the rule lets run.
+fn worst(program: &str, args: &[String], kind: Kind) -> Option<String> {
+    let base = program.rsplit('/').next().unwrap_or(program);
+    let first = args.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
+    let recursive = args.iter().any(|word| {
+        word == "--recursive" || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
+    });
+    let text = match (base, first) {
+        ("rm", _) if kind == Kind::Paths && recursive => "rm -r . : deletes everything below the working directory",
+        ("rm" | "rmdir" | "unlink" | "shred", _) if kind == Kind::Paths => {
+            "deletes any file below the working directory"
+        }
+        ("cp" | "mv" | "touch", _) if kind == Kind::Paths => "overwrites or moves any file below the working directory",
+        ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => "deletes it again, whatever it holds then",
+        ("git", "push") => "publishes whatever is committed then",
+        ("git", "commit") => "commits whatever is staged then, and runs the repository's hooks",
+        ("git", "add") => "stages any file, keys and passwords too if they lie there",
+        ("git", "rm") => "deletes any file of the repository",
+        ("git", "restore" | "checkout" | "reset" | "clean" | "stash" | "switch") => {
+            "drops changes that are not committed"
+        }
+        ("git", "pull" | "merge" | "rebase" | "cherry-pick" | "am") => "changes any file of the repository",
+        ("git", "clone" | "fetch" | "submodule") => "fetches whatever the other side holds then",
+        (
+            "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "uv" | "poetry" | "gem" | "composer" | "bundle" | "brew",
+            "install" | "i" | "add" | "ci" | "sync" | "update" | "upgrade",
+        ) => "installs packages, which may run any code while they are installed",
+        ("apt" | "apt-get" | "dnf" | "yum" | "pacman" | "apk", _) => "installs or removes programs of the system",
+        ("npm" | "pnpm" | "yarn" | "cargo" | "twine" | "gem", "publish" | "push" | "upload") => {
+            "publishes whatever the project holds then"
+        }
+        ("curl" | "wget" | "scp" | "rsync" | "http", _) => "sends and fetches over the network",
+        ("docker" | "podman" | "kubectl" | "helm" | "terraform" | "ansible-playbook", _) => {
+            "changes what runs elsewhere, by files of the project"
+        }
+        ("kill" | "pkill" | "killall", _) => "ends whatever has that number or name then",
+        ("chmod" | "chown" | "chgrp", _) => "changes who may read, write or run it",
+        _ if runs_project(base) || RUN_CODE.contains(&base) || program.contains('/') => {
+            "runs any code in the project: build scripts, tests, settings"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Programs that run what the project says.
+fn runs_project(base: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "cargo",
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "make",
+        "gmake",
+        "ninja",
+        "cmake",
+        "meson",
+        "bazel",
+        "buck2",
+        "go",
+        "gradle",
+        "gradlew",
+        "mvn",
+        "ant",
+        "sbt",
+        "mill",
+        "rake",
+        "bundle",
+        "mix",
+        "dotnet",
+        "msbuild",
+        "swift",
+        "xcodebuild",
+        "zig",
+        "just",
+        "task",
+        "tox",
+        "nox",
+        "pytest",
+        "poetry",
+        "uv",
+        "pdm",
+        "hatch",
+        "jest",
+        "vitest",
+        "mocha",
+        "tsc",
+        "vite",
+        "webpack",
+        "eslint",
+        "prettier",
+        "composer",
+        "phpunit",
+        "rspec",
+        "cabal",
+        "stack",
+        "dune",
+        "opam",
+        "nix",
+        "pre-commit",
+        "lefthook",
+        "turbo",
+        "nx",
+        "lerna",
+        "black",
+        "ruff",
+        "mypy",
+        "rustc",
+        "gcc",
+        "cc",
+        "clang",
+    ];
+    NAMES.contains(&base)
+}

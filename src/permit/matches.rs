@@ -1,0 +1,166 @@
+//! What a rule covers.
+//!
+//! A rule that lets something run is matched narrowly: the program as it is named, every word exactly, and only what is
+//! certain to stay below the working directory is a path below it. A rule that denies or asks is matched broadly: the
+//! same program by another path, behind wrappers, with other words between its own.
+
+use crate::domain::paths;
+use crate::domain::rule::{BELOW, Rule, TEXT};
+use crate::domain::tool::{CallFacts, Touch};
+use std::path::{Path, PathBuf};
+
+/// What relative paths and `~` begin at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// The working directory, as it is named and with its links followed.
+    pub here: Vec<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+}
+
+/// A call taken apart for rules that make it stricter.
+pub(super) struct Asked {
+    tool: String,
+    /// Whatever might run.
+    commands: Vec<Vec<String>>,
+    /// Whatever might be touched.
+    paths: Vec<PathBuf>,
+    /// The words of commands.
+    words: Vec<String>,
+}
+
+impl Asked {
+    pub(super) fn of(facts: &CallFacts, ground: &Ground) -> Self {
+        let mut out = Self { tool: facts.tool.clone(), commands: Vec::new(), paths: Vec::new(), words: Vec::new() };
+        for touch in &facts.touches {
+            match touch {
+                Touch::Inner | Touch::Outside => {}
+                Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
+                    out.paths.push(path.clone());
+                }
+                Touch::Command { command, cwd, programs, .. } => {
+                    for words in super::shell::pieces(command) {
+                        for word in &words {
+                            out.take_word(word, cwd, ground);
+                        }
+                        out.commands.push(words);
+                    }
+                    out.paths.extend(programs.iter().map(|program| program.path.clone()));
+                }
+            }
+        }
+        out
+    }
+
+    fn take_word(&mut self, word: &str, cwd: &Path, ground: &Ground) {
+        // `--file=x`, `-d@x`, `host:x`: a path may begin after such a mark.
+        for part in std::iter::once(word).chain(word.split(['=', '@', ':', ',']).skip(1)) {
+            let part = match (part.strip_prefix("~/"), &ground.home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => PathBuf::from(part),
+            };
+            self.paths.push(paths::lexical(cwd, &part));
+        }
+        self.words.push(word.to_owned());
+    }
+}
+
+/// The paths of a command's words that lead elsewhere than their letters say.
+pub(super) fn leaves(facts: &CallFacts) -> Vec<&Path> {
+    let leads = facts.touches.iter().filter_map(|touch| match touch {
+        Touch::Leaves { path } => Some(path.as_path()),
+        _ => None,
+    });
+    leads.collect()
+}
+
+/// Whether a rule that lets things run covers this simple command.
+pub(super) fn admits(rule: &Rule, argv: &[String], cwd: &Path, leaves: &[&Path]) -> bool {
+    let Some((program, args)) = argv.split_first() else { return false };
+    if !matches!(rule.tool.as_str(), "bash" | "*") || rule.path.is_some() || rule.host.is_some() {
+        return false;
+    }
+    // An assignment in place of a program changes what runs.
+    if program.is_empty() || program.contains('=') || rule.program.as_ref().is_some_and(|named| named != program) {
+        return false;
+    }
+    let Some(wanted) = &rule.args else { return true };
+    wanted.len() == args.len()
+        && wanted.iter().zip(args).enumerate().all(|(at, (want, word))| match want.as_str() {
+            BELOW => is_below(word, cwd, leaves),
+            TEXT if at + 1 == wanted.len() => !word.starts_with('-'),
+            want => want == word,
+        })
+}
+
+/// Whether a word of a command is certain to name a path at or below the working directory that is neither secret nor
+/// protected. Anything a program might read as more than a path is not.
+pub(super) fn is_below(word: &str, cwd: &Path, leaves: &[&Path]) -> bool {
+    let odd = |c: char| c.is_control() || "*?[]{}$`\\:\"'<>|&;!".contains(c);
+    if word.is_empty() || word.starts_with(['-', '~', '@', '+', '%', '^']) || word.contains(odd) {
+        return false;
+    }
+    let path = Path::new(word);
+    // Below `/` lies everything.
+    if paths::climbs(path) || paths::climbs(cwd) || !cwd.is_absolute() || cwd.parent().is_none() {
+        return false;
+    }
+    let full = paths::lexical(cwd, path);
+    full.starts_with(cwd)
+        && !paths::is_secret(&full)
+        && !paths::is_secret_file(path)
+        && !paths::is_protected(path.strip_prefix(cwd).unwrap_or(path))
+        && !leaves.iter().any(|leads| full.starts_with(leads))
+}
+
+/// Whether a rule lets this tool change this file. The file lies below the working directory and is not protected.
+pub(super) fn allows_change(rule: &Rule, tool: &str, path: &Path, ground: &Ground) -> bool {
+    // `edit` stands for all tools that change files; what a command writes is judged like them.
+    let named = rule.tool == "*" || rule.tool == tool || (rule.tool == "edit" && matches!(tool, "write" | "bash"));
+    // A rule about commands does not speak of files, whatever it leaves out.
+    let silent = rule.program.is_none() && rule.host.is_none() && !(rule.tool == "bash" && rule.path.is_none());
+    named && silent && !paths::climbs(path) && rule.path.as_ref().is_none_or(|pattern| is_at(pattern, path, ground))
+}
+
+/// Whether a path is what a rule's pattern names, or lies below it.
+fn is_at(pattern: &str, path: &Path, ground: &Ground) -> bool {
+    let (named, below) = match pattern.strip_suffix("/**") {
+        Some(named) => (named, true),
+        None => (pattern, false),
+    };
+    let fits = |full: &Path| if below { path.starts_with(full) } else { path == full };
+    if named == "." || named.starts_with("./") {
+        return ground.here.iter().any(|here| fits(&paths::lexical(here, Path::new(named))));
+    }
+    match (named.strip_prefix('~'), &ground.home) {
+        (Some(rest), Some(home)) => fits(&home.join(rest.trim_start_matches('/'))),
+        (Some(_), None) => false,
+        (None, _) => fits(Path::new(if named.is_empty() { "/" } else { named })),
+    }
+}
+
+/// Whether a rule that denies or asks is about this call.
+pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
+    let changes = |tool: &str| matches!(tool, "edit" | "write");
+    let same = rule.tool == "*" || rule.tool == asked.tool || (changes(&rule.tool) && changes(&asked.tool));
+    same && rule.program.as_ref().is_none_or(|program| {
+        asked.commands.iter().any(|words| runs(program, rule.args.as_deref().unwrap_or_default(), words, ground))
+    }) && rule.path.as_ref().is_none_or(|pattern| asked.paths.iter().any(|path| is_at(pattern, path, ground)))
+        && rule.host.as_ref().is_none_or(|host| asked.words.iter().any(|word| word.contains(host.as_str())))
+}
+
+/// Whether the words run this program with these arguments in this order, whatever stands between them.
+fn runs(program: &str, args: &[String], words: &[String], ground: &Ground) -> bool {
+    let Some((named, mut rest)) = words.split_first() else { return false };
+    let base = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let same = named == program || base(named) == base(program);
+    same && args.iter().all(|want| {
+        let found = rest.iter().position(|word| match want.as_str() {
+            TEXT => true,
+            BELOW => ground.here.iter().any(|here| paths::lexical(here, Path::new(word)).starts_with(here)),
+            want => want == word,
+        });
+        rest = found.and_then(|at| rest.get(at + 1..)).unwrap_or_default();
+        found.is_some()
+    })
+}

@@ -1,0 +1,475 @@
+//! What rules let run, ask for and deny; what an answer is offered to keep.
+
+use super::super::matches;
+use super::*;
+use crate::domain::rule::{Effect, Hint, Offer, RuleScope, Written};
+use std::path::Path;
+
+fn bash(program: &str, args: &[&str]) -> Rule {
+    let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+    Rule { program: Some(program.to_owned()), args: Some(args), ..Rule::allow("bash") }
+}
+
+fn edits(path: &str) -> Rule {
+    Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }
+}
+
+fn as_effect(effect: Effect, rule: Rule) -> Rule {
+    Rule { effect, ..rule }
+}
+
+/// The rules that are offered for a call.
+fn offered(facts: &CallFacts) -> Vec<Offer> {
+    match decide(Mode::Ask, &[], facts, false) {
+        Verdict::Ask(question) => question.offers,
+        other => panic!("{facts:?}: {other:?}"),
+    }
+}
+
+fn in_ask(kept: &[Rule], facts: &CallFacts) -> char {
+    letter(&decide(Mode::Ask, kept, facts, false))
+}
+
+#[test]
+fn a_rule_admits_its_words_and_nothing_else() {
+    let cases: &[(Rule, &[&str], &[&str])] = &[
+        (
+            bash("cargo", &["test"]),
+            &["cargo test", "cargo  test", "'cargo' \"test\"", "cargo test && cargo test", "ls && cargo test"],
+            &[
+                "cargo test --release",
+                "cargo",
+                "cargo test -- --nocapture",
+                "/usr/bin/cargo test",
+                "./cargo test",
+                "cargo test; x",
+                "cargo build && cargo test",
+                "X=1 cargo test",
+                "cargo test &",
+                "cargo test | sh",
+                "cargo test $(x)",
+                "bash -c 'cargo test'",
+                "sudo cargo test",
+                "Cargo test",
+            ],
+        ),
+        (
+            bash("git", &["commit", "-m", "*"]),
+            &["git commit -m fix", "git commit -m 'a longer text; with && signs'", "git commit -m ''"],
+            &[
+                "git commit -m",
+                "git commit -m -n",
+                "git commit -m '--no-verify'",
+                "git commit -m a b",
+                "git commit -n -m a",
+                "git commit -am a",
+                "git push",
+                "/tmp/git commit -m a",
+            ],
+        ),
+        (
+            bash("touch", &["./**"]),
+            &["touch a", "touch ./a", "touch src/x/y.rs", "touch /w/p/a", "touch .", "touch 'a b'"],
+            &[
+                "touch ../a",
+                "touch src/../../a",
+                "touch src/../a",
+                "touch /w/pp/a",
+                "touch /w/a",
+                "touch /",
+                "touch -c",
+                "touch a b",
+                "touch ''",
+                "touch '~/a'",
+                "touch '@a'",
+                "touch 'h:a'",
+                "touch '*'",
+            ],
+        ),
+    ];
+    for (rule, covered, other) in cases {
+        for line in *covered {
+            assert_eq!(in_ask(std::slice::from_ref(rule), &command(line)), 'a', "{} {line}", rule.in_words());
+        }
+        for line in *other {
+            assert_ne!(in_ask(std::slice::from_ref(rule), &command(line)), 'a', "{} {line}", rule.in_words());
+        }
+    }
+}
+
+#[test]
+fn paths_below_are_neither_secret_nor_protected_nor_behind_a_link() {
+    let touch = bash("touch", &["./**"]);
+    for line in ["touch .env", "touch k.pem", "touch .git/hooks/x", "touch .envrc", "touch .git/HEAD", "touch .lisle/x"]
+    {
+        assert_ne!(in_ask(std::slice::from_ref(&touch), &command(line)), 'a', "{line}");
+    }
+    let mut linked = command("touch out/a");
+    assert_eq!(in_ask(std::slice::from_ref(&touch), &linked), 'a');
+    linked.touches.push(Touch::Leaves { path: "/w/p/out/a".into() });
+    assert_eq!(in_ask(std::slice::from_ref(&touch), &linked), 'q');
+    let offer = &offered(&linked)[0].rule;
+    assert_eq!(offer.args.as_deref(), Some(&["out/a".to_owned()][..]), "only the very path is offered");
+    // A program of the working directory that has the name of another is another program.
+    let mut own = command("cargo test");
+    let inside =
+        crate::domain::tool::Program { name: "cargo".into(), path: "/w/p/bin/cargo".into(), inode: 1, inside: true };
+    if let Some(Touch::Command { programs, .. }) = own.touches.first_mut() {
+        programs.push(inside);
+    }
+    assert_eq!(in_ask(&[bash("cargo", &["test"])], &own), 'Q');
+}
+
+#[test]
+fn offers_are_narrow_one_for_each_part_that_was_not_allowed() {
+    let words = |line: &str| -> Vec<String> { offered(&command(line)).iter().map(|o| o.rule.in_words()).collect() };
+    for (line, expected) in [
+        ("cargo test", vec!["cargo test"]),
+        ("cargo test --release -p x", vec!["cargo test --release -p x"]),
+        ("cargo build && cargo test", vec!["cargo build", "cargo test"]),
+        ("cargo test && cargo test", vec!["cargo test"]),
+        ("ls -la && make -j4", vec!["make -j4"]),
+        ("git commit -m 'fix it'", vec!["git commit -m *"]),
+        ("git commit --amend -m x", vec!["git commit --amend -m *"]),
+        ("git commit -m x --no-verify", vec!["git commit -m x --no-verify"]),
+        ("git push origin main", vec!["git push origin main"]),
+        ("rm build/a.o", vec!["rm ./**"]),
+        ("rm -rf build dist", vec!["rm -rf ./** ./**"]),
+        ("mkdir -p src/x", vec!["mkdir -p ./**"]),
+        ("mkdir -m 755 x", vec!["mkdir -m 755 x"]),
+        ("git add -A src", vec!["git add -A ./**"]),
+        ("git add -A", vec!["git add -A"]),
+        ("cp a /tmp/b", vec!["cp a /tmp/b"]),
+        ("sed -i s/a/b/ x", vec![]),
+        ("python3 tools/x.py --all", vec!["python3 tools/x.py --all"]),
+        ("./build.sh now", vec!["./build.sh now"]),
+    ] {
+        assert_eq!(words(line), expected, "{line}");
+    }
+    for line in [
+        "sudo cargo test",
+        "bash -c 'cargo test'",
+        "python3 -c 'print(1)'",
+        "perl -e 1",
+        "node",
+        "ssh host ls",
+        "xargs rm",
+        "env A=b make",
+        "timeout 5 make",
+        "make $(x)",
+        "make &",
+        "make ../other",
+        "make -C /elsewhere",
+        "make --file=/elsewhere/Makefile",
+        "cargo test && bash -c x",
+        "cp a ~/b",
+        "touch 'a*'",
+        "A=b make",
+    ] {
+        assert_eq!(words(line), Vec::<String>::new(), "{line}");
+    }
+    // What is allowed already is not asked again.
+    let Verdict::Ask(question) =
+        decide(Mode::Ask, &[bash("cargo", &["build"])], &command("cargo build && cargo test"), false)
+    else {
+        panic!()
+    };
+    assert_eq!(question.offers.len(), 1);
+    assert_eq!(question.offers[0].rule, bash("cargo", &["test"]));
+    assert_eq!(question.scopes, [RuleScope::Session]);
+}
+
+#[test]
+fn offers_say_what_else_they_admit() {
+    for (line, harmless, worst) in [
+        ("cargo test", "cargo test", "runs any code in the project"),
+        ("npm run build", "npm run build", "runs any code in the project"),
+        ("rm -r build", "rm -r notes.txt", "deletes everything below the working directory"),
+        ("rm build/a", "rm notes.txt", "deletes any file below"),
+        ("git push origin main", "git push origin main", "publishes"),
+        ("git commit -m x", "git commit -m 'another message'", "hooks"),
+        ("npm install", "npm install", "installs packages"),
+        ("./x.sh", "./x.sh", "any code"),
+    ] {
+        let offer = offered(&command(line)).remove(0);
+        assert_eq!(offer.harmless.as_deref(), Some(harmless), "{line}");
+        assert!(offer.worst.as_deref().is_some_and(|text| text.contains(worst)), "{line}: {offer:?}");
+        // Both are in the rule's words: the harmless one is one that it lets run.
+        assert_eq!(in_ask(&[offer.rule], &command(harmless)), 'a', "{line}");
+    }
+    let edit = offered(&write("/w/p/src/a.rs", Place::Inside)).remove(0);
+    assert_eq!((edit.rule, edit.harmless.as_deref()), (edits("./**"), Some("edit src/another-file")));
+    assert!(edit.worst.is_some());
+}
+
+#[test]
+fn an_edit_rule_covers_the_file_tools_below_the_working_directory() {
+    let kept = [edits("./**")];
+    for tool in ["write", "edit"] {
+        let mut inside = write("/w/p/src/a.rs", Place::Inside);
+        inside.tool = tool.to_owned();
+        assert_eq!(in_ask(&kept, &inside), 'a', "{tool}");
+    }
+    for facts in [
+        write("/w/pp/a", Place::Inside),
+        write("/w/p/../x", Place::Inside),
+        write("/w/p/.git/config", Place::Protected),
+        write("/etc/x", Place::Outside),
+        command("touch a"),
+    ] {
+        assert_ne!(in_ask(&kept, &facts), 'a', "{facts:?}");
+    }
+    assert_eq!(in_ask(&[edits("./src/**")], &write("/w/p/src/a", Place::Inside)), 'a');
+    assert_eq!(in_ask(&[edits("./src/**")], &write("/w/p/srcx/a", Place::Inside)), 'q');
+    assert_eq!(in_ask(&[edits("./a.rs")], &write("/w/p/a.rs", Place::Inside)), 'a');
+    assert_eq!(in_ask(&[edits("/w/p/**")], &write("/w/p/a.rs", Place::Inside)), 'a');
+    // A rule of one tool never admits another.
+    let bash_alone = Rule::allow("bash");
+    assert_eq!(in_ask(std::slice::from_ref(&bash_alone), &write("/w/p/a", Place::Inside)), 'q');
+    assert_eq!(in_ask(&[bash_alone], &command("make x")), 'a');
+    assert_eq!(in_ask(&[bash("cargo", &["test"])], &write("/w/p/a", Place::Inside)), 'q');
+    // Rules for two things of one call.
+    let mut both = command("cargo test");
+    both.touches.push(Touch::Write { path: "/w/p/a".into(), place: Place::Inside });
+    assert_eq!(in_ask(&[edits("./**"), bash("cargo", &["test"])], &both), 'a');
+    assert_eq!(in_ask(&kept, &both), 'q');
+}
+
+#[test]
+fn deny_beats_ask_beats_allow_in_any_order() {
+    let allow = bash("cargo", &["test"]);
+    let ask = as_effect(Effect::Ask, allow.clone());
+    let deny = as_effect(Effect::Deny, allow.clone());
+    let facts = command("cargo test");
+    for (kept, column) in [
+        (vec![&allow], "daa"),
+        (vec![&ask], "dQQ"),
+        (vec![&deny], "ddd"),
+        (vec![&allow, &ask], "dQQ"),
+        (vec![&ask, &allow], "dQQ"),
+        (vec![&allow, &deny, &ask], "ddd"),
+        (vec![&deny, &ask, &allow], "ddd"),
+        (vec![&ask, &allow, &deny], "ddd"),
+    ] {
+        let kept: Vec<Rule> = kept.into_iter().cloned().collect();
+        let got: String = Mode::ALL.into_iter().map(|mode| letter(&decide(mode, &kept, &facts, false))).collect();
+        assert_eq!(got, column, "{kept:?}");
+    }
+    // Headless every ask is a denial, also one that a rule makes; an allow rule counts.
+    assert_eq!(letter(&decide(Mode::Execute, &[ask], &facts, true)), 'd');
+    assert_eq!(letter(&decide(Mode::Ask, &[allow], &facts, true)), 'a');
+    assert_eq!(letter(&decide(Mode::Ask, &[], &facts, true)), 'd');
+}
+
+#[test]
+fn rules_that_deny_are_found_behind_anything() {
+    let deny = |rule: Rule| as_effect(Effect::Deny, rule);
+    let push = deny(bash("git", &["push"]));
+    for line in [
+        "git push",
+        "git push origin main",
+        "git -C sub push",
+        "/usr/bin/git push",
+        "ls; git push",
+        "ls && git push --tags",
+        "timeout 5 git push",
+        "sudo git push",
+        "bash -c 'git push'",
+        "sh -c \"cd x && git push\"",
+        "echo $(git push)",
+        "`git push`",
+        "env A=b git push",
+        "true | xargs git push",
+        "g\"i\"t push",
+        "git push &",
+    ] {
+        for mode in Mode::ALL {
+            let verdict = decide(mode, std::slice::from_ref(&push), &command(line), false);
+            assert!(matches!(&verdict, Verdict::Deny(Refusal { rule: Some(_), .. })), "{line}: {verdict:?}");
+        }
+    }
+    for line in ["git status", "git log", "echo pushing", "gitk push"] {
+        let verdict = decide(Mode::Execute, std::slice::from_ref(&push), &command(line), false);
+        assert!(!matches!(verdict, Verdict::Deny(_)), "{line}");
+    }
+    let vendor = deny(Rule { path: Some("./vendor/**".into()), ..Rule::allow("*") });
+    for facts in [
+        write("/w/p/vendor/a", Place::Inside),
+        read("/w/p/vendor/a", false),
+        command("cat vendor/a"),
+        command("cp --target-directory=vendor x"),
+        command("echo x > vendor/a"),
+        command("bash -c 'rm ./vendor/a'"),
+    ] {
+        assert_eq!(letter(&decide(Mode::Execute, std::slice::from_ref(&vendor), &facts, false)), 'd', "{facts:?}");
+    }
+    assert_eq!(letter(&decide(Mode::Execute, &[vendor], &write("/w/p/vendored", Place::Inside), false)), 'a');
+    // A tool that is blocked does nothing; `write` and `edit` are one matter.
+    for tool in ["edit", "write"] {
+        let blocked = deny(Rule::allow(tool));
+        let verdict = decide(Mode::Execute, &[blocked], &write("/w/p/a", Place::Inside), false);
+        assert_eq!(letter(&verdict), 'd', "{tool}");
+    }
+    let host = deny(Rule { host: Some("evil.example".into()), ..Rule::allow("bash") });
+    assert_eq!(letter(&decide(Mode::Execute, &[host], &command("curl https://evil.example/x"), false)), 'd');
+}
+
+#[test]
+fn the_ledger_is_told_which_rule_it_was() {
+    let Verdict::Allow(Allowed::ByRules(ruled)) =
+        decide(Mode::Ask, &[bash("cargo", &["test"])], &command("cargo test"), false)
+    else {
+        panic!()
+    };
+    assert_eq!((ruled.words.as_str(), ruled.by_answer, ruled.at), ("cargo test (this session)", true, vec![0]));
+    let mut rules = rules(&[]);
+    let deny = Rule { note: Some("CI does that.".into()), ..as_effect(Effect::Deny, bash("git", &["push"])) };
+    let written = Written {
+        rules: vec![deny],
+        hints: vec![Hint { command: "git push".into(), text: "Open a pull request.".into(), unless: None }],
+        ..Written::default()
+    };
+    rules.add(&written, RuleScope::Workspace, Path::new("/ws/permissions.json"));
+    let verdict = super::super::decide(Policy::default(), Mode::Execute, &rules, &command("git push"), false);
+    let Verdict::Deny(Refusal { reason, rule: Some(ruled) }) = verdict else { panic!() };
+    assert_eq!(reason, "A rule denies this: git push (this workspace). CI does that. Open a pull request.");
+    assert!(!ruled.by_answer);
+}
+
+fn with_patterns(patterns: &[&str]) -> Rules {
+    let mut rules = rules(&[]);
+    let commands = patterns.iter().map(|text| (*text).to_owned()).collect();
+    let written = Written { commands, paths: vec!["docs/**".into()], ..Written::default() };
+    rules.add(&written, RuleScope::Workspace, Path::new("/ws/permissions.json"));
+    rules
+}
+
+#[test]
+fn patterns_of_the_old_form_are_matched_from_the_start_of_every_part() {
+    let rules = with_patterns(&["^cargo (test|build)\\b", "npm run lint", "(?!make x)make", "(a+)+$", "("]);
+    let of = |mode, line: &str| letter(&super::super::decide(Policy::default(), mode, &rules, &command(line), false));
+    for (line, expected) in [
+        ("cargo test", 'a'),
+        ("cargo test --release && cargo build", 'a'),
+        ("cargo test; npm run lint", 'a'),
+        ("make all", 'a'),
+        ("make x", 'q'),
+        ("echo cargo test && x", 'q'),
+        ("x npm run lint", 'q'),
+        ("cargo test && rm -r a", 'q'),
+        ("rm -rf / && cargo test", 'Q'),
+        ("cargo test $(rm a)", 'Q'),
+        ("'cargo test'", 'Q'),
+        ("cargo test > .git/config", 'Q'),
+    ] {
+        assert_eq!(of(Mode::Ask, line), expected, "{line}");
+        assert_eq!(of(Mode::Explore, line), 'd', "{line}");
+    }
+    // One that needs too many steps does not match, and does not take long.
+    let long = format!("{}!", "a".repeat(200));
+    assert_ne!(of(Mode::Ask, &long), 'a');
+    let decide = |facts: &CallFacts| letter(&super::super::decide(Policy::default(), Mode::Ask, &rules, facts, false));
+    assert_eq!(decide(&write("/w/p/docs/a/b.md", Place::Inside)), 'a');
+    assert_eq!(decide(&write("/w/p/src/docs/b.md", Place::Inside)), 'q');
+    assert_eq!(decide(&write("/w/p/docs/.git/config", Place::Protected)), 'Q');
+}
+
+#[test]
+fn what_comes_back_from_the_user_must_be_about_what_was_asked() {
+    let facts = command("cargo build && git commit -m x");
+    let offers = offered(&facts);
+    let ground = Ground { here: vec!["/w/p".into()], home: None };
+    let takes = |rule: &Rule| takes(rule, &facts, &offers, &ground);
+    for good in [&offers[0].rule, &offers[1].rule, &bash("git", &["commit", "-m", "x"])] {
+        assert_eq!(takes(good), Ok(()));
+    }
+    // The user may write a wider one: it is their word.
+    assert_eq!(takes(&Rule { args: None, ..bash("cargo", &[]) }), Ok(()));
+    for (bad, says) in [
+        (bash("cargo", &["test"]), "does not cover"),
+        (bash("git", &["*", "x"]), "last place"),
+        (Rule::allow("bash"), "does not cover"),
+        (Rule { program: Some("cargo".into()), ..Rule::allow("*") }, "does not cover"),
+        (edits("./**"), "does not cover"),
+        (as_effect(Effect::Deny, bash("cargo", &["build"])), "that allow"),
+    ] {
+        let error = takes(&bad).unwrap_err();
+        assert!(error.contains(says), "{bad:?}: {error}");
+    }
+}
+
+fn any_word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[-./~*a-c ]{0,8}",
+        "\\PC{0,6}",
+        prop::sample::select(vec!["..", "../x", "/etc/x", "./a", "-rf", "a/../b", ".env", "/w/p/x", "/w/px", "~"])
+            .prop_map(str::to_owned),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_path_below_stays_below(word in any_word()) {
+        let cwd = Path::new("/w/p");
+        if matches::is_below(&word, cwd, &[]) {
+            prop_assert!(!word.starts_with('-') && !word.is_empty());
+            let full = crate::domain::paths::lexical(cwd, Path::new(&word));
+            prop_assert!(full.starts_with(cwd), "{word:?}");
+            prop_assert!(!word.split('/').any(|part| part == ".."), "{word:?}");
+            prop_assert!(!crate::domain::paths::is_secret(&full), "{word:?}");
+            // Behind a link it is not, wherever on the way the link stands.
+            prop_assert!(!matches::is_below(&word, cwd, &[full.as_path()]));
+        }
+    }
+
+    #[test]
+    fn options_are_never_generalised(
+        argv in prop::collection::vec(any_word(), 1..5),
+        wanted in prop::collection::vec(
+            prop_oneof![any_word(), Just("*".to_owned()), Just("./**".to_owned())], 0..4),
+    ) {
+        let rule = Rule { program: Some(argv[0].clone()), args: Some(wanted.clone()), ..Rule::allow("bash") };
+        if matches::admits(&rule, &argv, Path::new("/w/p"), &[]) {
+            prop_assert_eq!(wanted.len() + 1, argv.len());
+            for (want, word) in wanted.iter().zip(&argv[1..]) {
+                prop_assert!(want == word || !word.starts_with('-'), "{want:?} {word:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_offered_answers_what_was_asked_and_names_its_program(
+        program in prop::sample::select(vec!["rm", "cp", "git", "cargo", "touch", "frob", "python3", "sudo", "./x"]),
+        args in prop::collection::vec(any_word(), 0..4),
+    ) {
+        let quoted: Vec<String> = args.iter().map(|word| format!("'{}'", word.replace('\'', ""))).collect();
+        let facts = command(&format!("{program} {}", quoted.join(" ")));
+        if let Verdict::Ask(question) = decide(Mode::Ask, &[], &facts, false) {
+            for offer in &question.offers {
+                prop_assert_eq!(offer.rule.program.as_deref(), Some(program));
+                prop_assert_eq!(offer.rule.fault(), None);
+                // Options stand in the rule as they were asked.
+                let options = |words: &mut dyn Iterator<Item = String>| -> Vec<String> {
+                    words.filter(|word| word.starts_with('-')).collect()
+                };
+                let kept = options(&mut offer.rule.args.iter().flatten().cloned());
+                let asked = options(&mut args.iter().map(|word| word.replace('\'', "")));
+                prop_assert_eq!(kept, asked);
+            }
+            if !question.offers.is_empty() {
+                let kept: Vec<Rule> = question.offers.into_iter().map(|offer| offer.rule).collect();
+                prop_assert_eq!(letter(&decide(Mode::Ask, &kept, &facts, false)), 'a');
+            }
+        }
+    }
+
+    #[test]
+    fn no_rule_lets_more_run_than_execute_would(line in "\\PC{0,24}", kept in prop::collection::vec(any_rule(), 0..5)) {
+        let facts = command(&line);
+        if matches!(decide(Mode::Ask, &kept, &facts, false), Verdict::Allow(_)) {
+            prop_assert!(matches!(decide(Mode::Execute, &[], &facts, false), Verdict::Allow(_)), "{line:?}");
+        }
+    }
+}

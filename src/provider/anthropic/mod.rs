@@ -1,0 +1,180 @@
+//! Anthropic's Messages API, and every server that speaks it: llama.cpp and several vendors beside Anthropic.
+//!
+//! `wire` writes the request, `replay` keeps and gives back thinking, `map` reads the stream, `manner` learns what a server refuses; this
+//! file joins them to `http`.
+//!
+//! A model's name may end in `[1m]`: the context of a million tokens is asked for, with the header that models before 4.6 need for it.
+
+mod manner;
+mod map;
+mod replay;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::reading::{Reading, say};
+use super::{Chunks, ModelRequest, Provider, ProviderError};
+use crate::domain::usage::RequestUsage;
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use manner::{Lasts, Manner};
+use map::Mapper;
+use replay::Origin;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The wire format, in [`crate::domain::message::Native`].
+pub const WIRE: &str = "anthropic-messages";
+
+const VERSION: &str = "anthropic-version";
+const BETA: &str = "anthropic-beta";
+/// How often a refused request is changed before it is given up.
+const CHANGES: usize = 6;
+/// The most pages of a list of models.
+const PAGES: usize = 20;
+
+/// A server that speaks Messages.
+#[derive(Clone)]
+pub struct Anthropic {
+    http: Http,
+    /// The configuration's own `anthropic-version`, or the one that is spoken here.
+    version: String,
+    /// The configuration's own `anthropic-beta`.
+    betas: Vec<String>,
+    /// By model and thinking level: how the server wants to be asked.
+    learned: Arc<Mutex<BTreeMap<(String, &'static str), Manner>>>,
+}
+
+impl Anthropic {
+    /// A provider for an endpoint, whose address may end before or behind `/v1`. Nothing is sent.
+    ///
+    /// # Errors
+    /// When the endpoint's settings cannot be used.
+    pub fn new(mut endpoint: Endpoint) -> Result<Self, ProviderError> {
+        endpoint.key_in = KeyIn::Header("x-api-key");
+        endpoint.base_url = bare(&endpoint.base_url);
+        let own = |name: &str| {
+            let found = endpoint.headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value.trim().to_owned()).collect::<Vec<_>>()
+        };
+        let version = own(VERSION).pop().unwrap_or_else(|| "2023-06-01".to_owned());
+        let betas = own(BETA);
+        endpoint.headers.retain(|(key, _)| !key.eq_ignore_ascii_case(VERSION) && !key.eq_ignore_ascii_case(BETA));
+        Ok(Self { http: Http::new(endpoint)?, version, betas, learned: Arc::default() })
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.http.endpoint()
+    }
+
+    fn manner(&self, request: &ModelRequest) -> Manner {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = learned.get(&(request.model.clone(), request.thinking.word())).copied();
+        known.unwrap_or_else(|| Manner::first(request, &self.endpoint().known(&request.model)))
+    }
+
+    fn remember(&self, request: &ModelRequest, manner: Manner) {
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        learned.insert((request.model.clone(), request.thinking.word()), manner);
+    }
+
+    fn headers(&self, betas: &[&str]) -> Vec<(&'static str, String)> {
+        let mut out = vec![(VERSION, self.version.clone())];
+        let betas: Vec<&str> = self.betas.iter().map(String::as_str).chain(betas.iter().copied()).collect();
+        if !betas.is_empty() {
+            out.push((BETA, betas.join(",")));
+        }
+        out
+    }
+
+    async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
+        let origin = Origin::new(&self.endpoint().host(), &request.model);
+        let mut manner = self.manner(&request);
+        for round in 0.. {
+            let body = wire::body(&request, manner, &origin, self.endpoint().extra_body.as_ref());
+            let headers = self.headers(&wire::betas(&request, manner));
+            let mapper = Mapper::new(origin.clone(), wire::renamed(&request));
+            match self.http.post_with("/v1/messages", &headers, &body).await {
+                Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, mapper)),
+                Ok(Answer::Json(value)) => return self.whole(&value, mapper),
+                Err(error) => match manner.after(request.thinking, &error).filter(|_| round < CHANGES) {
+                    Some((next, lasts)) => {
+                        manner = next;
+                        if lasts == Lasts::FromNowOn {
+                            self.remember(&request, next);
+                        }
+                    }
+                    None => return Err(error),
+                },
+            }
+        }
+        Err(self.http.peer().broke_off(""))
+    }
+
+    /// A response in one piece, from a server that does not stream.
+    fn whole(&self, value: &Value, mut mapper: Mapper) -> Result<Chunks, ProviderError> {
+        let peer = self.http.peer();
+        let chunks = mapper.whole(value).map_err(|broken| say(peer, broken))?;
+        let mut chunks = chunks.ok_or_else(|| peer.no_api("application/json", &value.to_string()))?;
+        chunks.extend(mapper.end(true).map_err(|broken| say(peer, broken))?);
+        Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
+    }
+
+    async fn list(self) -> Result<Vec<String>, ProviderError> {
+        let headers = self.headers(&[]);
+        let mut names: Vec<String> = Vec::new();
+        let mut path = "/v1/models?limit=1000".to_owned();
+        for _ in 0..PAGES {
+            let page = self.http.fetch_with(&path, &headers).await?;
+            let Some(list) = page.get("data").and_then(Value::as_array) else {
+                return Err(self.http.peer().no_api("application/json", &page.to_string()));
+            };
+            let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+            let new: Vec<String> =
+                list.iter().filter_map(|model| text(model, "id")).filter(|name| !names.contains(name)).collect();
+            let more = page.get("has_more").and_then(Value::as_bool).unwrap_or(false) && !new.is_empty();
+            names.extend(new);
+            match text(&page, "last_id")
+                .filter(|id| more && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)))
+            {
+                Some(last) => path = format!("/v1/models?limit=1000&after_id={last}"),
+                None => break,
+            }
+        }
+        Ok(names)
+    }
+}
+
+impl Provider for Anthropic {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn stream(&self, request: ModelRequest) -> Chunks {
+        stream::once(self.clone().open(request)).try_flatten().boxed()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+        self.clone().list().boxed()
+    }
+
+    fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
+        self.endpoint().figures(model, usage)
+    }
+}
+
+/// An address without the `/v1` or `/v1/messages` at its end, which people copy with it.
+fn bare(base_url: &str) -> String {
+    let (address, query) = match base_url.trim().split_once('?') {
+        Some((address, query)) => (address, format!("?{query}")),
+        None => (base_url.trim(), String::new()),
+    };
+    let address = address.trim_end_matches('/');
+    let address = address.strip_suffix("/messages").unwrap_or(address);
+    let address = address.strip_suffix("/v1").unwrap_or(address);
+    format!("{address}{query}")
+}

@@ -1,0 +1,207 @@
+//! Google's Gemini: `streamGenerateContent`.
+//!
+//! `wire` and `schema` write the request, `map` reads the stream; this file joins them to `http`, and learns what a model refuses.
+//! The key goes into a header and never into an address. The shapes are those of the API reference "Generating content" and of the
+//! guides "Function calling", "Gemini thinking" and "Thought signatures" at ai.google.dev.
+
+mod map;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::reading::{Reading, say};
+use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
+use crate::domain::usage::RequestUsage;
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use map::Mapper;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The wire format, in [`crate::domain::message::Native`].
+pub const WIRE: &str = "gemini";
+
+/// The version of the interface where the address names none.
+const VERSION: &str = "/v1beta";
+/// The most pages of models that are asked for.
+const PAGES: usize = 20;
+
+/// A server that speaks Gemini.
+#[derive(Clone)]
+pub struct Gemini {
+    http: Http,
+    learned: Arc<Mutex<Learned>>,
+}
+
+/// How a request is put.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Manner {
+    /// Which of the ways to ask for thinking; one past the last for its text alone, two past it for nothing.
+    thinking: usize,
+    /// Responses whose signatures the server refuses.
+    stale: BTreeSet<String>,
+}
+
+/// What a server refused so far.
+#[derive(Debug, Default)]
+struct Learned {
+    /// By model and thinking level.
+    thinking: BTreeMap<(String, &'static str), usize>,
+    stale: BTreeSet<String>,
+}
+
+impl Gemini {
+    /// A provider for an endpoint. Nothing is sent.
+    ///
+    /// # Errors
+    /// When the endpoint's settings cannot be used.
+    pub fn new(mut endpoint: Endpoint) -> Result<Self, ProviderError> {
+        endpoint.key_in = KeyIn::Header("x-goog-api-key");
+        Ok(Self { http: Http::new(endpoint)?, learned: Arc::default() })
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.http.endpoint()
+    }
+
+    fn manner(&self, request: &ModelRequest) -> Manner {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let thinking = learned.thinking.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
+        Manner { thinking, stale: learned.stale.clone() }
+    }
+
+    /// Remembers what a refused request can go without. False when there is nothing.
+    fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
+        if error.retry || error.code != "invalid_request" {
+            return false;
+        }
+        let said = error.detail.to_lowercase();
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.contains("thought_signature") || said.contains("thought signature") || said.contains("thoughtsignature")
+        {
+            let before = learned.stale.len();
+            let replies = request
+                .items
+                .iter()
+                .filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
+            learned.stale.extend(replies.flat_map(|reply| reply.native.iter()).filter_map(wire::response_of));
+            return learned.stale.len() > before;
+        }
+        let ways = wire::thoughts(&request.model, request.thinking).map_or(0, |ways| ways.len() + 1);
+        if said.contains("thinking") && manner.thinking < ways {
+            learned.thinking.insert((request.model.clone(), request.thinking.word()), manner.thinking + 1);
+            return true;
+        }
+        false
+    }
+
+    async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
+        let host = self.endpoint().host();
+        let path = path(&self.endpoint().base_url, &request.model);
+        loop {
+            let manner = self.manner(&request);
+            let body = wire::body(&request, &manner, &host, self.endpoint().extra_body.as_ref());
+            match self.http.post(&path, &body).await {
+                Ok(Answer::Events(events)) => {
+                    return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host, &request.model)));
+                }
+                Ok(Answer::Json(value)) => return self.whole(&value, &host, &request.model),
+                // Each round takes something out, so this ends.
+                Err(error) if self.learn(&request, &manner, &error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A response in one piece, or a list of its parts, from a server that does not stream events.
+    fn whole(&self, value: &Value, host: &str, model: &str) -> Result<Chunks, ProviderError> {
+        let peer = self.http.peer();
+        let chunks = Mapper::new(host, model).whole(value).map_err(|broken| say(peer, broken))?;
+        let Some(chunks) = chunks else { return Err(peer.no_api("application/json", &value.to_string())) };
+        Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
+    }
+}
+
+impl Provider for Gemini {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn stream(&self, request: ModelRequest) -> Chunks {
+        stream::once(self.clone().open(request)).try_flatten().boxed()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+        let http = self.http.clone();
+        async move {
+            let version = version(&http.endpoint().base_url);
+            let mut names = Vec::new();
+            let mut page = String::new();
+            for _ in 0..PAGES {
+                let value = http.fetch(&format!("{version}/models?pageSize=1000{page}")).await?;
+                let Some(more) = model_names(&value) else {
+                    return Err(http.peer().no_api("application/json", &value.to_string()));
+                };
+                names.extend(more);
+                match value.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty()) {
+                    Some(token) => page = format!("&pageToken={}", encoded(token, "")),
+                    None => break,
+                }
+            }
+            names.sort_unstable();
+            names.dedup();
+            Ok(names)
+        }
+        .boxed()
+    }
+
+    fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
+        self.endpoint().figures(model.strip_prefix("models/").unwrap_or(model), usage)
+    }
+}
+
+/// The version that goes before a path; empty where the address ends in one.
+fn version(base_url: &str) -> &'static str {
+    let path = base_url.split(['?', '#']).next().unwrap_or("").trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or("").as_bytes();
+    if matches!(last, [b'v', digit, ..] if digit.is_ascii_digit()) { "" } else { VERSION }
+}
+
+/// Where a model is asked. A bare name is one of `models/`; another kind (`tunedModels/x`) is named in full.
+fn path(base_url: &str, model: &str) -> String {
+    let (version, name) = (version(base_url), encoded(model, "/"));
+    let kind = if model.contains('/') { "" } else { "models/" };
+    format!("{version}/{kind}{name}:streamGenerateContent?alt=sse")
+}
+
+/// A text for an address: everything but letters, digits, `-._` and `keep` is written in hexadecimal.
+fn encoded(text: &str, keep: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        let c = char::from(byte);
+        if c.is_ascii_alphanumeric() || "-._".contains(c) || keep.contains(c) {
+            out.push(c);
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// The models of a page that can be talked to, without `models/`; `None` for something else.
+fn model_names(value: &Value) -> Option<Vec<String>> {
+    let list = value.get("models").or_else(|| value.as_object().filter(|all| all.is_empty()).map(|_| &Value::Null))?;
+    let list = list.as_array().map_or(&[][..], Vec::as_slice);
+    let talks = |model: &&Value| {
+        let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
+        methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"))
+    };
+    let name = |model: &Value| model.get("name").and_then(Value::as_str).map(str::to_owned);
+    let names = list.iter().filter(talks).filter_map(name);
+    Some(names.map(|name| name.strip_prefix("models/").map_or(name.clone(), str::to_owned)).collect())
+}

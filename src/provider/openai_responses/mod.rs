@@ -1,0 +1,198 @@
+//! OpenAI's Responses, without anything kept at the server: every request carries the whole conversation.
+//!
+//! `wire` writes the request, `map` and `output` read the stream; this file joins them to `http`, and learns which optional fields
+//! a model refuses. The shapes are those of the API reference "Responses" and its "Streaming events" at platform.openai.com, of the
+//! guide "Reasoning models", and of what llama.cpp's server sends.
+
+mod map;
+mod output;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use super::azure::Place;
+use super::http::{Answer, Endpoint, Http};
+use super::openai_chat::{efforts, model_names};
+use super::reading::{Reading, say};
+use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
+use crate::domain::usage::RequestUsage;
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use map::Mapper;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The wire format, in [`crate::domain::message::Native`].
+pub const WIRE: &str = "openai-responses";
+
+/// A server that speaks Responses.
+#[derive(Clone)]
+pub struct OpenAiResponses {
+    http: Http,
+    place: Place,
+    learned: Arc<Mutex<Learned>>,
+}
+
+/// A field that a model may refuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Extra {
+    /// Summaries of its thinking.
+    Summary,
+    /// Its thinking in a form that can be given back.
+    Encrypted,
+    /// A name for the prompt's cache.
+    CacheKey,
+    /// Several calls at once.
+    Parallel,
+}
+
+impl Extra {
+    const ALL: [Extra; 4] = [Self::Encrypted, Self::Summary, Self::CacheKey, Self::Parallel];
+
+    /// What a refusal of it says, in lower case.
+    fn phrases(self) -> &'static [&'static str] {
+        match self {
+            Self::Encrypted => &["encrypted content is not supported", "reasoning.encrypted_content", "\"include\""],
+            Self::Summary => &["reasoning.summary", "reasoning summaries", "'reasoning'"],
+            Self::CacheKey => &["prompt_cache_key"],
+            Self::Parallel => &["parallel_tool_calls"],
+        }
+    }
+}
+
+/// How a request is put.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Manner {
+    /// Fields that are left out.
+    without: BTreeSet<Extra>,
+    /// Which word for the effort; one past the last for none.
+    effort: usize,
+    /// Responses whose thinking the server can no longer read.
+    stale: BTreeSet<String>,
+}
+
+/// What a server refused so far.
+#[derive(Debug, Default)]
+struct Learned {
+    /// By model.
+    without: BTreeMap<String, BTreeSet<Extra>>,
+    /// By model and thinking level.
+    effort: BTreeMap<(String, &'static str), usize>,
+    stale: BTreeSet<String>,
+}
+
+impl OpenAiResponses {
+    /// A provider for an endpoint. Nothing is sent.
+    ///
+    /// # Errors
+    /// When the endpoint's settings cannot be used.
+    pub fn new(endpoint: Endpoint) -> Result<Self, ProviderError> {
+        Self::at(endpoint, Place::Elsewhere)
+    }
+
+    /// The same for an endpoint that may be one of Azure's.
+    ///
+    /// # Errors
+    /// As [`OpenAiResponses::new`].
+    pub fn at(endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
+        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default() })
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.http.endpoint()
+    }
+
+    fn manner(&self, request: &ModelRequest) -> Manner {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut without = learned.without.get(&request.model).cloned().unwrap_or_default();
+        let mut effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
+        if !wire::may_think(&request.model) {
+            without.extend([Extra::Encrypted, Extra::Summary]);
+            effort = usize::MAX;
+        }
+        Manner { without, effort, stale: learned.stale.clone() }
+    }
+
+    /// Remembers what a refused request can go without. False when there is nothing.
+    fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
+        if error.retry || !matches!(error.code, "invalid_request" | "provider_error" | "unknown_error") {
+            return false;
+        }
+        let said = error.detail.to_lowercase();
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.contains("invalid_encrypted_content") || said.contains("could not be verified") {
+            let before = learned.stale.len();
+            let replies = request
+                .items
+                .iter()
+                .filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
+            learned.stale.extend(replies.flat_map(|reply| reply.native.iter()).filter_map(wire::response_of));
+            return learned.stale.len() > before;
+        }
+        let about_effort = ["reasoning.effort", "reasoning_effort"].iter().any(|words| said.contains(words));
+        if about_effort && manner.effort < efforts(request.thinking).len() {
+            learned.effort.insert((request.model.clone(), request.thinking.word()), manner.effort + 1);
+            return true;
+        }
+        let refused = |extra: &Extra| extra.phrases().iter().any(|phrase| said.contains(phrase));
+        match Extra::ALL.into_iter().find(|extra| !manner.without.contains(extra) && refused(extra)) {
+            Some(extra) => learned.without.entry(request.model.clone()).or_default().insert(extra),
+            None => false,
+        }
+    }
+
+    async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
+        let host = self.endpoint().host();
+        loop {
+            let manner = self.manner(&request);
+            let body = wire::body(&request, &manner, &host, self.endpoint().extra_body.as_ref());
+            match self.http.post("/responses", &body).await {
+                Ok(Answer::Events(events)) => {
+                    return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host, &request.model)));
+                }
+                Ok(Answer::Json(value)) => return self.whole(&value, &host, &request.model),
+                // Each round takes something out, so this ends.
+                Err(error) if self.learn(&request, &manner, &error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A response in one piece, from a server that does not stream.
+    fn whole(&self, value: &Value, host: &str, model: &str) -> Result<Chunks, ProviderError> {
+        let peer = self.http.peer();
+        let chunks = Mapper::new(host, model).whole(value).map_err(|broken| say(peer, broken))?;
+        let Some(chunks) = chunks else { return Err(peer.no_api("application/json", &value.to_string())) };
+        Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
+    }
+}
+
+impl Provider for OpenAiResponses {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn stream(&self, request: ModelRequest) -> Chunks {
+        stream::once(self.clone().open(request)).try_flatten().boxed()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+        let (http, place) = (self.http.clone(), self.place);
+        async move {
+            if place != Place::Elsewhere {
+                // Azure lists what could be deployed, not what is.
+                return Ok(http.endpoint().models.clone());
+            }
+            let value = http.fetch("/models").await?;
+            model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))
+        }
+        .boxed()
+    }
+
+    fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
+        self.endpoint().figures(model, usage)
+    }
+}

@@ -1,0 +1,104 @@
+//! Tells a command that failed by itself from one that the sandbox held back, by what it wrote. A guess, and told as one.
+
+use crate::domain::permission::Sandbox;
+use std::path::Path;
+
+/// What programs write when the kernel refuses them something, in small letters.
+const REFUSED: &[&str] = &[
+    "permission denied",
+    "read-only file system",
+    "operation not permitted",
+    "invalid cross-device link",
+    "permissionerror",
+    "eacces",
+    "erofs",
+    "eperm",
+    "os error 1)",
+    "os error 13)",
+    "os error 18)",
+    "os error 30)",
+    // Git replaces its files as a whole, which a protected one does not let happen.
+    "could not write config file",
+    "could not lock config file",
+];
+
+/// The same where there is no network.
+const OFFLINE: &[&str] = &[
+    "could not resolve host",
+    "temporary failure in name resolution",
+    "name or service not known",
+    "network is unreachable",
+    "getaddrinfo",
+    "failed to connect",
+    "can't create socket",
+    "cannot create socket",
+];
+
+/// The same of services whose sockets are hidden.
+const SERVICES: &[&str] =
+    &["cannot connect to the docker daemon", "failed to connect to the docker", "connect to podman", "connect to bus"];
+
+/// Bytes of the end of an output that are looked at.
+const END: usize = 64 * 1024;
+/// The exit status of a command that was ended by a filter of calls: 128 + SIGSYS.
+const BAD_CALL: i32 = 159;
+
+/// What to tell the model about a command that ended with `code` in this sandbox; `None` when nothing speaks for a refusal.
+#[must_use]
+pub fn hint(sandbox: Sandbox, cwd: &Path, output: &str, code: Option<i32>) -> Option<String> {
+    if code == Some(0) {
+        return None;
+    }
+    let mut from = output.len().saturating_sub(END);
+    while !output.is_char_boundary(from) {
+        from += 1;
+    }
+    let end = output.get(from..).unwrap_or_default().to_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| end.contains(sign));
+    let refused = code == Some(BAD_CALL) || says(REFUSED);
+    match sandbox {
+        Sandbox::ReadOnly if refused || says(OFFLINE) => Some(
+            "This ran in the read-only sandbox, which may be why it failed: nothing can be written but $TMPDIR and the \
+             session's data/, there is no network, and places of secrets are empty. Except in Explore the user is asked to \
+             run it outside the sandbox when you call it again with `outside: true`."
+                .to_owned(),
+        ),
+        Sandbox::Workspace if refused || says(SERVICES) => Some(format!(
+            "This ran in the workspace sandbox, which may be why it failed: it writes below {}, in temporary folders, \
+             package caches and the repository alone, not to git's hooks and configuration or other files that configure or \
+             run code, and reaches no container or session services. If it has to, call it again with `outside: true`: the \
+             user is asked.",
+            cwd.display()
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_told_and_an_ordinary_failure_is_not() {
+        let cwd = Path::new("/w");
+        let told = |sandbox, output: &str, code| hint(sandbox, cwd, output, Some(code)).is_some();
+        for (output, code) in [
+            ("touch: cannot touch '/etc/x': Permission denied\n", 1),
+            ("sh: 1: cannot create /x: Read-only file system\n", 2),
+            ("Error: EACCES: permission denied, open '/x'\n", 1),
+            ("Os { code: 13 } Permission denied (os error 13)\n", 101),
+            ("", 159),
+        ] {
+            assert!(told(Sandbox::Workspace, output, code) && told(Sandbox::ReadOnly, output, code), "{output}");
+            assert!(!told(Sandbox::None, output, code) && !told(Sandbox::Workspace, output, 0), "{output}");
+        }
+        for output in ["error: expected `;`\n", "test failed\n", "", "ä".repeat(END).as_str()] {
+            assert!(!told(Sandbox::Workspace, output, 1) && !told(Sandbox::ReadOnly, output, 1), "{output}");
+        }
+        let offline = "curl: (6) Could not resolve host: example.org\n";
+        assert!(told(Sandbox::ReadOnly, offline, 6) && !told(Sandbox::Workspace, offline, 6));
+        let docker = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n";
+        assert!(told(Sandbox::Workspace, docker, 1));
+        assert!(hint(Sandbox::Workspace, cwd, "permission denied", None).unwrap().contains("below /w"));
+    }
+}

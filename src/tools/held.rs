@@ -1,0 +1,112 @@
+//! What holds one command back: its profile, looked up right before it starts, and what is to be told after it.
+//!
+//! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
+
+use super::Place;
+use crate::domain::permission::Sandbox;
+use crate::sandbox::guard::{Change, Guard, What};
+use crate::sandbox::places::{self, Site};
+use crate::sandbox::{Profile, able, refusal};
+use std::path::{Path, PathBuf};
+
+/// What holds one command back.
+pub(super) struct Held {
+    sandbox: Sandbox,
+    place: Place,
+    /// What it is closed into.
+    pub profile: Profile,
+    guard: Option<Guard>,
+}
+
+impl Held {
+    /// Looks up the places of a command that is about to start. Blocks.
+    pub fn new(place: Place, sandbox: Sandbox) -> Self {
+        let home = std::env::home_dir();
+        let site = || site(&place, home.as_deref());
+        let (profile, guard) = match sandbox {
+            Sandbox::None => (Profile::Open, None),
+            Sandbox::ReadOnly => (places::read_only(&site()), None),
+            Sandbox::Workspace => (places::workspace(&site()), Some(Guard::before(&site()))),
+        };
+        Self { sandbox, place, profile, guard }
+    }
+
+    /// What the model is to know after the command, line by line: protected files that it made or changed, and that a
+    /// refusal may be why it failed. Blocks.
+    pub fn notes(&self, output: &str, code: Option<i32>) -> Vec<String> {
+        let mut out = Vec::new();
+        if let Some(guard) = &self.guard {
+            let home = std::env::home_dir();
+            let changes = guard.after(&site(&self.place, home.as_deref()));
+            if !changes.is_empty() {
+                out.push(self.protected(&changes));
+            }
+        }
+        out.extend(refusal::hint(self.sandbox, &self.place.cwd, output, code));
+        out
+    }
+
+    /// One sentence for each of them, and what to do.
+    fn protected(&self, changes: &[Change]) -> String {
+        let mut said = vec![
+            "This command made or changed what configures or runs code, which is to be asked for first. Tell the user, and \
+             undo it unless it is wanted:"
+                .to_owned(),
+        ];
+        for change in changes.iter().take(MOST_TOLD) {
+            let path = change.path.strip_prefix(&self.place.cwd).unwrap_or(&change.path).display().to_string();
+            let path = super::input::one_line(&path, 200);
+            said.push(match &change.what {
+                What::Made => format!("- {path} is new"),
+                What::Changed(before) => format!("- {path} was changed{}", self.kept(&change.path, before.as_deref())),
+                What::Gone(before) => format!("- {path} was removed{}", self.kept(&change.path, before.as_deref())),
+            });
+        }
+        if let Some(more) = changes.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+            said.push(format!("- and {more} more"));
+        }
+        said.join("\n")
+    }
+
+    /// Where the earlier content lies now.
+    fn kept(&self, path: &Path, before: Option<&[u8]>) -> String {
+        let Some(before) = before else { return String::new() };
+        match keep(&self.place.session_dir.join("data/protected"), path, before) {
+            Ok(copy) => format!("; what it held before is in {}", copy.display()),
+            Err(error) => format!("; what it held before could not be kept: {error}"),
+        }
+    }
+}
+
+/// The most changes that are told one by one.
+const MOST_TOLD: usize = 10;
+
+fn site<'a>(place: &'a Place, home: Option<&'a Path>) -> Site<'a> {
+    Site {
+        cwd: &place.cwd,
+        session_dir: &place.session_dir,
+        own_dirs: &place.own_dirs,
+        caches: &place.allowances.caches,
+        home,
+        namespaces: able::spaces(&place.runner),
+    }
+}
+
+/// Writes the content into a file that was not there.
+fn keep(folder: &Path, path: &Path, content: &[u8]) -> std::io::Result<PathBuf> {
+    use std::io::Write;
+    std::fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut n = 1;
+    loop {
+        let copy = folder.join(format!("{n}-{name}"));
+        match std::fs::File::create_new(&copy) {
+            Ok(mut file) => {
+                file.write_all(content)?;
+                return Ok(copy);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && n < 10_000 => n += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}

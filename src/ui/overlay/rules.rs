@@ -1,0 +1,138 @@
+//! The rules in force for a session: a row each, and below them all that is known of the selected one.
+
+use super::super::cells;
+use super::super::figures::count;
+use super::super::paint::Paint;
+use crate::app::msg::Target;
+use crate::app::state::rules::Rules;
+use crate::domain::rule::{Effect, KnownRule, RuleScope};
+use crate::domain::sanitise::reveal;
+use crate::keymap::action::{Action, Context, RulesAction};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Rows of what is known of the selected rule.
+const DETAIL: u16 = 4;
+
+/// How a rule comes to be.
+const EMPTY: &str = "No rule is in force: the mode alone decides. Answer a question with \"this session\" or \"this workspace\" \
+                     and a rule comes here; rules can also be written into permissions.json.";
+
+pub(super) fn draw(paint: &mut Paint<'_>, rules: &Rules, body: Rect) {
+    let rows = rules.rows();
+    let mut title = vec![paint.piece("Permissions", Role::PanelTitle)];
+    if !rows.is_empty() {
+        title.push(paint.piece(format!("  {}", count(rows.len(), "rule", "rules")), Role::Dim));
+    }
+    let untrusted = rules.known.as_ref().map_or(0, |known| known.trust.len());
+    let can = rules.chosen().is_some_and(|rule| rule.removable);
+    let remove = paint.key(Action::Rules(RulesAction::Remove), Context::Rules).filter(|_| can);
+    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).clamp(2, 20);
+    let width = if body.width < 60 { body.width } else { 100.min(body.width.saturating_sub(8)) };
+    let empty = super::folded(EMPTY, usize::from(width.saturating_sub(4)));
+    let need = if rows.is_empty() { u16::try_from(empty.len()).unwrap_or(2) } else { wanted + 1 + DETAIL };
+    let need = need + u16::from(untrusted > 0);
+    let mut inner = super::sheet(paint, body, 100, need, &title, &[(remove, "remove")]);
+    if untrusted > 0 && inner.height > 2 {
+        let row = cells::row(inner, inner.height - 1);
+        paint.over(row, "Some rules here only make things stricter until they are trusted: /trust", Role::Warning);
+        inner.height -= 1;
+    }
+    if rows.is_empty() {
+        paint.found.overlay_rows = inner.height;
+        let lines = match rules.known {
+            None => vec![format!("reading {}", paint.signs.cut)],
+            Some(_) => empty,
+        };
+        for (n, line) in lines.into_iter().enumerate().take(usize::from(inner.height)) {
+            paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Dim);
+        }
+        return;
+    }
+    let detail = DETAIL.min(inner.height / 2);
+    let gap = u16::from(inner.height > detail + 3);
+    let list = Rect { height: inner.height - detail - gap, ..inner };
+    paint.found.overlay_rows = list.height;
+    let height = usize::from(list.height).max(1);
+    let last = rows.len().saturating_sub(height);
+    let first = rules.selected.saturating_sub(height / 2).min(last);
+    for (n, rule) in rows.iter().enumerate().skip(first).take(height) {
+        let area = cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX));
+        row(paint, rule, n, rules.selected == n, area);
+    }
+    if let Some(rule) = rules.chosen() {
+        facts(paint, rule, Rect { y: list.bottom() + gap, height: detail, ..inner });
+    }
+}
+
+fn effect(rule: &KnownRule) -> (&'static str, Role) {
+    match rule.rule.effect {
+        Effect::Allow => ("allow", Role::Good),
+        Effect::Ask => ("ask", Role::Warning),
+        Effect::Deny => ("deny", Role::Error),
+    }
+}
+
+fn source(scope: RuleScope) -> &'static str {
+    match scope {
+        RuleScope::Session => "this session",
+        RuleScope::Workspace => "workspace",
+        RuleScope::User => "your file",
+        RuleScope::Repository => "repository",
+    }
+}
+
+fn row(paint: &mut Paint<'_>, rule: &KnownRule, n: usize, chosen: bool, area: Rect) {
+    let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
+    if chosen {
+        paint.tint(band, Role::Selected);
+    }
+    let (word, role) = effect(rule);
+    let text = if chosen { Role::Strong } else { Role::Text };
+    let mut left = vec![paint.piece(format!("{word:<6}"), role), paint.piece(reveal(&rule.in_words()), text)];
+    let hits = if rule.hits > 0 { format!("{}×", rule.hits) } else { String::new() };
+    let mut right = if area.width >= 56 {
+        vec![
+            paint.piece(format!("  {:<12}", source(rule.scope)), Role::Dim),
+            paint.piece(format!("{hits:>5}"), Role::Dim),
+        ]
+    } else {
+        vec![paint.piece(format!("  {}", source(rule.scope)), Role::Dim)]
+    };
+    for piece in left.iter_mut().chain(&mut right) {
+        piece.1.bg = None;
+    }
+    paint.sides(area, &left, &right, 16);
+    paint.target(band, Target::OverlayRow(n));
+}
+
+/// What the row has no room for: the whole rule, where it stands, why it is there.
+fn facts(paint: &mut Paint<'_>, rule: &KnownRule, area: Rect) {
+    let (word, _) = effect(rule);
+    let width = usize::from(area.width);
+    let used = match rule.hits {
+        0 => "has not decided yet".to_owned(),
+        1 => "decided once".to_owned(),
+        hits => format!("decided {hits} times"),
+    };
+    let file = rule.file.as_ref().map(|file| paint.home_path(file));
+    let place = match file {
+        Some(file) => format!("{}: {}; {used}", source(rule.scope), reveal(&file)),
+        None => format!("{}; {used}", source(rule.scope)),
+    };
+    let mut lines: Vec<(String, Role)> = Vec::new();
+    // The whole rule first: at least half of the room is its own.
+    let words = super::folded(&format!("{word} {}", reveal(&rule.in_words())), width);
+    let room = usize::from(area.height);
+    let kept = room.saturating_sub(1 + usize::from(rule.rule.note.is_some())).max(1);
+    let cut = words.len() > kept;
+    lines.extend(words.into_iter().take(kept).map(|line| (line, Role::Text)));
+    if cut && let Some((line, _)) = lines.last_mut() {
+        line.push_str(paint.signs.cut);
+    }
+    lines.push((place, Role::Dim));
+    lines.extend(rule.rule.note.iter().map(|note| (reveal(note), Role::Dim)));
+    for (n, (line, role)) in lines.into_iter().take(room).enumerate() {
+        paint.over(cells::row(area, u16::try_from(n).unwrap_or(u16::MAX)), &line, role);
+    }
+}

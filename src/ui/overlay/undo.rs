@@ -1,0 +1,193 @@
+//! What an undo would do to files, before it does it.
+
+use super::super::cells::{self, Piece};
+use super::super::figures::count;
+use super::super::paint::Paint;
+use crate::app::msg::Target;
+use crate::app::state::overlay::UndoCard;
+use crate::domain::At;
+use crate::domain::sanitise::clean_line;
+use crate::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
+use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Cells of the sheet at the most.
+const WIDTH: u16 = 96;
+/// Rows of the list at the most.
+const ROWS: u16 = 18;
+/// Sentences of what is not known that are shown.
+const GAPS: usize = 3;
+
+pub(super) fn draw(paint: &mut Paint<'_>, card: &UndoCard, body: Rect) {
+    let Some(plan) = &card.plan else {
+        let title = [paint.piece(heading(paint, card, None), Role::PanelTitle)];
+        let inner = super::sheet(paint, body, WIDTH, 2, &title, &[]);
+        let text = format!("{} comparing the files", paint.spin());
+        paint.over(cells::row(inner, 0), &text, Role::Running);
+        return;
+    };
+    let goes = plan.files.iter().filter(|file| card.restores(file)).count();
+    let verb = match (&card.rewind, goes) {
+        (Some(_), 0) => "go back, no files".to_owned(),
+        (Some(_), n) => format!("go back with {}", count(n, "file", "files")),
+        (None, 0) => "go past it".to_owned(),
+        (None, n) => format!("restore {}", count(n, "file", "files")),
+    };
+    let title = [paint.piece(heading(paint, card, Some(plan)), Role::NeedsYou)];
+    let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox);
+    let chosen = plan.files.get(card.selected);
+    let ticks = matches!(chosen.map(|file| &file.state), Some(UndoState::Changed(_)));
+    let tick = paint.key(Action::Undo(UndoAction::Tick), Context::Undo).filter(|_| ticks);
+    let word = if chosen.is_some_and(|file| card.also.contains(&file.path)) { "leave it" } else { "this one too" };
+    let width = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
+    let foot = foot(paint, card, plan, width, body.height);
+    let rows = u16::try_from(plan.files.len().max(1)).unwrap_or(u16::MAX).min(ROWS);
+    let below = u16::try_from(foot.len()).unwrap_or(0);
+    let about = about(paint, card, plan).filter(|_| body.height >= 14);
+    let above = if about.is_some() { 2 } else { 0 };
+    let wanted = above + rows + below + u16::from(below > 0);
+    let mut inner = super::sheet(paint, body, WIDTH, wanted, &title, &[(accept, verb.as_str()), (tick, word)]);
+    if let Some(about) = about {
+        paint.over(cells::row(inner, 0), &about, Role::Dim);
+        inner = Rect { y: inner.y + above, height: inner.height.saturating_sub(above), ..inner };
+    }
+    let room = inner.height.saturating_sub(below + u16::from(below > 0)).max(1);
+    let list = Rect { height: rows.min(room), ..inner };
+    paint.found.overlay_rows = list.height;
+    if plan.files.is_empty() {
+        let text = if plan.gaps.is_empty() { "All files are as they were." } else { "No file can be restored." };
+        paint.over(cells::row(list, 0), text, Role::Dim);
+    }
+    files(paint, card, plan, list);
+    let first = list.height + u16::from(inner.height > list.height + below);
+    for (n, line) in foot.into_iter().enumerate() {
+        let at = first + u16::try_from(n).unwrap_or(u16::MAX);
+        if at < inner.height {
+            let (text, role) = line;
+            paint.over(cells::row(inner, at), &text, role);
+        }
+    }
+}
+
+fn heading(paint: &Paint<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> String {
+    let at = plan.filter(|plan| plan.at > At(0)).map(|plan| clock(paint, plan.at));
+    match (&card.aim, at) {
+        (UndoAim::Since(_), _) => "Go back, and restore files".to_owned(),
+        (UndoAim::Redo, Some(at)) => format!("Take back the undo of {at}?"),
+        (UndoAim::Redo, None) => "Redo".to_owned(),
+        (UndoAim::Last, Some(at)) => format!("Undo the turn of {at}?"),
+        (UndoAim::Last, None) => "Undo".to_owned(),
+    }
+}
+
+/// What the user had asked for in the turn that is undone.
+fn about(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<String> {
+    let about = clean_line(plan.about.trim()).into_owned();
+    if about.is_empty() || card.aim != UndoAim::Last {
+        return None;
+    }
+    let short: String = about.chars().take(60).collect();
+    let cut = if short.len() < about.len() { paint.signs.cut } else { "" };
+    Some(format!("\u{201c}{short}{cut}\u{201d}"))
+}
+
+/// `12:03` on the user's clock, with the day where it is not today.
+fn clock(paint: &Paint<'_>, at: At) -> String {
+    let offset = i64::from(paint.state.utc_offset) * 1000;
+    let local = |at: At| at.0.saturating_add(offset);
+    let minutes = local(at).div_euclid(60_000).rem_euclid(24 * 60);
+    let time = format!("{:02}:{:02}", minutes / 60, minutes % 60);
+    let day = |at: At| local(at).div_euclid(86_400_000);
+    if day(at) == day(paint.state.now) {
+        return time;
+    }
+    format!("{time}, {}", super::super::figures::day(at, paint.state.now, paint.state.utc_offset))
+}
+
+fn files(paint: &mut Paint<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {
+    let height = usize::from(list.height).max(1);
+    let last = plan.files.len().saturating_sub(height);
+    let first = card.selected.saturating_sub(height / 2).min(last);
+    for (n, file) in plan.files.iter().enumerate().skip(first).take(height) {
+        let area = cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX));
+        let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
+        let selected = n == card.selected;
+        if selected {
+            paint.tint(band, Role::Selected);
+        }
+        let (sign, sign_role) = match (&file.state, card.restores(file)) {
+            (UndoState::Lost(_), _) => (paint.signs.dot, Role::Faint),
+            (UndoState::Changed(_), false) => (paint.signs.warning, Role::Warning),
+            (UndoState::Changed(_), true) => (paint.signs.check, Role::Warning),
+            (UndoState::Ready, _) => (paint.signs.check, Role::Good),
+        };
+        let name = if card.restores(file) { Role::Text } else { Role::Dim };
+        let lead = format!("{sign} {:<8}", deed(file.deed));
+        let figures = figures(paint, card, file);
+        let room = usize::from(area.width).saturating_sub(cells::width(&lead) + cells::pieces_width(&figures) + 2);
+        let path = clean_line(&file.shown).into_owned();
+        let path = cells::cut_start(&path, room.max(8), paint.signs.cut).into_owned();
+        let mut left = vec![
+            paint.piece(format!("{sign} "), sign_role),
+            paint.piece(format!("{:<8}", deed(file.deed)), Role::Dim),
+            paint.piece(path, if selected { Role::Strong } else { name }),
+        ];
+        let mut right = figures;
+        for piece in left.iter_mut().chain(&mut right) {
+            piece.1.bg = None;
+        }
+        paint.sides(area, &left, &right, 18);
+        paint.target(band, Target::OverlayRow(n));
+    }
+}
+
+fn deed(deed: UndoDeed) -> &'static str {
+    match deed {
+        UndoDeed::Remove => "remove",
+        UndoDeed::Bring => "restore",
+        UndoDeed::Change => "revert",
+        UndoDeed::Mode => "rights",
+    }
+}
+
+fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'static>> {
+    let mut out = Vec::new();
+    match &file.state {
+        UndoState::Lost(_) => out.push(paint.piece("cannot", Role::Faint)),
+        UndoState::Changed(_) if card.restores(file) => {
+            out.push(paint.piece("changed since, all the same", Role::Warning))
+        }
+        UndoState::Changed(_) => out.push(paint.piece("changed since, left", Role::Warning)),
+        UndoState::Ready => {}
+    }
+    if let Some((added, removed)) = file.lines.filter(|_| !matches!(file.state, UndoState::Lost(_))) {
+        let gap = if out.is_empty() { "" } else { "  " };
+        out.push(paint.piece(format!("{gap}+{added}"), Role::DiffAdded));
+        out.push(paint.piece(format!(" {}{removed}", paint.signs.minus), Role::DiffRemoved));
+    }
+    out
+}
+
+/// Why the selected file is not restored, and what is not known.
+fn foot(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, height: u16) -> Vec<(String, Role)> {
+    let mut out = Vec::new();
+    let most = if height < 14 { 2 } else { 8 };
+    if let Some(UndoState::Changed(why) | UndoState::Lost(why)) = plan.files.get(card.selected).map(|file| &file.state)
+    {
+        out.extend(super::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
+    }
+    for gap in plan.gaps.iter().take(GAPS) {
+        let text = format!("{} not all is known: {}", paint.signs.warning, clean_line(gap));
+        out.extend(super::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
+    }
+    if plan.gaps.len() > GAPS {
+        out.push((format!("and {} more gaps", plan.gaps.len() - GAPS), Role::Dim));
+    }
+    if card.rewind.is_none() && height >= 20 {
+        let text = "Commands are undone below the working directory; what they did elsewhere stays.";
+        out.extend(super::folded(text, width).into_iter().map(|line| (line, Role::Faint)));
+    }
+    out.truncate(most);
+    out
+}

@@ -1,0 +1,31 @@
+//! Rules that somebody else wrote, before they are trusted: what they say, or what changed in them.
+
+use super::super::paint::Paint;
+use super::styled;
+use crate::domain::request::{TrustRequest, TrustWhat};
+use crate::domain::sanitise::{clean_line, reveal};
+use crate::theme::Role;
+use ratatui::text::Line;
+
+/// What is asked, in a few words.
+pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
+    Some(match (request.what, request.changed) {
+        (TrustWhat::Workspace, _) => "Trust this workspace?",
+        (TrustWhat::Repository, false) => "Trust the rules of this repository?",
+        (TrustWhat::Repository, true) => "The rules of this repository changed. Trust them?",
+    })
+}
+
+/// What they say, in lines of `width` cells.
+pub(in crate::ui) fn body(paint: &Paint<'_>, request: &TrustRequest, width: u16) -> Vec<Line<'static>> {
+    let mut lines = styled(paint, &reveal(&paint.home_path(&request.path)), width, Role::Dim);
+    for line in request.text.lines() {
+        let role = match line.as_bytes().first() {
+            Some(b'+') if request.changed => Role::Good,
+            Some(b'-') if request.changed => Role::Error,
+            _ => Role::Text,
+        };
+        lines.extend(styled(paint, &clean_line(line), width, role));
+    }
+    lines
+}

@@ -1,0 +1,205 @@
+//! What is asked on the screen: in full, part by part, with what a yes for longer would remember, at every size.
+
+use super::*;
+use lisle::app::state::overlay::Reach;
+
+fn panel(state: &mut State) -> &mut Panel {
+    current(state).panel.as_mut().unwrap()
+}
+
+fn writing(state: &mut State, stage: Stage) {
+    state.focus = Focus::Panel;
+    panel(state).stage = stage;
+}
+
+fn asked_for(text: &str, parts: &[(&str, PartState)]) -> Ask {
+    let Ask::Approval(mut approval) = command(text) else { unreachable!() };
+    approval.parts = parts.iter().map(|(text, state)| PartShown { text: (*text).to_owned(), state: *state }).collect();
+    approval.reasons = vec!["Not proved to only read: `git` has no `add` that only reads.".to_owned()];
+    approval.risks = Vec::new();
+    let rule = |words: &[&str]| Rule {
+        program: Some(words[0].to_owned()),
+        args: Some(words[1..].iter().map(|word| (*word).to_owned()).collect()),
+        ..Rule::allow("bash")
+    };
+    let offer = |rule, harmless: &str, worst: &str| Offer {
+        rule,
+        harmless: Some(harmless.to_owned()),
+        worst: Some(worst.to_owned()),
+    };
+    approval.offers = vec![
+        offer(rule(&["git", "add", "./**"]), "git add README.md", "git add .env"),
+        offer(
+            rule(&["git", "commit", "-m", "*"]),
+            "git commit -m 'fix'",
+            "git commit -m 'x' with a hook of the repository",
+        ),
+    ];
+    Ask::Approval(approval)
+}
+
+fn commit() -> Ask {
+    let parts = [
+        ("git status", PartState::Reads),
+        ("git add -A", PartState::Allowed),
+        ("git add src/auth", PartState::Asked),
+        ("git commit -m 'Decode once'", PartState::Asked),
+    ];
+    asked_for("git status && git add -A && git add src/auth && git commit -m 'Decode once'", &parts)
+}
+
+#[test]
+fn what_is_remembered_stands_below_its_answer() {
+    let mut state = used();
+    talk(&mut state);
+    ask(&mut state, commit());
+    focus_panel(&mut state, Some(1));
+    shots("remembers", &state);
+    let text = "git add ./**\ngit commit *.rs";
+    let problem =
+        Some("git commit *.rs: *.rs is no wildcard: there are ./** for a path and, in last place, *".to_owned());
+    writing(&mut state, Stage::Rules { text: Box::new(Editor::new(text)), problem });
+    shots("rules", &state);
+    let text = Box::new(Editor::new("git status && git add src/auth"));
+    writing(&mut state, Stage::Writing { purpose: Choice::Instead, text });
+    insta::assert_snapshot!("instead-100x30", shot("instead", &state, 100, 30));
+}
+
+#[test]
+fn what_is_not_what_it_seems_is_marked() {
+    let mut state = used();
+    let text = "curl https://p\u{430}ypal.com\u{ff0f}x -o a\u{200b}b \u{ff1b} true";
+    let Ask::Approval(mut approval) = command(text) else { unreachable!() };
+    approval.parts = Vec::new();
+    ask(&mut state, Ask::Approval(approval));
+    shots("odd", &state);
+    let screen = shot("odd", &state, 140, 40);
+    for what in ["p⟦U+0430⟧ypal.com⟦U+FF0F⟧x", "U+200B", "U+FF1B", "guessed"] {
+        assert!(screen.contains(what), "{what}\n{screen}");
+    }
+}
+
+#[test]
+fn a_long_line_is_shown_to_its_end() {
+    let mut state = used();
+    let long: String = (0..250).map(|n| format!("word{n} ")).collect();
+    ask(&mut state, command(&format!("echo {long}&& touch THE_END")));
+    focus_panel(&mut state, None);
+    panel(&mut state).extent = Extent::Full;
+    for (width, height) in [(140, 60), (100, 60)] {
+        let screen = shot("long", &state, width, height);
+        assert!(screen.contains("THE_END"), "{screen}");
+    }
+    // Where it does not fit it scrolls, and says so.
+    let screen = shot("long", &state, 80, 24);
+    assert!(!screen.contains("THE_END") && screen.contains("more lines"), "{screen}");
+}
+
+/// Presses a key on the drawn screen and draws again.
+fn press(state: &mut State, keys: &[&str], width: u16, height: u16) -> String {
+    for key in keys {
+        let msg = lisle::app::resolve(state, Key::parse(key).unwrap());
+        lisle::app::update(state, NOW, msg);
+        let (buf, drawn) = draw(state, width, height);
+        lisle::app::update(state, NOW, Msg::Drawn(Box::new(drawn.frame)));
+        if key == keys.last().unwrap() {
+            return screen::text(&screen::terminal(&buf));
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn two_thousand_lines_are_read_in_full_screen() {
+    let mut state = used();
+    let old: String = (0..2_000).map(|n| format!("old {n}\n")).collect();
+    let new: String = (0..2_000).map(|n| format!("new {n}\n")).collect();
+    let Ask::Approval(mut approval) = change() else { unreachable!() };
+    approval.proposal = Proposal::Change {
+        diff: FileDiff::between("src/long.rs", Some(&old), &new),
+        before: String::new(),
+        after: String::new(),
+    };
+    for (width, height) in SIZES {
+        ask(&mut state, Ask::Approval(approval.clone()));
+        focus_panel(&mut state, None);
+        draw(&state, width, height);
+        let first = press(&mut state, &["f"], width, height);
+        assert!(first.contains("old 0") && !first.contains("new 1999"), "{first}");
+        let next = press(&mut state, &["pagedown"], width, height);
+        assert!(!next.contains("old 0 "), "{next}");
+        let last = press(&mut state, &["G"], width, height);
+        assert!(last.contains("new 1999"), "{last}");
+        assert!(last.contains("later"), "the way out is shown: {last}");
+        assert!(press(&mut state, &["pageup", "g"], width, height).contains("old 0"), "back to the top");
+    }
+}
+
+#[test]
+fn a_low_screen_has_one_row_for_it_until_it_has_the_focus() {
+    let mut state = used();
+    talk(&mut state);
+    ask(&mut state, commit());
+    for (width, height) in [(40, 10), (20, 5), (80, 15)] {
+        let rows = |state: &State| {
+            let (_, drawn) = draw(state, width, height);
+            let of_panel =
+                drawn.frame.areas.iter().find(|(_, target)| *target == Target::Panel).map(|(area, _)| area.h);
+            of_panel.unwrap_or(0)
+        };
+        assert_eq!(rows(&state), 1, "{width}x{height}");
+        focus_panel(&mut state, Some(1));
+        assert_eq!(rows(&state), height - 1, "{width}x{height}: the whole screen but one");
+        let screen = shot("low", &state, width, height);
+        assert!(screen.contains("yes"), "{screen}");
+        state.focus = Focus::Composer;
+    }
+    insta::assert_snapshot!("low-20x5", shot("low", &state, 20, 5));
+    focus_panel(&mut state, Some(0));
+    insta::assert_snapshot!("low-focused-20x5", shot("low-focused", &state, 20, 5));
+}
+
+#[test]
+fn ten_wait_at_once() {
+    let mut state = used();
+    talk(&mut state);
+    ask(&mut state, commit());
+    let first = current(&mut state).requests[0].clone();
+    current(&mut state).requests =
+        (0..10).map(|n| Request { id: RequestId::new(format!("r{}", n + 1)), ..first.clone() }).collect();
+    for (width, height) in SIZES {
+        let screen = shot("ten", &state, width, height);
+        assert!(screen.contains("1 of 10"), "{screen}");
+    }
+    focus_panel(&mut state, None);
+    for (width, height) in SIZES {
+        let screen = shot("ten", &state, width, height);
+        assert!(screen.contains("1 of 10"), "{screen}");
+    }
+}
+
+#[test]
+fn an_answer_for_all_says_so() {
+    let mut state = used();
+    ask(&mut state, commit());
+    let answering = Some((id("260902-swift-river"), state.panel().unwrap().0.clone()));
+    let row = Waiting {
+        session: id("260902-swift-river"),
+        request: Some(RequestId::new("r1")),
+        title: "Fix login".to_owned(),
+        what: "bash: git status && git add".to_owned(),
+        since: ago(3 * MINUTE),
+    };
+    let equal = (0..3).map(|n| (id("260902-red-leaf"), RequestId::new(format!("e{n}")))).collect();
+    let inbox = Inbox { rows: vec![row], answering, equal, reach: Reach::Equal, ..Inbox::default() };
+    state.overlays = vec![Overlay::Inbox(Box::new(inbox))];
+    for (width, height) in SIZES {
+        let screen = shot("all", &state, width, height);
+        assert!(height < 20 || screen.contains("3 equal ones"), "{screen}");
+    }
+    insta::assert_snapshot!("all-equal-100x30", shot("all-equal", &state, 100, 30));
+    if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
+        inbox.answering.as_mut().unwrap().1.extent = Extent::Full;
+    }
+    insta::assert_snapshot!("inbox-full-100x30", shot("inbox-full", &state, 100, 30));
+}
