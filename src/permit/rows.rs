@@ -138,7 +138,9 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
     let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
     let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
-    let shown = |part: &Part| PartShown { text: part.text.clone(), state: line.state(part, rules, facts) };
+    let known = shell::known(command);
+    let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
+    let shown = |part: &Part| PartShown { text: part.text.clone(), state: line.state(part, rules, ways.as_ref()) };
     line.judgement.parts.iter().map(shown).collect()
 }
 
@@ -206,11 +208,11 @@ impl Line<'_> {
     }
 
     /// As `part_by_part` has it.
-    fn state(&self, part: &Part, rules: &Rules, facts: &CallFacts) -> PartState {
-        let Some(argv) = part.argv.as_deref().filter(|argv| self.is_known(argv)) else { return PartState::Asked };
+    fn state(&self, part: &Part, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+        let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
         if part.reads && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
             PartState::Reads
-        } else if rules.allows_command(argv, self.cwd, facts).is_some() {
+        } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
             PartState::Allowed
         } else {
             PartState::Asked

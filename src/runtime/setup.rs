@@ -216,6 +216,12 @@ impl Ground {
         }
     }
 
+    /// What the settings say about permissions, where commands can be held or not.
+    #[must_use]
+    pub fn policy(&self, enforced: bool) -> permit::Policy {
+        policy(&self.settings, enforced)
+    }
+
     /// Where tools work.
     #[must_use]
     pub fn cwd(&self) -> &Path {
@@ -294,12 +300,6 @@ impl Ground {
             foreign: self.store.is_foreign(),
             home: std::env::home_dir(),
         })
-    }
-
-    /// What the settings say about permissions, where commands can be held or not.
-    #[must_use]
-    pub fn policy(&self, enforced: bool) -> permit::Policy {
-        policy(&self.settings, enforced)
     }
 
     fn inbox(&self) -> agent::Inbox {

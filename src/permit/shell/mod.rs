@@ -60,7 +60,8 @@ pub enum Hold {
 pub struct Judgement {
     /// What the whole line is.
     pub verdict: Judged,
-    /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood.
+    /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood, or is
+    /// kept from being read-only by something that no part and no entry of `writes` tells.
     pub parts: Vec<Part>,
     /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
     /// alone keep the line from being read-only, and it may be judged as a write of them.

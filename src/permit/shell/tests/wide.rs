@@ -129,6 +129,7 @@ fn parts_tell_what_runs_and_why_not() {
     assert_eq!(wrapped[0].reads, true);
     assert_eq!(wrapped[1], part("cargo test", &["cargo", "test"], false, &off("cargo test")));
     assert_eq!(judge("rm $x", Hold::Enforced).parts[0].argv, None);
+    assert_eq!(judge("LD_PRELOAD=./x cargo test", Hold::Enforced).parts[0].argv, None);
     assert_eq!(judge("ls; echo $(x)", Hold::Enforced).parts, []);
     // Without the sandbox the parts are the same, and fewer of them read.
     let parts = judge("git status; ls", Hold::None).parts;
@@ -149,8 +150,11 @@ fn what_redirections_write_is_handed_back() {
         assert_eq!(judgement.writes, writes, "{command}");
         assert!(judgement.parts.iter().all(|part| part.reads), "{command}");
     }
-    // Where it is written is not known: then the part does not read either.
-    assert!(!judge("ls > $x", Hold::Enforced).parts[0].reads);
+    // What no part tells leaves no parts: nothing can be answered by rules about them.
+    for command in ["ls > $x", "ls > x; bash -c 'echo $(rm y)'", "ls > x; [[ a =~ b ]]", "cargo test < $x"] {
+        let judgement = judge(command, Hold::Enforced);
+        assert!(judgement.parts.is_empty() && judgement.writes.is_empty(), "{command}: {judgement:?}");
+    }
 }
 
 #[test]
