@@ -145,7 +145,7 @@ fn rules_of_a_repository_are_asked_about_once_and_stop_nothing() {
     assert!(b.feed(law(vec![], vec![repository("1")])).iter().all(|step| !matches!(step, Step::Emit(Event::Asked(_)))));
     // A turn runs all the same.
     assert!(sends(&b.send("go")));
-    b.stop_with(Stop::End);
+    b.stop_with(Stop::Done);
     let steps = b.act(Act::Answer { request: request.id, answer: Answer::Trust(false) });
     assert!(steps.iter().all(|step| !matches!(step, Step::Trust(_))));
     assert!(b.machine.requests().is_empty());
