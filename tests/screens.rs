@@ -229,7 +229,9 @@ fn plan() -> Ask {
         title: "Keep the query string".to_owned(),
         markdown: "# Keep the query string\n\nThe query is decoded twice. Decode it once, and hold it by a test.\n\n\
                    1. Read `redirect.rs`\n2. Decode once\n3. Add `keeps_query`\n4. Run the tests\n"
-            .to_owned(), ..PlanReview::default() })
+            .to_owned(),
+        ..PlanReview::default()
+    })
 }
 
 fn focus_panel(state: &mut State, selected: Option<usize>) {

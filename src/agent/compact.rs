@@ -95,7 +95,8 @@ pub fn summary(rows: &[Message], standing: &Standing<'_>) -> Summary {
 
     let messages = count(said.len(), "message of yours", "messages of yours");
     let files = count(changed.len() + read.len(), "file", "files");
-    let label = format!("compacted without a model: {messages}, {files} and the last answer go on; all of it stays above");
+    let label =
+        format!("compacted without a model: {messages}, {files} and the last answer go on; all of it stays above");
     Summary { label, carried: parts.join("\n\n") }
 }
 
@@ -214,10 +215,14 @@ mod tests {
             user("and plan"),
             said("last words"),
         ];
-        let review = PlanReview { path: "/s/plans/p.md".into(), markdown: "1. a\n2. ~~b~~".into(), ..Default::default() };
+        let review =
+            PlanReview { path: "/s/plans/p.md".into(), markdown: "1. a\n2. ~~b~~".into(), ..Default::default() };
         let todo = [TodoItem { content: "t".into(), status: TodoStatus::Completed }];
-        let Summary { label, carried } = summary(&rows, &Standing { waiting: Some(&review), todo: &todo, ..standing() });
-        for part in ["look at it\n\n---\n\nand plan", "last words", "1. a\n2. ~~b~~", "/s/plans/p.md", "[x] t", "Explore"] {
+        let Summary { label, carried } =
+            summary(&rows, &Standing { waiting: Some(&review), todo: &todo, ..standing() });
+        for part in
+            ["look at it\n\n---\n\nand plan", "last words", "1. a\n2. ~~b~~", "/s/plans/p.md", "[x] t", "Explore"]
+        {
             assert!(carried.contains(part), "{part} in {carried}");
         }
         assert!(carried.contains("changed\n\n- b.rs\n\n## Files that were read\n\n- a.rs\n"), "{carried}");
@@ -229,7 +234,11 @@ mod tests {
     fn the_newest_message_is_whole_and_older_ones_are_cut() {
         let (long, longest) = ("a".repeat(USER), "b".repeat(USER * 2));
         let Summary { carried, .. } = summary(&[user(&long), user("short"), user(&longest)], &standing());
-        assert!(carried.contains(&longest) && !carried.contains("short") && carried.contains("2 older messages were left out"));
+        assert!(
+            carried.contains(&longest)
+                && !carried.contains("short")
+                && carried.contains("2 older messages were left out")
+        );
         let Summary { carried, .. } = summary(&[user(&long), user("short")], &standing());
         assert!(carried.contains("more characters were cut") && carried.contains("short"));
         assert!(carried.chars().count() < USER);
@@ -237,7 +246,8 @@ mod tests {
 
     #[test]
     fn an_earlier_compaction_goes_along() {
-        let info = Info { text: "t".into(), level: Level::Info, kind: InfoKind::Compacted, carried: Some("before".into()) };
+        let info =
+            Info { text: "t".into(), level: Level::Info, kind: InfoKind::Compacted, carried: Some("before".into()) };
         let Summary { carried, .. } = summary(&[row(Body::Info(info)), user("more")], &standing());
         assert!(carried.contains("Carried over from before that\n\nbefore"));
     }

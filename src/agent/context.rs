@@ -210,7 +210,8 @@ mod tests {
 
     #[test]
     fn restored_files_are_told_with_the_next_message() {
-        let undid = Info { text: "Undid 1 file: a.rs.".into(), level: Level::Info, kind: InfoKind::Restored, carried: None };
+        let undid =
+            Info { text: "Undid 1 file: a.rs.".into(), level: Level::Info, kind: InfoKind::Restored, carried: None };
         let rows = [user("hi"), said("done", false), row(Body::Info(undid)), user("go on"), user("and")];
         let items = items(&rows);
         let Item::User(text) = &items[2] else { panic!("{items:?}") };

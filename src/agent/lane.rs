@@ -9,18 +9,18 @@ mod acts;
 mod face;
 mod follow;
 mod keep;
-mod undo;
 mod law;
 mod plan;
+mod undo;
 
 use super::desk::Shared;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
 use super::queue::Queue;
-use super::undo::Keeper;
 use super::rules::Book;
 use super::step::{Input, RunNo, Safety, Step};
+use super::undo::Keeper;
 use super::work::{Site, Works};
 use super::worktree;
 use crate::domain::contract::Act;
@@ -443,7 +443,11 @@ impl Lane {
             },
             seen: self.seen.clone(),
             lane: self.me.clone(),
-            undo: (self.keeper.clone(), self.shared.setup.store.checkpoints(&self.machine.meta.id), self.turn_message()),
+            undo: (
+                self.keeper.clone(),
+                self.shared.setup.store.checkpoints(&self.machine.meta.id),
+                self.turn_message(),
+            ),
         }
     }
 }

@@ -7,8 +7,8 @@
 //! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
-pub mod connections;
 pub mod compact;
+pub mod connections;
 pub mod context;
 pub mod desk;
 mod files;
@@ -32,5 +32,5 @@ pub mod worktree;
 pub use connections::Connections;
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
-pub use undo::UndoSettings;
 pub use rules::{Book, RuleBook};
+pub use undo::UndoSettings;

@@ -96,6 +96,8 @@ mod tests {
         let plan = crate::domain::plan::Outline::parse("1. Measure\n2. ~~Publish~~");
         let plan = Progress { title: "Tidy".into(), path: "/s/plans/p.md".into(), steps: plan.steps, over: false };
         let told = system(&Surroundings { plan: Some(&plan), ..around(Mode::Ask) });
-        assert!(told.contains("\"Tidy\"") && told.contains("must not be done: 2. Publish") && !told.contains("1. Measure"));
+        assert!(
+            told.contains("\"Tidy\"") && told.contains("must not be done: 2. Publish") && !told.contains("1. Measure")
+        );
     }
 }

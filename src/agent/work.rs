@@ -3,11 +3,11 @@
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
 use super::undo::{About, Keeper};
-use crate::domain::{Event, Level, MessageId, Notice};
 use crate::domain::permission::Sandbox;
-use crate::store::checkpoints::Checkpoints;
 use crate::domain::tool::CallFacts;
+use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
+use crate::store::checkpoints::Checkpoints;
 use crate::tools::seen::Seen;
 use crate::tools::{Place, Run, Tool};
 use futures_util::StreamExt;
@@ -128,7 +128,8 @@ impl Works {
             let id = call.id.clone();
             let kept = keeper.begin(about).await;
             if let Some(text) = keeper.news() {
-                let notice = Notice::new(Level::Warning, text).hint("what calls change cannot be taken back until there is room");
+                let notice = Notice::new(Level::Warning, text)
+                    .hint("what calls change cannot be taken back until there is room");
                 let _ = lane.send(ToLane::Tell(Event::Notice(notice))).await;
             }
             // A task of its own, so that a defect in a tool ends the call and not the session.

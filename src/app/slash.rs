@@ -3,7 +3,8 @@
 use super::state::fuzzy;
 use crate::domain::nearest::nearest;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction, UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
+    UndoAction,
 };
 
 macro_rules! commands {

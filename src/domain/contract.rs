@@ -712,7 +712,12 @@ mod tests {
                 detail: "d".into(),
                 actions: vec![FailureAction::NewSession],
             }),
-            Body::Info(Info { text: "i".into(), level: Level::Warning, kind: InfoKind::Compacted, carried: Some("c".into()) }),
+            Body::Info(Info {
+                text: "i".into(),
+                level: Level::Warning,
+                kind: InfoKind::Compacted,
+                carried: Some("c".into()),
+            }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
         ];

@@ -111,9 +111,7 @@ impl Struck {
             || facts.touches.iter().any(|touch| match touch {
                 Touch::Inner | Touch::Outside | Touch::Leaves { .. } => false,
                 Touch::Write { path, .. } => self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
-                Touch::Read { path, .. } => {
-                    self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd))
-                }
+                Touch::Read { path, .. } => self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Command { command, cwd: there, .. } => self.names_command(command, cwd, there, 0),
             })
     }
@@ -316,7 +314,9 @@ mod tests {
         let other = Question { reasons: vec!["r".into()], risks: vec!["k".into()], ..Question::default() };
         let Verdict::Ask(asked) = with(Verdict::Ask(other), Mode::Ask, false) else { panic!() };
         assert_eq!((asked.reasons.len(), asked.risks), (2, vec!["k".to_owned()]));
-        assert!(matches!(with(allow(), Mode::Explore, false), Verdict::Deny(why) if why.reason.contains("struck step 3")));
+        assert!(
+            matches!(with(allow(), Mode::Explore, false), Verdict::Deny(why) if why.reason.contains("struck step 3"))
+        );
         assert!(matches!(with(allow(), Mode::Execute, true), Verdict::Deny(why) if why.reason.contains("Nobody")));
         let no = || Verdict::Deny(Refusal { reason: "no".into(), rule: None });
         assert_eq!(with(no(), Mode::Execute, false), no());

@@ -166,7 +166,16 @@ impl Store {
             layout.workspace.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
         });
         Ok(Self {
-            inner: Arc::new(Inner { layout, home, fsync, io, name, foreign, remote: std::sync::OnceLock::new(), kept: Default::default() }),
+            inner: Arc::new(Inner {
+                layout,
+                home,
+                fsync,
+                io,
+                name,
+                foreign,
+                remote: std::sync::OnceLock::new(),
+                kept: Default::default(),
+            }),
         })
     }
 

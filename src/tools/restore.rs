@@ -50,7 +50,8 @@ fn look_in(folder: &OwnedFd, name: &OsStr, path: &Path, most: u64) -> Result<(Th
             (Thing::Link { target: PathBuf::from(OsStr::from_bytes(target.as_bytes())) }, None)
         }
         FileType::RegularFile if stat.st_size.max(0) as u64 > most => {
-            let modified = (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64);
+            let modified =
+                (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64);
             (Thing::Large { bytes: stat.st_size.max(0) as u64, modified, mode }, None)
         }
         FileType::RegularFile => {

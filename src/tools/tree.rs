@@ -243,7 +243,9 @@ impl Look<'_, '_> {
                 }
             }
             Err(error) => {
-                self.table.gaps.push(format!("{} could not be listed: {error}.", self.table.root.join(below).display()));
+                self.table
+                    .gaps
+                    .push(format!("{} could not be listed: {error}.", self.table.root.join(below).display()));
                 return Ok(());
             }
         }

@@ -26,7 +26,8 @@ impl Lane {
         match looked.await {
             Some(Ok(file)) => self.input(Input::PlanFile(file)).await,
             Some(Err(why)) => {
-                let text = format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
+                let text =
+                    format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
                 self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             }
             None => {}

@@ -80,7 +80,9 @@ impl Lane {
         tokio::spawn(async move {
             let told = match blocking(move || undo::plan(&checkpoints, aim, &known)).await {
                 Some(Ok(worked)) => Event::UndoPlanned(Box::new(worked.plan)),
-                Some(Err(error)) => Event::Notice(Notice::new(Level::Error, format!("Nothing can be undone: {error}."))),
+                Some(Err(error)) => {
+                    Event::Notice(Notice::new(Level::Error, format!("Nothing can be undone: {error}.")))
+                }
                 None => return,
             };
             let _ = me.send(ToLane::Tell(told)).await;
@@ -94,7 +96,9 @@ impl Lane {
         tokio::spawn(async move {
             let told = match blocking(move || undo::changes(&checkpoints, &known)).await {
                 Some(Ok(changes)) => Event::FilesChanged(Box::new(changes)),
-                Some(Err(error)) => Event::Notice(Notice::new(Level::Error, format!("The changes are not known: {error}."))),
+                Some(Err(error)) => {
+                    Event::Notice(Notice::new(Level::Error, format!("The changes are not known: {error}.")))
+                }
                 None => return,
             };
             let _ = me.send(ToLane::Tell(told)).await;

@@ -27,14 +27,7 @@ impl Machine {
     // ---- a plan waits ----
 
     /// A plan was submitted: it waits for its answer, and the turn ends with this batch of calls.
-    pub(super) fn submit_plan(
-        &mut self,
-        now: At,
-        path: PathBuf,
-        title: String,
-        markdown: String,
-        out: &mut Vec<Step>,
-    ) {
+    pub(super) fn submit_plan(&mut self, now: At, path: PathBuf, title: String, markdown: String, out: &mut Vec<Step>) {
         self.drop_plan(out);
         self.set_progress(None, out);
         self.meta.pending_execution = None;
@@ -282,12 +275,8 @@ impl Machine {
                 todo: &self.own.todo,
             },
         );
-        let info = Info {
-            text: summary.label,
-            level: Level::Info,
-            kind: InfoKind::Compacted,
-            carried: Some(summary.carried),
-        };
+        let info =
+            Info { text: summary.label, level: Level::Info, kind: InfoKind::Compacted, carried: Some(summary.carried) };
         let row = self.row(now, Body::Info(info));
         self.rows.clear();
         self.keep(vec![row], Safety::Synced, out);
@@ -399,7 +388,9 @@ fn approved(mode: Mode, review: &PlanReview, steps: &[plan::Step], draft: Option
         }
     }
     if !steps.is_empty() {
-        out.push_str("\nReport each step with the tool `step`: running when you begin it, then done, failed or skipped.");
+        out.push_str(
+            "\nReport each step with the tool `step`: running when you begin it, then done, failed or skipped.",
+        );
     }
     if let Some(draft) = draft.filter(|draft| !draft.trim().is_empty()) {
         out.push_str(&format!("\n\nAdditional user context:\n{}", draft.trim()));

@@ -63,9 +63,7 @@ impl History {
                         (one.entries, one.gaps) = (entries, gaps);
                     }
                     // One that may have changed something, and did not, is none.
-                    out.changes.retain(|one| {
-                        one.number != change || !one.entries.is_empty() || !one.gaps.is_empty()
-                    });
+                    out.changes.retain(|one| one.number != change || !one.entries.is_empty() || !one.gaps.is_empty());
                 }
                 Record::Restoring { restore, at, undoes, redoes, .. } => {
                     open.insert(restore, (at, undoes, redoes));
@@ -91,8 +89,8 @@ impl History {
             }
         }
         let number = |last: Option<u64>| last.unwrap_or(0);
-        out.changed_last = number(out.changes.last().map(|one| one.number))
-            > number(out.restorations.last().map(|one| one.number));
+        out.changed_last =
+            number(out.changes.last().map(|one| one.number)) > number(out.restorations.last().map(|one| one.number));
         out
     }
 

@@ -137,9 +137,10 @@ impl Keeper {
         let mut kept: Vec<(PathBuf, Thing)> = Vec::new();
         for path in paths {
             // Folders that will be made for it.
-            let missing = path.ancestors().skip(1).take_while(|above| {
-                matches!(look(above, LARGEST), Ok((Thing::Absent, _))) && above.parent().is_some()
-            });
+            let missing = path
+                .ancestors()
+                .skip(1)
+                .take_while(|above| matches!(look(above, LARGEST), Ok((Thing::Absent, _))) && above.parent().is_some());
             let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
             missing.reverse();
             kept.extend(missing.into_iter().map(|folder| (folder, Thing::Absent)));
@@ -160,11 +161,8 @@ impl Keeper {
             kept.push((path.clone(), thing));
         }
         let after = || Thing::unkept("lisle ended meanwhile");
-        let entries = kept.iter().map(|(path, before)| Entry {
-            path: path.clone(),
-            before: before.clone(),
-            after: after(),
-        });
+        let entries =
+            kept.iter().map(|(path, before)| Entry { path: path.clone(), before: before.clone(), after: after() });
         let entries = entries.collect();
         if let Err(error) = about.checkpoints.add(&begun(&about, change, entries), Sync::Yes) {
             gaps.push(format!("{error}."));
@@ -208,8 +206,7 @@ impl Keeper {
     fn look(&self, about: &About) -> Looked {
         let before = self.memory.lock().unwrap_or_else(PoisonError::into_inner).table.clone();
         let limits: Limits = self.settings.limits(&self.own_dirs);
-        let mut keep =
-            |bytes: &[u8]| about.checkpoints.keep(bytes, Sync::No).map_err(|error| error.to_string());
+        let mut keep = |bytes: &[u8]| about.checkpoints.keep(bytes, Sync::No).map_err(|error| error.to_string());
         let table = Table::look(&about.cwd, before.as_deref(), &limits, &mut keep, &self.stop);
         let table = Arc::new(table.map_err(|Stopped| "lisle is ending.".to_owned())?);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).table = Some(table.clone());

@@ -53,11 +53,7 @@ pub(in crate::agent) struct Worked {
 ///
 /// # Errors
 /// When the session's list cannot be read.
-pub(in crate::agent) fn plan(
-    checkpoints: &Checkpoints,
-    aim: UndoAim,
-    known: &Known,
-) -> Result<Worked, StoreError> {
+pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Known) -> Result<Worked, StoreError> {
     let history = History::read(checkpoints.records()?);
     let chosen: Vec<&Change> = match &aim {
         UndoAim::Last => history.last_turn(),

@@ -67,12 +67,7 @@ impl Bench {
             call: CallId::new(format!("c{}", self.calls)),
             turn: Some(MessageId::new(turn)),
             at: At(i64::try_from(self.calls).unwrap()),
-            facts: CallFacts {
-                tool: "t".into(),
-                subject: "s".into(),
-                touches: vec![touch],
-                proposal: Proposal::Plain,
-            },
+            facts: CallFacts { tool: "t".into(), subject: "s".into(), touches: vec![touch], proposal: Proposal::Plain },
             sandbox: Sandbox::None,
             cwd: self.work.clone(),
         }
@@ -171,7 +166,10 @@ fn a_turn_of_tools_and_commands_is_undone_and_redone_also_after_a_restart() {
     let worked = plan(&bench.checkpoints(), UndoAim::Last, &bench.known()).unwrap().plan;
     assert!(worked.any && worked.files.iter().all(|file| file.state == UndoState::Ready), "{worked:#?}");
     let deed = |name: &str| worked.files.iter().find(|file| file.shown == name).unwrap().deed;
-    assert_eq!((deed("gone.txt"), deed("made/x"), deed("src/a.rs")), (UndoDeed::Bring, UndoDeed::Remove, UndoDeed::Bring));
+    assert_eq!(
+        (deed("gone.txt"), deed("made/x"), deed("src/a.rs")),
+        (UndoDeed::Bring, UndoDeed::Remove, UndoDeed::Bring)
+    );
     let done = bench.undo(UndoAim::Last, &[]);
     assert_eq!((done.left, bench.tree()), (vec![], before.clone()));
     assert!(bench.undo(UndoAim::Last, &[]).nothing);
@@ -446,7 +444,8 @@ fn deed() -> impl Strategy<Value = Deed> {
         (0..n, "[a-c]{0,4}").prop_map(|(at, text)| Deed::Write(at, text)),
         (0..n).prop_map(Deed::Remove),
         (0..n, 0..n).prop_map(|(from, to)| Deed::Rename(from, to)),
-        (0..n, prop_oneof![Just(0o600), Just(0o644), Just(0o755), Just(0o444)]).prop_map(|(at, mode)| Deed::Mode(at, mode)),
+        (0..n, prop_oneof![Just(0o600), Just(0o644), Just(0o755), Just(0o444)])
+            .prop_map(|(at, mode)| Deed::Mode(at, mode)),
         (0..n, "[a-c]{1,3}").prop_map(|(at, text)| Deed::Link(at, text)),
         (0..n).prop_map(Deed::Folder),
     ]

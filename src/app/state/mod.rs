@@ -11,8 +11,8 @@ pub mod open;
 pub mod overlay;
 pub mod panel;
 pub mod picker;
-pub mod rules;
 pub mod plan;
+pub mod rules;
 pub mod search;
 pub mod sessions;
 

@@ -108,7 +108,8 @@ pub(super) fn tell(state: &mut State) {
         Some(plan) => {
             let (done, of) = plan.figures();
             let next = plan.next().map(|step| format!("; step {}: {}", step.number, plain(step.line())));
-            let text = format!("The plan {}: {done} of {of} steps done{}.", plain(&plan.title), next.unwrap_or_default());
+            let text =
+                format!("The plan {}: {done} of {of} steps done{}.", plain(&plan.title), next.unwrap_or_default());
             Notice::new(Level::Info, text).hint("/plan drop: no further")
         }
     };

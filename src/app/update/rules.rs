@@ -33,9 +33,7 @@ pub(super) fn shown(state: &mut State, session: &SessionId, known: InForce) {
             rules.fill(known.clone());
         }
     }
-    let asked = |overlay: &Overlay| {
-        matches!(overlay, Overlay::Rules(rules) if rules.purpose == Purpose::Trust && rules.session == *session)
-    };
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Rules(rules) if rules.purpose == Purpose::Trust && rules.session == *session);
     if state.overlays.last().is_some_and(asked) {
         state.overlays.pop();
         match known.trust.into_iter().next() {

@@ -83,7 +83,12 @@ pub(super) fn approval(id: &str) -> Request {
 
 pub(super) fn plan(id: &str, markdown: &str) -> Request {
     let path = PathBuf::from("/plans/a.md");
-    let ask = Ask::Plan(PlanReview { path, title: "A plan".to_owned(), markdown: markdown.to_owned(), ..PlanReview::default() });
+    let ask = Ask::Plan(PlanReview {
+        path,
+        title: "A plan".to_owned(),
+        markdown: markdown.to_owned(),
+        ..PlanReview::default()
+    });
     Request { id: RequestId::new(id), ask }
 }
 

@@ -54,7 +54,9 @@ fn a_defect_in_what_allows_leaves_that_entry_out() {
         (r#"{"effect": "allow", "tool": "bash", "program": "x", "args": ["*", "y"]}"#, "last place"),
         (r#"{"effect": "allow"}"#, "tool"),
     ] {
-        let text = format!("{{\"rules\": [\n{bad},\n{{\"effect\": \"allow\", \"tool\": \"bash\", \"program\": \"make\", \"args\": [\"-j4\"]}}\n]}}");
+        let text = format!(
+            "{{\"rules\": [\n{bad},\n{{\"effect\": \"allow\", \"tool\": \"bash\", \"program\": \"make\", \"args\": [\"-j4\"]}}\n]}}"
+        );
         let (written, problems) = parsed(&text);
         assert_eq!(written.rules, [make()], "{bad}");
         assert_eq!((problems.len(), problems[0].line), (1, Some(2)), "{bad}");
@@ -68,12 +70,18 @@ fn a_file_that_is_not_understood_whole_only_tightens() {
     let allow = r#"{"effect": "allow", "tool": "bash", "program": "make"}"#;
     for text in [
         // Cut off, or broken at the end.
-        format!("{{\"allowedBashPatterns\": [\"x\"], \"blockedTools\": [\"Bash\"], \"rules\": [{allow}, {tight}, {{\"eff"),
+        format!(
+            "{{\"allowedBashPatterns\": [\"x\"], \"blockedTools\": [\"Bash\"], \"rules\": [{allow}, {tight}, {{\"eff"
+        ),
         format!("{{\"rules\": [{allow}, {tight}], \"blockedTools\": [\"Bash\"], }}"),
         format!("{{\"rules\": [{allow}, {tight}], \"blockedTools\": [\"Bash\"]}} x"),
         // A rule that may be meant to deny.
-        format!("{{\"blockedTools\": [\"Bash\"], \"rules\": [{allow}, {tight}, {{\"effect\": \"dney\", \"tool\": \"x\"}}]}}"),
-        format!("{{\"blockedTools\": [\"Bash\"], \"rules\": [{allow}, {tight}, {{\"effect\": \"deny\", \"tol\": \"x\"}}]}}"),
+        format!(
+            "{{\"blockedTools\": [\"Bash\"], \"rules\": [{allow}, {tight}, {{\"effect\": \"dney\", \"tool\": \"x\"}}]}}"
+        ),
+        format!(
+            "{{\"blockedTools\": [\"Bash\"], \"rules\": [{allow}, {tight}, {{\"effect\": \"deny\", \"tol\": \"x\"}}]}}"
+        ),
         format!("{{\"blockedTools\": [\"Bash\"], \"rules\": [{allow}, {tight}, 3]}}"),
         format!("{{\"blockedTools\": [\"Bash\", 3], \"rules\": [{allow}, {tight}]}}"),
         // The same key twice.
@@ -117,7 +125,8 @@ fn adding_changes_the_rules_key_and_no_other_byte() {
 
 #[test]
 fn removing_takes_the_rule_and_its_comma() {
-    let (a, b, c) = ("{\"effect\":\"allow\",\"tool\":\"a\"}", "{ \"effect\": \"allow\", \"tool\": \"b\" }", "{\"own\": 1}");
+    let (a, b, c) =
+        ("{\"effect\":\"allow\",\"tool\":\"a\"}", "{ \"effect\": \"allow\", \"tool\": \"b\" }", "{\"own\": 1}");
     let gone = |tool: &'static str| move |raw: &str| rule(raw).is_ok_and(|rule| rule == Rule::allow(tool));
     let (is_a, is_b) = (gone("a"), gone("b"));
     for (before, meant, after) in [
@@ -125,7 +134,11 @@ fn removing_takes_the_rule_and_its_comma() {
         (format!("{{\"rules\": [{a}, {c}]}}"), &is_a, format!("{{\"rules\": [{c}]}}")),
         (format!("{{\"rules\": [{c}, {b}, {a}]}}"), &is_b, format!("{{\"rules\": [{c}, {a}]}}")),
         (format!("{{\"rules\": [{a}, {c}, {a}], \"z\": 1.0}}"), &is_a, format!("{{\"rules\": [{c}], \"z\": 1.0}}")),
-        (format!("{{\n  \"rules\": [\n    {a},\n    {b}\n  ]\n}}\n"), &is_b, format!("{{\n  \"rules\": [\n    {a}\n  ]\n}}\n")),
+        (
+            format!("{{\n  \"rules\": [\n    {a},\n    {b}\n  ]\n}}\n"),
+            &is_b,
+            format!("{{\n  \"rules\": [\n    {a}\n  ]\n}}\n"),
+        ),
         (format!("{{\n  \"rules\": [\n    {a}\n  ]\n}}\n"), &is_a, "{\n  \"rules\": []\n}\n".to_owned()),
         ("{\"z\": 1}".to_owned(), &is_a, "{\"z\": 1}".to_owned()),
         (String::new(), &is_a, String::new()),

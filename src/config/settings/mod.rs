@@ -407,7 +407,8 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     }
     if let Some(section) = section.table("undo") {
         section.flag("enabled", &mut out.undo.enabled);
-        out.undo.skip = section.list("skip", "a name or a path", |text| Some(text.to_owned()).filter(|t| !t.is_empty()));
+        out.undo.skip =
+            section.list("skip", "a name or a path", |text| Some(text.to_owned()).filter(|t| !t.is_empty()));
         if let Some(bytes) = section.whole("max_bytes", 0..=1_000_000_000_000_000) {
             out.undo.max_bytes = bytes;
         }

@@ -100,7 +100,8 @@ fn a_rule_admits_its_words_and_nothing_else() {
 #[test]
 fn paths_below_are_neither_secret_nor_protected_nor_behind_a_link() {
     let touch = bash("touch", &["./**"]);
-    for line in ["touch .env", "touch k.pem", "touch .git/hooks/x", "touch .envrc", "touch .git/HEAD", "touch .lisle/x"] {
+    for line in ["touch .env", "touch k.pem", "touch .git/hooks/x", "touch .envrc", "touch .git/HEAD", "touch .lisle/x"]
+    {
         assert_ne!(in_ask(std::slice::from_ref(&touch), &command(line)), 'a', "{line}");
     }
     let mut linked = command("touch out/a");
@@ -111,12 +112,8 @@ fn paths_below_are_neither_secret_nor_protected_nor_behind_a_link() {
     assert_eq!(offer.args.as_deref(), Some(&["out/a".to_owned()][..]), "only the very path is offered");
     // A program of the working directory that has the name of another is another program.
     let mut own = command("cargo test");
-    let inside = crate::domain::tool::Program {
-        name: "cargo".into(),
-        path: "/w/p/bin/cargo".into(),
-        inode: 1,
-        inside: true,
-    };
+    let inside =
+        crate::domain::tool::Program { name: "cargo".into(), path: "/w/p/bin/cargo".into(), inode: 1, inside: true };
     if let Some(Touch::Command { programs, .. }) = own.touches.first_mut() {
         programs.push(inside);
     }

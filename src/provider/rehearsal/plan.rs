@@ -37,7 +37,8 @@ impl DraftPlan {
         let title = head.lines().find_map(|line| line.strip_prefix("Plan: ")).unwrap_or("the work").to_owned();
         let steps = Outline::parse(list).steps;
         let not = "Not to be done, struck out by the user: ";
-        let struck = steps.iter().enumerate().filter(|(_, step)| step.text.starts_with(not)).map(|(at, _)| at).collect();
+        let struck =
+            steps.iter().enumerate().filter(|(_, step)| step.text.starts_with(not)).map(|(at, _)| at).collect();
         let steps: Vec<String> = steps.iter().map(|step| step.line().trim_start_matches(not).to_owned()).collect();
         (!steps.is_empty()).then(|| DraftPlan { title, summary: String::new(), steps, struck })
     }

@@ -278,10 +278,15 @@ async fn steps_are_reported_and_struck_ones_left_out() {
 
     let steps = "1. Not to be done, struck out by the user: List the directory\n2. Write `a.md`";
     let mut items = vec![Item::User(approved(steps))];
-    let (calls, _) = converse(&mut items, &WITH_STEP, |_, call| {
-        if call.name == "write" { Err("refused".into()) } else { Ok("x".into()) }
-    })
-    .await;
+    let (calls, _) =
+        converse(
+            &mut items,
+            &WITH_STEP,
+            |_, call| {
+                if call.name == "write" { Err("refused".into()) } else { Ok("x".into()) }
+            },
+        )
+        .await;
     assert_eq!(told(&calls), ["2 running", "write", "2 failed"]);
 }
 

@@ -11,8 +11,8 @@ mod space;
 mod tests;
 
 pub use list::Record;
-pub use space::{Bounds, Freed, NoRoom};
 pub(super) use space::Kept;
+pub use space::{Bounds, Freed, NoRoom};
 
 use super::{Fsync, Store, layout};
 use crate::domain::SessionId;

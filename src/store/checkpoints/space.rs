@@ -2,8 +2,8 @@
 //!
 //! What no list names goes first, then what was used last the longest time ago. Sessions in the trash name nothing.
 
-use super::list::{self, LIST};
 use super::Checkpoints;
+use super::list::{self, LIST};
 use crate::domain::undo::Thing;
 use crate::store::{StoreError, files, layout, session};
 use std::collections::HashMap;

@@ -48,7 +48,10 @@ fn a_content_is_kept_once_for_all_sessions_and_for_nobody_else() {
     assert_eq!(other.content(&hash).unwrap().as_deref(), Some(&b"content"[..]));
     let path = home.path().join("w/checkpoints").join(&hash[..2]).join(&hash[2..]);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&path), mode(path.parent().unwrap()), mode(&home.path().join("w/checkpoints"))), (0o600, 0o700, 0o700));
+    assert_eq!(
+        (mode(&path), mode(path.parent().unwrap()), mode(&home.path().join("w/checkpoints"))),
+        (0o600, 0o700, 0o700)
+    );
     for wrong in ["", "../../etc/passwd", "zz", &hash[1..]] {
         assert!(!one.has(wrong) && one.content(wrong).unwrap().is_none());
     }

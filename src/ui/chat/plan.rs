@@ -58,7 +58,13 @@ pub fn step(step: &Step, lead: Lead, widest: usize, width: usize, look: &Look<'_
         let lead = [Span::styled(bar, look.style(Role::Accent))];
         for line in clean(comment.trim()).split('\n') {
             let words = [Span::styled(line.to_owned(), look.style(Role::Accent))];
-            out.extend(wrap(&words, width, text::lead_within(&lead, width), text::lead_within(&lead, width), Fold::Words));
+            out.extend(wrap(
+                &words,
+                width,
+                text::lead_within(&lead, width),
+                text::lead_within(&lead, width),
+                Fold::Words,
+            ));
         }
     }
     out

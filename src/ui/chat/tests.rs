@@ -214,8 +214,18 @@ fn everything() -> Chat {
             carried: None,
         }),
         assistant("Nearly"),
-        Body::Info(Info { text: "You stopped the turn".into(), level: Level::Warning, kind: InfoKind::Interrupted, carried: None }),
-        Body::Info(Info { text: "12 messages summed up".into(), level: Level::Info, kind: InfoKind::Compacted, carried: None }),
+        Body::Info(Info {
+            text: "You stopped the turn".into(),
+            level: Level::Warning,
+            kind: InfoKind::Interrupted,
+            carried: None,
+        }),
+        Body::Info(Info {
+            text: "12 messages summed up".into(),
+            level: Level::Info,
+            kind: InfoKind::Compacted,
+            carried: None,
+        }),
         Body::Plan(Plan { path: "plans/one.md".into(), markdown: "# Plan\n1. look\n2. change".into() }),
         Body::User(UserText { text: "Faster".into(), attachments: vec!["a.png".into()], steer: true }),
         Body::Odd(Odd {

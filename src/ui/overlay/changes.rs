@@ -40,7 +40,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &ChangesCard, body: Rect) {
             paint.over(cells::row(inner, 0), &text, Role::Running);
         }
         Some(changes) if changes.files.is_empty() => {
-            paint.over(cells::row(inner, 0), "No call of this session changed a file that is still changed.", Role::Dim);
+            paint.over(
+                cells::row(inner, 0),
+                "No call of this session changed a file that is still changed.",
+                Role::Dim,
+            );
             gaps(paint, changes, cells_below(inner, 2));
         }
         Some(changes) if inner.width >= BESIDE => {

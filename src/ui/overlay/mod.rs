@@ -8,8 +8,8 @@ mod find;
 mod help;
 mod inbox;
 mod picker;
-mod undo;
 mod rules;
+mod undo;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;

@@ -155,7 +155,9 @@ fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'st
     let mut out = Vec::new();
     match &file.state {
         UndoState::Lost(_) => out.push(paint.piece("cannot", Role::Faint)),
-        UndoState::Changed(_) if card.restores(file) => out.push(paint.piece("changed since, all the same", Role::Warning)),
+        UndoState::Changed(_) if card.restores(file) => {
+            out.push(paint.piece("changed since, all the same", Role::Warning))
+        }
         UndoState::Changed(_) => out.push(paint.piece("changed since, left", Role::Warning)),
         UndoState::Ready => {}
     }
@@ -171,7 +173,8 @@ fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'st
 fn foot(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, height: u16) -> Vec<(String, Role)> {
     let mut out = Vec::new();
     let most = if height < 14 { 2 } else { 8 };
-    if let Some(UndoState::Changed(why) | UndoState::Lost(why)) = plan.files.get(card.selected).map(|file| &file.state) {
+    if let Some(UndoState::Changed(why) | UndoState::Lost(why)) = plan.files.get(card.selected).map(|file| &file.state)
+    {
         out.extend(super::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
     }
     for gap in plan.gaps.iter().take(GAPS) {

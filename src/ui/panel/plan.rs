@@ -42,7 +42,9 @@ pub(super) fn body(
                 let here = view.at == Some(n);
                 let sign = if here { format!("{} ", paint.signs.prompt) } else { "  ".to_owned() };
                 let first = lines.len();
-                for (row, line) in chat::plan_step(step, chat::PlanLead::Number, widest, inner, look).into_iter().enumerate() {
+                for (row, line) in
+                    chat::plan_step(step, chat::PlanLead::Number, widest, inner, look).into_iter().enumerate()
+                {
                     let lead = if row == 0 { sign.clone() } else { "  ".to_owned() };
                     let mut spans = vec![Span::styled(lead, paint.style(Role::Strong))];
                     spans.extend(line.spans);

@@ -138,7 +138,8 @@ fn an_edited_plan_is_asked_again_and_told() {
     let mut other = b.machine.clone();
     let steps = answer_with(&mut b, Mode::Ask);
     assert!(told(&steps).contains("The user edited the plan; the plan now reads:\n\n1. Only this\n"));
-    let steps = other.step(At(90_000), Input::Act(Act::Answer { request: id, answer: Answer::PlanChanges("more".into()) }));
+    let steps =
+        other.step(At(90_000), Input::Act(Act::Answer { request: id, answer: Answer::PlanChanges("more".into()) }));
     assert!(told(&steps).contains("Change the plan: more\n\nThe user edited the plan"));
 }
 
@@ -236,7 +237,8 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     let waiting_still = b.machine.own.plan.clone().expect("it waits on");
     assert!(waiting_still.review.markdown.contains("~~Run `make install`~~"));
     assert_eq!(b.machine.meta.mode, Mode::Explore);
-    let pending = PendingExecution { plan_path: "/s/plans/p.md".into(), awaiting_compaction: true, ..Default::default() };
+    let pending =
+        PendingExecution { plan_path: "/s/plans/p.md".into(), awaiting_compaction: true, ..Default::default() };
     assert_eq!(b.machine.meta.pending_execution, Some(pending));
     let meta = steps.iter().position(|step| matches!(step, Step::KeepMeta(_))).unwrap();
     let row = steps.iter().position(|step| matches!(step, Step::Keep(..))).unwrap();
@@ -295,7 +297,8 @@ fn a_plan_of_another_program_that_awaits_its_compaction_is_asked_for() {
     let steps = answer(&mut b, yes);
     assert!(told(&steps).contains("Additional user context:\nand tag it"));
 
-    let user = Message::new(MessageId::new("u"), At(6), Body::User(UserText { text: "no".into(), ..Default::default() }));
+    let user =
+        Message::new(MessageId::new("u"), At(6), Body::User(UserText { text: "no".into(), ..Default::default() }));
     let done = PendingExecution { execution_dispatched: Some(true), ..pending.clone() };
     let other = PendingExecution { plan_path: "/s/plans/x.md".into(), ..pending.clone() };
     let ready = PendingExecution { awaiting_compaction: false, ..pending.clone() };
