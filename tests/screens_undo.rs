@@ -10,9 +10,7 @@ use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{ChangesCard, Confirm, Deed, Overlay, UndoCard};
 use lisle::app::state::{Current, Size, State};
 use lisle::domain::diff::FileDiff;
-use lisle::domain::undo::{
-    ChangeKind, ChangedFile, Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState,
-};
+use lisle::domain::undo::{ChangeKind, ChangedFile, Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{At, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::Theme;
@@ -115,12 +113,8 @@ fn an_undo_before_it_is_done() {
 fn going_back_offers_the_files() {
     let mut state = state();
     let aim = UndoAim::Since(MessageId::new("m"));
-    let deed = Deed::Rewind {
-        session: session(),
-        at: MessageId::new("m"),
-        text: None,
-        files: Some(Box::new(plan(aim))),
-    };
+    let deed =
+        Deed::Rewind { session: session(), at: MessageId::new("m"), text: None, files: Some(Box::new(plan(aim))) };
     let says = vec![
         "A new session keeps all up to the chosen entry.".to_owned(),
         "Files stay as they are now; 6 that calls changed since can be restored too: f shows them.".to_owned(),

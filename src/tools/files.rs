@@ -114,7 +114,14 @@ pub fn load(path: &Path) -> Result<Loaded, FileError> {
         return Err(FileError::TooLarge(path.to_owned(), bytes.len() as u64));
     }
     let hash = hash(&bytes);
-    Ok(Loaded { bytes, hash, mode: meta.mode() & 0o7777, owner: (meta.uid(), meta.gid()), id: (meta.dev(), meta.ino()), names: meta.nlink() })
+    Ok(Loaded {
+        bytes,
+        hash,
+        mode: meta.mode() & 0o7777,
+        owner: (meta.uid(), meta.gid()),
+        id: (meta.dev(), meta.ino()),
+        names: meta.nlink(),
+    })
 }
 
 /// Puts `bytes` under `path` in one step: a new file beside it, on disk, then renamed.

@@ -2,7 +2,9 @@
 
 use super::input::{self, Fields};
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, text, walk};
+use super::{
+    Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, text, walk,
+};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@
 //! function; what a name alone says is known to `domain::paths`.
 
 use super::Place;
-use super::paths::follow;
 use super::files::Loaded;
+use super::paths::follow;
 use crate::domain::{paths, tool};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -59,8 +59,16 @@ pub fn holds_secret(path: &Path, read: &Loaded, place: &Place) -> bool {
 /// Folders of the home directory whose files are secrets, and how deep they are looked through.
 const SECRET_FOLDERS: &[&str] = &[".ssh", ".aws", ".gnupg", ".config/gh", ".docker", ".kube", ".azure"];
 /// Files of the home directory that are secrets.
-const SECRET_FILES: &[&str] =
-    &[".netrc", ".git-credentials", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".vault-token", ".cargo/credentials.toml"];
+const SECRET_FILES: &[&str] = &[
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".vault-token",
+    ".cargo/credentials.toml",
+];
 /// So many files of a folder are looked at.
 const MOST_SECRETS: usize = 500;
 

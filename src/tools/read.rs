@@ -235,7 +235,9 @@ mod tests {
     fn devices_and_kernel_files_are_left_alone() {
         let bench = Bench::new();
         rustix::fs::mkfifoat(rustix::fs::CWD, bench.path("pipe"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
-        for path in ["/dev/zero", "/dev/tty", "/dev/stdin", "/proc/self/fd/0", "/proc/kmsg", "/sys/kernel/notes", "pipe"] {
+        for path in
+            ["/dev/zero", "/dev/tty", "/dev/stdin", "/proc/self/fd/0", "/proc/kmsg", "/sys/kernel/notes", "pipe"]
+        {
             let error = match bench.inspect("read", &json!({"path": path})) {
                 Err(error) => error,
                 // What shows a process's inside is asked for as a secret, whatever becomes of it then.

@@ -66,7 +66,8 @@ async fn what_a_turn_wrote_is_undone_and_redone_after_a_restart() {
 
     let mut engine = Engine::with(home.path(), roomy);
     let opened = engine.open(&session).await;
-    let told = opened.rows.iter().filter(|row| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Restored));
+    let told =
+        opened.rows.iter().filter(|row| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Restored));
     assert_eq!(told.count(), 2);
     engine.send(undo(UndoAim::Redo)).await;
     assert!(engine.restored().await.contains("a.md") && file.exists());
