@@ -171,6 +171,7 @@ fn keys_are_not_in_the_environment_of_command_or_parent() {
             Invocation {
                 timeout: Duration::from_secs(60),
                 output_limit: 1_000_000,
+                memory: None,
                 profile: lisle::sandbox::Profile::Open,
                 command: vec!["/bin/bash".into(), "-c".into(), "env; foo".into()],
             }

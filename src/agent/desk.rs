@@ -62,8 +62,8 @@ pub struct Settings {
     pub runner: PathBuf,
     /// What the user's settings allow commands.
     pub allowances: Arc<crate::sandbox::Allowances>,
-    /// What holds commands back beside the modes, in words.
-    pub sandbox: String,
+    /// What holds commands back beside the modes.
+    pub sandbox: crate::domain::permission::Holding,
     /// What becomes of sessions by itself.
     pub inbox: Inbox,
     /// What is kept so that changes of files can be undone.
@@ -325,7 +325,7 @@ impl Desk {
             workspace: self.shared.setup.store.workspace_name().to_owned(),
             connections: self.shared.setup.connections.infos(),
             cycle: settings.cycle.clone(),
-            sandbox: settings.sandbox.clone(),
+            sandbox: settings.sandbox,
             history,
         };
         self.out.send(Event::Configured(Box::new(configured))).await;

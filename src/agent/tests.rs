@@ -2,6 +2,8 @@
 
 mod lifecycle;
 mod looking;
+mod plan;
+mod undo;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
@@ -85,7 +87,7 @@ impl Engine {
             own_dirs: vec![],
             runner: "lisle".into(),
             allowances: Arc::default(),
-            sandbox: String::new(),
+            sandbox: crate::domain::permission::Holding::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
             undo: crate::agent::UndoSettings::default(),
         };

@@ -80,13 +80,13 @@ pub enum Command {
     /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
     /// sandbox that held it.
     Audit(Audit),
-    /// What commands an agent may run.
-    #[command(subcommand)]
-    Permissions(PermissionsCommand),
     /// Look at what lisle can use here, and say what to do where something is missing.
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
     Doctor(Doctor),
+    /// What commands an agent may run.
+    #[command(subcommand)]
+    Permissions(PermissionsCommand),
     /// The labels that sessions of this workspace can have.
     #[command(subcommand)]
     Labels(LabelsCommand),

@@ -57,11 +57,8 @@ impl Fact {
 pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
     let env = |name: &str| std::env::var(name).ok();
     let mut facts = vec![Fact::ok("version", format!("lisle {}", env!("CARGO_PKG_VERSION")))];
-    facts.extend(
-        ground.problems.iter().map(|problem| {
-            Fact::warn("configuration", problem.to_string(), "Correct it; until then the default counts")
-        }),
-    );
+    // What to do stands in the problem itself.
+    facts.extend(ground.problems.iter().map(|problem| Fact::warn("configuration", problem.to_string(), "")));
     facts.extend(folders(ground));
     facts.push(store(ground));
     facts.push(trash(ground));

@@ -91,11 +91,11 @@ async fn start(args: Args) -> Exit {
             complain_of(&ground);
             audit::run(&ground, &args)
         }
+        Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Permissions(command)) => {
             complain_of(&ground);
             permissions::run(&ground, command)
         }
-        Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {
             complain_of(&ground);
             definitions::labels(&ground, command)

@@ -4,12 +4,12 @@
 use super::Exit;
 use super::args::{Check, Held, PermissionsCommand};
 use super::output::{complain, say};
-use crate::agent::rules::RuleBook;
+use crate::agent::RuleBook;
 use crate::domain::permission::Mode;
 use crate::domain::sanitise;
 use crate::domain::tool::{CallFacts, Touch};
 use crate::permit::shell::{self, Hold};
-use crate::permit::{self, Policy, Rules, Verdict};
+use crate::permit::{self, Policy, Verdict};
 use crate::runtime::setup::Ground;
 use crate::sandbox;
 use crate::tools::bash::Bash;
@@ -28,9 +28,9 @@ pub(super) fn run(ground: &Ground, command: PermissionsCommand) -> Exit {
 
 /// What decides, and where the command would run.
 struct Checker {
+    rules: permit::Rules,
     policy: Policy,
     mode: Mode,
-    rules: Rules,
     place: Place,
 }
 
@@ -67,10 +67,9 @@ impl Checker {
             None => sandbox::is_enforced(),
         };
         let law = ground.rules().read(ground.cwd()).law();
-        let mode = ground.wanted.mode.unwrap_or(ground.settings.permissions.mode);
         Self {
             policy: ground.policy(enforced),
-            mode: mode.stricter(law.loosest),
+            mode: ground.wanted.mode.unwrap_or(ground.settings.permissions.mode).stricter(law.loosest),
             rules: law.rules,
             place: Place {
                 cwd: ground.cwd().to_owned(),
@@ -78,7 +77,7 @@ impl Checker {
                 session_dir: ground.paths.data.join("no-session"),
                 own_dirs: ground.paths.own_dirs(),
                 runner: ground.runner().to_owned(),
-                allowances: Arc::new(ground.allowances()),
+                allowances: Arc::default(),
                 window: 0,
             },
         }
@@ -147,8 +146,8 @@ impl Checker {
                 reasons.extend(question.risks.into_iter().map(|risk| format!("risk: {risk}")));
                 Word::Ask
             }
-            Verdict::Deny(why) => {
-                reasons.push(why.reason);
+            Verdict::Deny(refusal) => {
+                reasons.push(refusal.reason);
                 Word::Deny
             }
         };

@@ -267,10 +267,9 @@ fn configured(
     let vendor = VENDORS.iter().find(|vendor| vendor.provider == connection.provider);
     if connection.base_url.is_none() {
         connection.base_url = vendor.map(|vendor| vendor.base_url.to_owned());
-        // The vendor's own host has the vendor's own models; who names one of them names the one to begin with.
+        // The vendor's own host has the vendor's own models.
         if let Some(vendor) = vendor.filter(|vendor| vendor.provider == ProviderKind::Anthropic) {
-            let first = connection.models.first().cloned().unwrap_or_else(|| vendor.default_model.to_owned());
-            connection.default_model.get_or_insert(first);
+            connection.default_model.get_or_insert_with(|| vendor.default_model.to_owned());
             connection.small_model.get_or_insert_with(|| vendor.small_model.to_owned());
         }
     }
@@ -495,6 +494,19 @@ mod tests {
             assert_eq!(api(toml), expected, "{toml}");
         }
         assert_eq!(api_of(&gather("", &[("OPENAI_API_KEY", "k")], None).0.all[0].connection), Api::Responses);
+    }
+
+    #[test]
+    fn a_vendors_own_host_has_the_vendors_own_models() {
+        let models = |toml: &str| {
+            let (all, _) = gather(&format!("[connections.x]\nprovider = 'anthropic'\n{toml}"), &[], None);
+            let connection = one(&all, "x").connection.clone();
+            (connection.default_model.unwrap_or_default(), connection.small_model.unwrap_or_default())
+        };
+        let pair = |one: &str, two: &str| (one.to_owned(), two.to_owned());
+        assert_eq!(models(""), pair("claude-sonnet-5-5", "claude-haiku-5-5"));
+        assert_eq!(models("models = ['a', 'b']\nsmall_model = 's'"), pair("a", "s"));
+        assert_eq!(models("base_url = 'http://127.0.0.1:1'"), pair("", ""));
     }
 
     #[test]

@@ -541,8 +541,8 @@ pub struct Configured {
     pub connections: Vec<ConnectionInfo>,
     /// The modes that Shift+Tab goes through, in order.
     pub cycle: Vec<Mode>,
-    /// What holds commands back beside the permission modes, in words: "no sandbox".
-    pub sandbox: String,
+    /// What holds commands back beside the permission modes.
+    pub sandbox: crate::domain::permission::Holding,
     /// Texts sent earlier, oldest first, from all sessions.
     pub history: Vec<String>,
 }

@@ -29,14 +29,29 @@ pub fn climbs(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 
-/// The names of a path in small letters: some file systems do not tell `.GIT` from `.git`.
+/// The names of a path as the laxest file system takes them: some do not tell `.GIT` from `.git`, some pass over
+/// characters that are not seen, some over dots and blanks at the end.
 fn names(path: &Path) -> Vec<String> {
     path.components()
         .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            Component::Normal(name) => Some(lax(&name.to_string_lossy())),
             _ => None,
         })
         .collect()
+}
+
+fn lax(name: &str) -> String {
+    let lower: String = name.chars().filter(|c| !is_passed_over(*c)).collect::<String>().to_lowercase();
+    // A long s is an s where letters are folded.
+    let folded = lower.replace('\u{17f}', "s");
+    let trimmed = folded.trim_end_matches(['.', ' ']);
+    // The short name that Windows gives to `.git`.
+    if trimmed == "git~1" { ".git".to_owned() } else { trimmed.to_owned() }
+}
+
+/// Characters that HFS+ passes over when it compares names, and others that are not seen.
+fn is_passed_over(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Folders whose whole content is secret: keys, sign-ins and browser profiles.

@@ -254,6 +254,35 @@ pub enum Sandbox {
     Workspace,
 }
 
+/// What holds commands on this machine: what the system can do, and what the user's settings say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "can", content = "others")]
+pub enum Holding {
+    /// The system cannot: commands run as the user would run them.
+    Nothing,
+    /// What only reads, and all of Explore, is closed in; other commands run in this.
+    Held(Sandbox),
+}
+
+impl Default for Holding {
+    fn default() -> Self {
+        Holding::Held(Sandbox::Workspace)
+    }
+}
+
+impl Holding {
+    /// What is not as usual in this mode, in a few words; empty where all is.
+    #[must_use]
+    pub fn in_words(self, mode: Mode) -> &'static str {
+        match (self, mode) {
+            (Holding::Nothing, _) => "no sandbox",
+            (Holding::Held(_), Mode::Explore) | (Holding::Held(Sandbox::Workspace), _) => "",
+            (Holding::Held(Sandbox::ReadOnly), _) => "read-only sandbox",
+            (Holding::Held(Sandbox::None), _) => "sandbox off",
+        }
+    }
+}
+
 /// What let a tool call run, or stopped it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "by", content = "what")]
@@ -320,5 +349,18 @@ mod tests {
         assert_eq!(Mode::parse("yolo"), None);
         assert_eq!(serde_json::to_string(&Mode::Execute).unwrap(), "\"allow-all\"");
         assert_eq!(Mode::Execute.stricter(Mode::Explore), Mode::Explore);
+    }
+
+    #[test]
+    fn what_is_unusual_about_the_sandbox_is_said_where_it_counts() {
+        for (holding, explore, execute) in [
+            (Holding::Nothing, "no sandbox", "no sandbox"),
+            (Holding::Held(Sandbox::Workspace), "", ""),
+            (Holding::Held(Sandbox::ReadOnly), "", "read-only sandbox"),
+            (Holding::Held(Sandbox::None), "", "sandbox off"),
+        ] {
+            assert_eq!((holding.in_words(Mode::Explore), holding.in_words(Mode::Execute)), (explore, execute));
+        }
+        assert_eq!(Holding::default().in_words(Mode::Ask), "");
     }
 }

@@ -4,13 +4,13 @@ use super::rules::{Files, Places};
 use crate::agent::{self, Connections};
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
-use crate::domain::permission::Sandbox;
+use crate::domain::permission::{Holding, Sandbox};
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::provider::anthropic::Anthropic;
 use crate::provider::azure::{Place, at_azure};
-use crate::provider::figures::{Figures, Prices};
+use crate::provider::figures::{Figures, Prices, Thinks};
 use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
 use crate::provider::openai_chat::OpenAiChat;
@@ -204,7 +204,7 @@ impl Ground {
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
                 allowances: Arc::new(self.allowances()),
-                sandbox: self.describe_sandbox(enforced),
+                sandbox: if enforced { Holding::Held(self.sandbox_setting()) } else { Holding::Nothing },
                 inbox: self.inbox(),
                 undo: self.undo(),
             },
@@ -214,12 +214,6 @@ impl Ground {
                 }
             }),
         }
-    }
-
-    /// What the settings say about permissions, where commands can be held or not.
-    #[must_use]
-    pub fn policy(&self, enforced: bool) -> permit::Policy {
-        policy(&self.settings, enforced)
     }
 
     /// Where tools work.
@@ -274,15 +268,6 @@ impl Ground {
         sandbox::Allowances { caches, memory: said.memory }
     }
 
-    /// What is not as it should be with the sandbox, in words; empty where all is.
-    fn describe_sandbox(&self, enforced: bool) -> String {
-        let off = self.settings.sandbox.profile == settings::SandboxProfile::Off;
-        match sandbox::describe(enforced) {
-            said if said.is_empty() && off => "sandbox off".to_owned(),
-            said => said,
-        }
-    }
-
     fn undo(&self) -> agent::UndoSettings {
         let said = &self.settings.undo;
         let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
@@ -309,6 +294,12 @@ impl Ground {
             foreign: self.store.is_foreign(),
             home: std::env::home_dir(),
         })
+    }
+
+    /// What the settings say about permissions, where commands can be held or not.
+    #[must_use]
+    pub fn policy(&self, enforced: bool) -> permit::Policy {
+        policy(&self.settings, enforced)
     }
 
     fn inbox(&self) -> agent::Inbox {
@@ -426,5 +417,11 @@ fn figures(said: &settings::Figures) -> Figures {
         cached: said.cache_read.unwrap_or(input),
         written: said.cache_write,
     });
-    Figures { window: said.window, output: said.max_output, prices, ..Figures::default() }
+    let thinks = said.thinks.map(|thinks| match thinks {
+        settings::Thinks::Adaptive => Thinks::Adaptive,
+        settings::Thinks::Always => Thinks::Always,
+        settings::Thinks::Budget => Thinks::Budget,
+        settings::Thinks::SmallBudget => Thinks::SmallBudget,
+    });
+    Figures { window: said.window, output: said.max_output, thinks, prices, long: None }
 }

@@ -65,12 +65,6 @@ pub fn is_enforced() -> bool {
     false
 }
 
-/// What holds commands back beside the permission modes, in words; empty where commands that only read are closed in.
-#[must_use]
-pub fn describe(enforced: bool) -> String {
-    if enforced { String::new() } else { "no sandbox".to_owned() }
-}
-
 /// What the user's settings allow commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowances {

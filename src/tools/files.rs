@@ -57,6 +57,10 @@ pub struct Loaded {
     pub mode: u32,
     /// Owner and group.
     pub owner: (u32, u32),
+    /// Device and inode.
+    pub id: (u64, u64),
+    /// The names that it has, this one among them.
+    pub names: u64,
 }
 
 /// The SHA-256 of `bytes`.
@@ -110,7 +114,14 @@ pub fn load(path: &Path) -> Result<Loaded, FileError> {
         return Err(FileError::TooLarge(path.to_owned(), bytes.len() as u64));
     }
     let hash = hash(&bytes);
-    Ok(Loaded { bytes, hash, mode: meta.mode() & 0o7777, owner: (meta.uid(), meta.gid()) })
+    Ok(Loaded {
+        bytes,
+        hash,
+        mode: meta.mode() & 0o7777,
+        owner: (meta.uid(), meta.gid()),
+        id: (meta.dev(), meta.ino()),
+        names: meta.nlink(),
+    })
 }
 
 /// Puts `bytes` under `path` in one step: a new file beside it, on disk, then renamed.

@@ -3,7 +3,7 @@
 use super::input::{self, Fields};
 use super::list::directory;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, walk};
+use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
@@ -88,6 +88,7 @@ pub(crate) fn matcher(pattern: &str, field: &str) -> Result<GlobMatcher, String>
 
 fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     let (root, matcher) = call(input, &with.place)?;
+    still(plain("glob", with.facts.subject.clone(), places::reading(root.clone(), &with.place)), with)?;
     let patience = Patience::new(with.stop.clone());
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     let mut cut = None;

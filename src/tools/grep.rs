@@ -6,7 +6,7 @@
 use super::glob::{matcher, subject};
 use super::input::Fields;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, walk};
+use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
@@ -123,6 +123,7 @@ impl Call {
 
 fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     let call = Call::of(input, &with.place)?;
+    still(plain("grep", with.facts.subject.clone(), places::reading(call.root.clone(), &with.place)), with)?;
     let mut search = Search {
         searcher: SearcherBuilder::new()
             .line_number(true)

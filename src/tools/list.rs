@@ -2,7 +2,9 @@
 
 use super::input::{self, Fields};
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, text, walk};
+use super::{
+    Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, text, walk,
+};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -86,6 +88,7 @@ enum Kind {
 
 fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     let (root, depth) = call(input, &with.place)?;
+    still(plain("list", with.facts.subject.clone(), places::reading(root.clone(), &with.place)), with)?;
     let patience = Patience::new(with.stop.clone());
     // One level more than is shown, to count what is in the last folders.
     let deepest = usize::try_from(depth).unwrap_or(1) + 1;

@@ -135,6 +135,11 @@ pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
     proposal && a.tool == b.tool && a.subject == b.subject && a.touches == b.touches
 }
 
+/// What a reading tool is about to look at must be what was decided on: a link may lead elsewhere by now.
+pub(crate) fn still(facts: CallFacts, with: &Run) -> Result<(), RunError> {
+    if same_facts(&facts, &with.facts) { Ok(()) } else { Err(RunError::FactsChanged(Box::new(facts))) }
+}
+
 /// Facts of a call of `tool` that have no preview.
 pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
     CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain }
@@ -148,6 +153,7 @@ pub mod glob;
 pub mod grep;
 mod held;
 pub mod input;
+mod leaves;
 pub mod limits;
 pub mod list;
 pub mod paths;

@@ -30,6 +30,13 @@ pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Resul
         (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
         _ => PathBuf::from(text),
     };
+    if given.is_relative() && !cwd.is_dir() {
+        return Err(format!(
+            "The working directory {} does not exist any more, so {text} leads nowhere. The user can choose another one \
+             with /cwd; absolute paths still work.",
+            cwd.display()
+        ));
+    }
     let full = cwd.join(given);
     let followed = follow(&full).map_err(|why| format!("{text} cannot be followed: {why}."))?;
     let by_letters = follow(&lexical(&full)).map_err(|why| format!("{text} cannot be followed: {why}."))?;

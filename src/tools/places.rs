@@ -4,8 +4,10 @@
 //! function; what a name alone says is known to `domain::paths`.
 
 use super::Place;
+use super::files::Loaded;
 use super::paths::follow;
 use crate::domain::{paths, tool};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What kind of place a resolved path is, for the decision on writing it.
@@ -39,8 +41,51 @@ pub fn is_secret(path: &Path, place: &Place) -> bool {
     if paths::is_secret_file(path) {
         return true;
     }
+    if std::fs::symlink_metadata(path)
+        .is_ok_and(|meta| meta.is_file() && meta.nlink() > 1 && is_other_name((meta.dev(), meta.ino()), place))
+    {
+        return true;
+    }
     let own = place.own_dirs.iter().any(|dir| path.starts_with(follow(dir).unwrap_or_else(|_| dir.clone())));
     own && path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with("credential"))
+}
+
+/// A file that was read is a secret, by its name or because it is one under another name.
+#[must_use]
+pub fn holds_secret(path: &Path, read: &Loaded, place: &Place) -> bool {
+    is_secret(path, place) || (read.names > 1 && is_other_name(read.id, place))
+}
+
+/// Folders of the home directory whose files are secrets, and how deep they are looked through.
+const SECRET_FOLDERS: &[&str] = &[".ssh", ".aws", ".gnupg", ".config/gh", ".docker", ".kube", ".azure"];
+/// Files of the home directory that are secrets.
+const SECRET_FILES: &[&str] = &[
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".vault-token",
+    ".cargo/credentials.toml",
+];
+/// So many files of a folder are looked at.
+const MOST_SECRETS: usize = 500;
+
+/// Whether a file with several names is one of the secrets that are known: those of the home directory, lisle's own
+/// credentials, and the `.env` files of the working directory.
+fn is_other_name(id: (u64, u64), place: &Place) -> bool {
+    let is = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == id);
+    let among = |folder: &Path, wanted: &dyn Fn(&str) -> bool| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_SECRETS);
+        entries.filter(|entry| wanted(&entry.file_name().to_string_lossy().to_lowercase())).any(|e| is(&e.path()))
+    };
+    let home = std::env::home_dir();
+    home.iter().any(|home| {
+        SECRET_FOLDERS.iter().any(|folder| among(&home.join(folder), &|name| !name.ends_with(".pub")))
+            || SECRET_FILES.iter().any(|file| is(&home.join(file)))
+    }) || place.own_dirs.iter().any(|dir| among(dir, &|name| name.starts_with("credential")))
+        || among(&place.cwd, &|name| paths::is_secret(Path::new(name)))
 }
 
 #[cfg(test)]
@@ -63,6 +108,17 @@ mod tests {
             ("git/config", Inside),
             (".git/hooks/pre-commit", Protected),
             (".GIT/config", Protected),
+            (".git./config", Protected),
+            (".git /config", Protected),
+            (".g\u{200c}it/config", Protected),
+            ("\u{feff}.git/config", Protected),
+            ("GIT~1/config", Protected),
+            (".\u{17f}sh/config", Protected),
+            (".ba\u{17f}hrc", Protected),
+            (".gitx/config", Inside),
+            ("../config/trusted.toml", Protected),
+            ("../config/permissions.json", Protected),
+            (".LISLE/permissions.json", Protected),
             ("sub/.git", Protected),
             ("innocent/config", Protected),
             (".github/workflows/ci.yml", Protected),

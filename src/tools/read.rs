@@ -4,8 +4,8 @@
 
 use super::files::{self, FileError};
 use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, text};
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
+use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, text};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -83,6 +83,10 @@ impl<'a> Call<'a> {
 fn check(path: &Path, place: &Place) -> Result<(), String> {
     match files::look(path) {
         Ok(meta) if meta.is_dir() => Err(explain(FileError::Directory(path.to_owned()), path, place)),
+        Ok(_) if crate::domain::paths::is_device(path) && !places::is_secret(path, place) => Err(format!(
+            "{} is a device or a file of the kernel, which `read` leaves alone: it may never end. Use a command for it.",
+            paths::shown(path, place)
+        )),
         Ok(_) => Ok(()),
         Err(e) => Err(explain(e, path, place)),
     }
@@ -116,7 +120,13 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     let call = Call::of(input)?;
     let path = paths::resolve(call.path, &with.place)?;
     let shown = paths::shown(&path, &with.place);
+    let subject = with.facts.subject.clone();
+    still(plain("read", subject.clone(), places::reading(path.clone(), &with.place)), with)?;
     let loaded = files::load(&path).map_err(|e| explain(e, &path, &with.place))?;
+    if places::holds_secret(&path, &loaded, &with.place) {
+        // The open file counts, whatever had its name a moment ago.
+        still(plain("read", subject, Touch::Read { path: path.clone(), secret: true }), with)?;
+    }
     let (content, form) = text::decode(&loaded.bytes)
         .map_err(|kind| format!("{shown} is {kind} ({}), not text.", text::size(loaded.bytes.len() as u64)))?;
     with.seen.note(&path, loaded.hash);
@@ -165,6 +175,98 @@ pub(crate) fn cut_line(line: &str, most: usize) -> std::borrow::Cow<'_, str> {
 mod tests {
     use super::super::bench::Bench;
     use super::*;
+
+    /// Runs what was decided on after `between` happened; gives the facts that are to be decided on anew.
+    fn changed(bench: &Bench, tool: &str, input: serde_json::Value, between: impl FnOnce()) -> Vec<Touch> {
+        let facts = bench.inspect(tool, &input).unwrap();
+        between();
+        match bench.run_with(tool, input, facts) {
+            Err(RunError::FactsChanged(now)) => now.touches,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_link_that_was_swapped_since_the_decision_is_decided_anew() {
+        use std::os::unix::fs::symlink;
+        for tool in ["read", "grep", "list", "glob"] {
+            let bench = Bench::new();
+            bench.write("open/f", "harmless\n");
+            bench.write(".ssh/f", "secret\n");
+            let target = |folder: &str| bench.path(folder).join(if tool == "read" { "f" } else { "" });
+            symlink(target("open"), bench.path("link")).unwrap();
+            let input = json!({"path": "link", "pattern": "e"});
+            let input = if tool == "list" || tool == "read" { json!({"path": "link"}) } else { input };
+            let touches = changed(&bench, tool, input, || {
+                std::fs::remove_file(bench.path("link")).unwrap();
+                symlink(target(".ssh"), bench.path("link")).unwrap();
+            });
+            assert!(matches!(&touches[0], Touch::Read { secret: true, .. }), "{tool}: {touches:?}");
+        }
+    }
+
+    #[test]
+    fn another_name_of_a_secret_is_a_secret() {
+        let bench = Bench::new();
+        bench.write(".env", "KEY=1\n");
+        bench.write("own/f", "x");
+        let own = bench.place.own_dirs[0].clone();
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(own.join("credentials"), "KEY=2\n").unwrap();
+        std::fs::hard_link(bench.path(".env"), bench.path("notes.txt")).unwrap();
+        std::fs::hard_link(own.join("credentials"), bench.path("more.txt")).unwrap();
+        std::fs::hard_link(bench.path("own/f"), bench.path("other")).unwrap();
+        for (name, is_secret) in [("notes.txt", true), ("more.txt", true), ("other", false), ("own/f", false)] {
+            let facts = bench.inspect("read", &json!({"path": name})).unwrap();
+            assert_eq!(facts.touches, [Touch::Read { path: bench.path(name), secret: is_secret }], "{name}");
+        }
+        let found = bench.ok("grep", json!({"pattern": "KEY", "files_only": true}));
+        assert!(found.text.contains("look like secrets: 3"), "{}", found.text);
+        // One that comes between decision and reading.
+        bench.write("plain", "x\n");
+        let touches = changed(&bench, "read", json!({"path": "plain"}), || {
+            std::fs::remove_file(bench.path("plain")).unwrap();
+            std::fs::hard_link(bench.path(".env"), bench.path("plain")).unwrap();
+        });
+        assert_eq!(touches, [Touch::Read { path: bench.path("plain"), secret: true }]);
+    }
+
+    #[test]
+    fn devices_and_kernel_files_are_left_alone() {
+        let bench = Bench::new();
+        rustix::fs::mkfifoat(rustix::fs::CWD, bench.path("pipe"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        for path in
+            ["/dev/zero", "/dev/tty", "/dev/stdin", "/proc/self/fd/0", "/proc/kmsg", "/sys/kernel/notes", "pipe"]
+        {
+            let error = match bench.inspect("read", &json!({"path": path})) {
+                Err(error) => error,
+                // What shows a process's inside is asked for as a secret, whatever becomes of it then.
+                Ok(facts) if matches!(&facts.touches[0], Touch::Read { secret: true, .. }) => continue,
+                Ok(facts) => bench.run_with("read", json!({"path": path}), facts).unwrap().text,
+            };
+            let told = ["leaves alone", "not a file", "not a regular file", "does not exist", "is a directory"];
+            assert!(told.iter().any(|words| error.contains(words)), "{path}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_working_directory_that_is_gone_is_told() {
+        let bench = Bench::new();
+        bench.write("f", "x\n");
+        std::fs::remove_dir_all(&bench.place.cwd).unwrap();
+        for (tool, input) in [
+            ("read", json!({"path": "f"})),
+            ("list", json!({})),
+            ("glob", json!({"pattern": "*"})),
+            ("grep", json!({"pattern": "x"})),
+            ("write", json!({"path": "f", "content": "x"})),
+            ("edit", json!({"path": "f", "edits": [{"old": "x", "new": "y"}]})),
+        ] {
+            let error = bench.error(tool, input);
+            assert!(error.contains("does not exist any more") && error.contains("/cwd"), "{tool}: {error}");
+        }
+        assert!(!bench.place.cwd.exists(), "nothing was made in its place");
+    }
 
     #[test]
     fn lines_are_numbered_and_ranges_told() {

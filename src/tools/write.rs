@@ -139,7 +139,12 @@ pub(crate) fn known(path: &Path, place: &Place, seen: &Seen) -> Result<(Loaded, 
     let shown = paths::shown(path, place);
     let loaded = files::load(path).map_err(|e| explain(e, path, place))?;
     match seen.hash(path) {
-        None => return Err(format!("{shown} exists and was not read yet. Use `read` on it first.")),
+        None => {
+            return Err(format!(
+                "{shown} exists and was not read yet. Use `read` on it first; what was read before lisle was started \
+                 the last time does not count."
+            ));
+        }
         Some(hash) if hash != loaded.hash => {
             return Err(format!("{shown} was changed since it was read, perhaps by the user. Use `read` on it again."));
         }
@@ -196,6 +201,13 @@ pub(crate) fn carry_out(
     let lines = change.new.lines().count();
     let what = if change.before.is_none() { "Created" } else { "Changed" };
     let mut text = format!("{what} {shown}: {lines} lines, {} added, {} removed.", diff.added, diff.removed);
+    if let Some(before) = change.before.as_ref().filter(|before| before.names > 1) {
+        let others = match before.names - 1 {
+            1 => "another name, which keeps".to_owned(),
+            n => format!("{n} other names, which keep"),
+        };
+        text.push_str(&format!(" Note: the file had {others} the old content."));
+    }
     if let Some(note) = &change.note {
         text.push_str(&format!(" Note: {note}."));
     }
@@ -268,7 +280,8 @@ mod tests {
         bench.write("f", "old\n");
         std::fs::hard_link(bench.path("f"), bench.place.cwd.parent().unwrap().join("outside")).unwrap();
         bench.ok("read", json!({"path": "f"}));
-        bench.ok("write", json!({"path": "f", "content": "new\n"}));
+        let outcome = bench.ok("write", json!({"path": "f", "content": "new\n"}));
+        assert!(outcome.text.contains("had another name, which keeps the old content"), "{}", outcome.text);
         assert_eq!(std::fs::read(bench.place.cwd.parent().unwrap().join("outside")).unwrap(), b"old\n");
     }
 

@@ -249,9 +249,10 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
         let text = format!("{} {} you", paint.signs.needs_you, count(needing, "needs", "need"));
         facts.push((0, piece(text, paint.style(Role::NeedsYou))));
     }
-    if !state.config.sandbox.is_empty() {
+    let sandbox = state.config.sandbox.in_words(mode(state));
+    if !sandbox.is_empty() {
         let weight = if mode(state) == Mode::Explore { 1 } else { 6 };
-        facts.push((weight, piece(clean_line(&state.config.sandbox).into_owned(), paint.style(Role::Warning))));
+        facts.push((weight, piece(sandbox.to_owned(), paint.style(Role::Warning))));
     }
     let (model, thinking) = model(state);
     if !model.is_empty() {

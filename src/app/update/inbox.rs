@@ -36,7 +36,6 @@ fn since(open: &Open, request: &Request) -> Option<At> {
         Ask::Plan(_) => {
             open.chat.entries.iter().rev().map(|entry| &entry.message).find(|row| matches!(row.body, Body::Plan(_)))
         }
-        Ask::Trust(_) => None,
     }
     .map(|row| row.at)
 }

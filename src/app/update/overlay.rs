@@ -11,6 +11,7 @@ use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::Change;
+use crate::domain::permission::Holding;
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{
     Action, AppAction, ChatAction, ComposerAction, Context, HelpAction, ListAction, PickerAction, SessionAction,
@@ -199,11 +200,13 @@ pub(super) fn rename(state: &mut State, session: Option<SessionId>) {
 
 pub(super) fn modes(state: &mut State) {
     let now = state.current_meta().map(|meta| meta.mode);
+    let holding = state.config.sandbox;
     let items = Mode::ALL
         .into_iter()
         .map(|mode| {
             let what = match mode {
-                Mode::Explore => "read only; never asks",
+                Mode::Explore if holding == Holding::Nothing => "read only, without a sandbox; never asks",
+                Mode::Explore => "read only, held by the sandbox; never asks",
                 Mode::Ask => "reading is free, changes ask",
                 Mode::Execute => "runs without asking",
             };

@@ -271,6 +271,21 @@ choice! {
     }
 }
 
+choice! {
+    /// How a model is asked to think, where the interface is Anthropic's.
+    Thinks {
+        /// As far as it sees fit, by a word for the effort.
+        #[default]
+        Adaptive = "adaptive",
+        /// The same, and it cannot be told not to.
+        Always = "always",
+        /// Within a number of tokens.
+        Budget = "budget",
+        /// Within a small number of tokens.
+        SmallBudget = "small-budget",
+    }
+}
+
 /// A configured provider account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connection {
@@ -307,6 +322,8 @@ pub struct Figures {
     pub window: Option<u64>,
     /// The most tokens of one answer.
     pub max_output: Option<u64>,
+    /// How it is asked to think.
+    pub thinks: Option<Thinks>,
     /// Price of input.
     pub input: Option<f64>,
     /// Price of output.
@@ -471,6 +488,7 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
             let figures = Figures {
                 window: section.whole("window", 1..=1_000_000_000),
                 max_output: section.whole("max_output", 1..=1_000_000_000),
+                thinks: section.choice_of("thinks", Thinks::CHOICES).flatten(),
                 input: section.amount("input"),
                 output: section.amount("output"),
                 cache_read: section.amount("cache_read"),

@@ -65,6 +65,8 @@ extra_body = { temperature = 0.5, n = [1, true], deep = { a = "b" } }
 window = 32_768
 input = 1
 output = 2.5
+max_output = 4_096
+thinks = "small-budget"
 [connections."My OpenAI"]
 provider = "openai"
 "#,
@@ -92,6 +94,7 @@ provider = "openai"
     );
     let figures = &local.figures["a"];
     assert_eq!((figures.window, figures.input, figures.output), (Some(32_768), Some(1.0), Some(2.5)));
+    assert_eq!((figures.max_output, figures.thinks), (Some(4_096), Some(Thinks::SmallBudget)));
     assert_eq!(settings.connections[&ConnectionName::new("My OpenAI")].provider, ProviderKind::Openai);
 }
 

@@ -8,6 +8,7 @@
 mod facts;
 mod find;
 mod grave;
+mod known;
 mod loose;
 mod pieces;
 mod programs;
@@ -23,6 +24,7 @@ mod word;
 mod wrap;
 
 pub use facts::{Looks, looks};
+pub use known::{Command, Known, known};
 pub use pieces::pieces;
 
 use crate::domain::tool::Program;

@@ -516,6 +516,27 @@ fn the_body_of_a_request() {
     assert_eq!(bare["output_config"], json!({"effort": "medium"}));
 }
 
+#[test]
+fn calls_of_the_past_are_explained_where_no_tool_is_on_offer() {
+    let reply = Reply {
+        calls: vec![call("a", "read", json!({})), call("b", "my.list", json!({})), call("c", "read", json!({}))],
+        ..Reply::default()
+    };
+    let items = vec![user("x"), Item::Assistant(reply), results(&["a", "b", "c"])];
+    let sent = body(&request(items.clone()));
+    assert_eq!(sent["tool_choice"], json!({"type": "none"}));
+    assert_eq!(
+        sent["tools"],
+        json!([{"name": "my_list", "input_schema": {"type": "object"}},
+               {"name": "read", "input_schema": {"type": "object"}, "cache_control": {"type": "ephemeral"}}])
+    );
+    let mut offered = request(items);
+    offered.tools = vec![ToolSpec { name: "read".into(), description: String::new(), schema: json!({}) }];
+    assert_eq!((body(&offered)["tools"].as_array().unwrap().len(), body(&offered).get("tool_choice")), (1, None));
+    let silent = body(&request(vec![user("x")]));
+    assert_eq!((silent.get("tools"), silent.get("tool_choice")), (None, None));
+}
+
 proptest::proptest! {
     #[test]
     fn messages_alternate_and_the_user_has_the_first_word(kinds in proptest::collection::vec(0u8..6, 0..24)) {

@@ -9,7 +9,7 @@ use crate::provider::figures::Thinks;
 use crate::provider::{Call, CallResult, Item, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The least that can be asked for as a budget.
 const LEAST_BUDGET: u64 = 1_024;
@@ -46,12 +46,18 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
         }
         body.insert("system".into(), json!([system]));
     }
-    if !request.tools.is_empty() {
-        let mut tools: Vec<Value> = request
-            .tools
-            .iter()
-            .map(|tool| json!({"name": name(&tool.name), "description": tool.description, "input_schema": tool.schema}))
-            .collect();
+    let mut tools: Vec<Value> = request
+        .tools
+        .iter()
+        .map(|tool| json!({"name": name(&tool.name), "description": tool.description, "input_schema": tool.schema}))
+        .collect();
+    if tools.is_empty() {
+        tools = spoken_of(request);
+        if !tools.is_empty() {
+            body.insert("tool_choice".into(), json!({"type": "none"}));
+        }
+    }
+    if !tools.is_empty() {
         if let Some(last) = tools.last_mut().filter(|_| manner.cached) {
             mark(last);
         }
@@ -68,6 +74,14 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
     body.insert("stream".into(), json!(true));
     lay_over(&mut body, extra);
     Value::Object(body)
+}
+
+/// The API refuses a conversation with calls of tools that it was not told of, also where none is on offer any more.
+fn spoken_of(request: &ModelRequest) -> Vec<Value> {
+    let replies =
+        request.items.iter().filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
+    let names: BTreeSet<String> = replies.flat_map(|reply| &reply.calls).map(|call| name(&call.name)).collect();
+    names.into_iter().map(|name| json!({"name": name, "input_schema": {"type": "object"}})).collect()
 }
 
 /// What has to be asked for in the header `anthropic-beta`.

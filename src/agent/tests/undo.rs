@@ -1,0 +1,93 @@
+//! Undo as a face asks for it: what the rehearsal's tools changed is planned, restored, told, and redone after a restart.
+
+use super::*;
+use crate::agent::UndoSettings;
+use crate::domain::message::InfoKind;
+use crate::domain::undo::{Changes, UndoAim, UndoPlan, UndoState};
+use crate::store::checkpoints::Bounds;
+
+/// The disk of the test may be nearly full.
+fn roomy(settings: &mut Settings) {
+    settings.mode = Mode::Execute;
+    let bounds = Bounds { free: 0, free_percent: 0, ..Bounds::default() };
+    settings.undo = UndoSettings { bounds, ..UndoSettings::default() };
+}
+
+impl Engine {
+    async fn say(&mut self, session: &SessionId, text: &str) {
+        self.act(session, Act::Send { text: text.into() }).await;
+        assert_eq!(self.ended().await, TurnEnd::Done);
+    }
+
+    async fn planned(&mut self, session: &SessionId, aim: UndoAim) -> UndoPlan {
+        self.send(Command::PlanUndo { session: session.clone(), aim }).await;
+        self.until(|event| if let Event::UndoPlanned(plan) = event { Some((**plan).clone()) } else { None }).await
+    }
+
+    async fn restored(&mut self) -> String {
+        self.until(|event| match event {
+            Event::Row(row) => match &row.body {
+                Body::Info(info) if info.kind == InfoKind::Restored => Some(info.text.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .await
+    }
+
+    async fn files_changed(&mut self, session: &SessionId) -> Changes {
+        self.send(Command::FilesChanged { session: session.clone() }).await;
+        self.until(|event| if let Event::FilesChanged(all) = event { Some((**all).clone()) } else { None }).await
+    }
+}
+
+#[tokio::test]
+async fn what_a_turn_wrote_is_undone_and_redone_after_a_restart() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::with(home.path(), roomy);
+    let file = home.path().join("project/a.md");
+    let session = engine.talked("write a.md: one").await;
+    engine.say(&session, "write b.md: two").await;
+    let plan = engine.planned(&session, UndoAim::Last).await;
+    let shown: Vec<_> = plan.files.iter().map(|file| (file.shown.as_str(), &file.state)).collect();
+    assert_eq!((shown, plan.about.as_str()), (vec![("b.md", &UndoState::Ready)], "write b.md: two"));
+    assert_eq!(engine.files_changed(&session).await.files.len(), 2);
+    let undo = |aim| Command::Undo { session: session.clone(), aim, also: vec![] };
+    engine.send(undo(UndoAim::Last)).await;
+    assert!(engine.restored().await.contains("b.md"));
+    assert!(file.exists() && !home.path().join("project/b.md").exists());
+    engine.send(undo(UndoAim::Last)).await;
+    engine.restored().await;
+    assert!(!file.exists());
+    engine.send(undo(UndoAim::Last)).await;
+    engine.notice("nothing to undo").await;
+    engine.send(Command::Shutdown).await;
+    engine.until(|event| matches!(event, Event::Ended).then_some(())).await;
+
+    let mut engine = Engine::with(home.path(), roomy);
+    let opened = engine.open(&session).await;
+    let told =
+        opened.rows.iter().filter(|row| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Restored));
+    assert_eq!(told.count(), 2);
+    engine.send(undo(UndoAim::Redo)).await;
+    assert!(engine.restored().await.contains("a.md") && file.exists());
+}
+
+#[tokio::test]
+async fn going_back_can_take_the_files_along() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::with(home.path(), roomy);
+    let session = engine.talked("write a.md: one").await;
+    let last = engine.open(&session).await.rows.last().unwrap().id.clone();
+    engine.say(&session, "write b.md: two").await;
+    let aim = UndoAim::Since(last.clone());
+    let plan = engine.planned(&session, aim).await;
+    assert_eq!(plan.files.len(), 1);
+    engine.send(Command::Rewind { session: session.clone(), at: last, files: Some(vec![]) }).await;
+    let to = engine
+        .until(|event| if let Event::Branched { to, rewound: true, .. } = event { Some(to.clone()) } else { None })
+        .await;
+    assert!(home.path().join("project/a.md").exists() && !home.path().join("project/b.md").exists());
+    let rows = engine.open(&to).await.rows;
+    assert!(rows.iter().all(|row| !matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Restored)));
+}
