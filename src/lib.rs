@@ -6,10 +6,10 @@
 //! | --- | --- |
 //! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a face to the engine, [`domain::Event`] back |
 //! | [`config`] | what the user wrote, and what the program needs of it |
-//! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash |
+//! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`provider`] | models: a request goes in, a stream of chunks comes out |
-//! | [`permit`] | whether a call may run: a pure function of mode, facts and grants |
-//! | [`sandbox`] | how commands are held: started through lisle itself, closed in where they only read, ended with all they started |
+//! | [`permit`] | whether a call may run: a pure function of mode, rules and facts; the judge of command lines |
+//! | [`sandbox`] | how commands are held: started through lisle itself, closed in by a profile, ended with all they started |
 //! | [`tools`] | what a model can call, one file a tool |
 //! | [`agent`] | the engine: a pure machine for each session, and the driver that does what it says |
 //! | [`keymap`] | keys, verbs, and which key does what |
@@ -17,7 +17,7 @@
 //! | [`theme`] | roles and their styles |
 //! | [`ui`] | draws the state |
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
-//! | [`cli`] | the command line: the app, one prompt without a screen, the list of sessions |
+//! | [`cli`] | the command line: the app, one prompt without a screen, sessions, the ledger, what would be permitted, the doctor |
 //!
 //! `store`, `provider`, `permit`, `sandbox`, `tools` and `agent` are the engine; `keymap`, `app`, `theme` and `ui` are the
 //! screen. Engine and screen never see each other: both see `domain`.

@@ -111,8 +111,8 @@ async fn a_response_is_the_same_whole_and_byte_by_byte() {
     assert_eq!(text(&whole), "Grüße an 🌊");
     assert_eq!(whole.first(), Some(&Chunk::Started(Some("msg_1".into()))));
     assert_eq!(whole.last(), Some(&Chunk::Stopped(Stop::Done)));
-    let used = whole.iter().filter_map(|chunk| if let Chunk::Usage(used) = chunk { Some(*used) } else { None });
-    assert_eq!(used.last(), Some(RequestUsage { input: 100, output: 10, ..RequestUsage::default() }));
+    let mut used = whole.iter().filter_map(|chunk| if let Chunk::Usage(used) = chunk { Some(*used) } else { None });
+    assert_eq!(used.next_back(), Some(RequestUsage { input: 100, output: 10, ..RequestUsage::default() }));
     assert_eq!(ask(&provider, request()).await, (whole, None));
 
     let asked = server.asked();

@@ -14,6 +14,7 @@ use futures_util::StreamExt;
 use lisle::domain::ids::CallId;
 use lisle::domain::session::ThinkingLevel;
 use lisle::domain::tool::ToolSpec;
+use lisle::domain::usage::RequestUsage;
 use lisle::provider::azure::at_azure;
 use lisle::provider::gemini::Gemini;
 use lisle::provider::http::{Endpoint, Key};
@@ -489,4 +490,17 @@ async fn deepseek_gets_the_thinking_of_every_call_where_it_wants_it() {
     let items = vec![Item::Assistant(Reply { calls, ..Reply::default() }), Item::Results(results)];
     assert_eq!(ask(&provider, ModelRequest { items, ..request(Wire::Responses) }).await.1, None);
     assert_eq!(server.asked()[1].json()["messages"][1]["reasoning_content"], "");
+}
+
+#[tokio::test]
+async fn ollama_is_asked_how_much_context_it_gives_a_running_model() {
+    let server = ModelServer::start([
+        Script::json(200, &json!({"data": [{"id": "qwen3:8b", "owned_by": "library"}]})),
+        Script::json(200, &json!({"models": [{"name": "qwen3:8b", "model": "qwen3:8b", "context_length": 4096}]})),
+    ]);
+    let provider = OpenAiChat::new(endpoint(&server)).unwrap();
+    assert_eq!(provider.figures("qwen3:8b", RequestUsage::default()).0, None);
+    assert_eq!(provider.models().await.unwrap(), ["qwen3:8b"]);
+    assert_eq!(server.asked()[1].path, "/api/ps");
+    assert_eq!(provider.figures("qwen3:8b", RequestUsage::default()).0, Some(4_096));
 }

@@ -2,6 +2,7 @@
 
 mod lifecycle;
 mod looking;
+mod plan;
 mod undo;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};

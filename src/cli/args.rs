@@ -80,6 +80,9 @@ pub enum Command {
     /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
     /// sandbox that held it.
     Audit(Audit),
+    /// What commands an agent may run.
+    #[command(subcommand)]
+    Permissions(PermissionsCommand),
     /// Look at what lisle can use here, and say what to do where something is missing.
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
@@ -156,6 +159,45 @@ pub enum SessionsCommand {
     ///
     /// Exit status: 0 all of them are, 1 something is odd or could not be read.
     Verify(Verify),
+}
+
+/// `lisle permissions`.
+#[derive(Debug, Subcommand)]
+pub enum PermissionsCommand {
+    /// Tell what would become of a command, and why. Nothing is run.
+    ///
+    /// Prints allow, ask or deny, then a reason a line. It is decided as for a call of an agent in --cwd and --mode; without
+    /// --mode in the mode that the settings give new sessions.
+    ///
+    /// Exit status: 0 it would run, 10 it would be asked for, 11 it would be refused, 1 the file could not be read, 2 wrong
+    /// arguments. With --file the strictest of all lines.
+    Check(Check),
+}
+
+/// `lisle permissions check`.
+#[derive(Debug, ClapArgs)]
+pub struct Check {
+    /// Decide as if commands were held by a sandbox, or by none; without it as this machine can.
+    #[arg(long, value_enum, value_name = "SANDBOX")]
+    pub sandbox: Option<Held>,
+    /// Print a JSON object: command, verdict, reasons.
+    #[arg(long)]
+    pub json: bool,
+    /// Check every line of this file, and print a JSON object for each. A line that is a JSON string is decoded first.
+    #[arg(long, value_name = "FILE", conflicts_with = "command", required_unless_present = "command")]
+    pub file: Option<PathBuf>,
+    /// The command line. Several words are joined with blanks.
+    #[arg(value_name = "COMMAND", num_args = 1.., trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<String>,
+}
+
+/// Whether a sandbox holds commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Held {
+    /// The read-only profile holds them.
+    Enforced,
+    /// Nothing does.
+    None,
 }
 
 /// A command that only lists.

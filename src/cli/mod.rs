@@ -8,6 +8,7 @@ mod definitions;
 mod doctor;
 mod headless;
 mod output;
+mod permissions;
 mod search;
 mod sessions;
 
@@ -29,6 +30,10 @@ pub enum Exit {
     Refused = 3,
     /// No connection with credentials.
     NoCredentials = 4,
+    /// `permissions check`: the command would be asked for.
+    WouldAsk = 10,
+    /// `permissions check`: the command would be refused.
+    WouldDeny = 11,
     /// Interrupted.
     Interrupted = 130,
 }
@@ -85,6 +90,10 @@ async fn start(args: Args) -> Exit {
         Some(Command::Audit(args)) => {
             complain_of(&ground);
             audit::run(&ground, &args)
+        }
+        Some(Command::Permissions(command)) => {
+            complain_of(&ground);
+            permissions::run(&ground, command)
         }
         Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {

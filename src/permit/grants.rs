@@ -4,7 +4,7 @@
 //! working directory", and only a few options take a text that stands for any text. What runs other programs or code
 //! that stands in the line itself is never kept.
 
-use super::matches;
+use super::matches::{self, Ways};
 use super::rows::edit_rule;
 use super::rules::Rules;
 use crate::domain::rule::{BELOW, Effect, Offer, Rule, TEXT};
@@ -14,6 +14,20 @@ use std::path::Path;
 /// Programs that run what their words say, as others, elsewhere or as code: a rule about them would be a rule about
 /// everything.
 const RUN_OTHERS: &[&str] = &[
+    "sqlite3",
+    "psql",
+    "mysql",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "sed",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "nvim",
+    "emacs",
     "sudo",
     "doas",
     "su",
@@ -111,20 +125,6 @@ const RUN_CODE: &[&str] = &[
     "ghci",
     "irb",
     "ipython",
-    "sqlite3",
-    "psql",
-    "mysql",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "sed",
-    "ed",
-    "ex",
-    "vi",
-    "vim",
-    "nvim",
-    "emacs",
 ];
 
 /// Programs whose words, but options, are all paths, with the letters of options that take no value.
@@ -193,17 +193,17 @@ pub(super) fn edits(path: &Path, rules: &Rules) -> Offer {
 }
 
 /// The rule that would let this simple command run; `None` where nothing of it can be kept.
-pub(super) fn command(argv: &[String], cwd: &Path, facts: &CallFacts, rules: &Rules) -> Option<Offer> {
+pub(super) fn command(argv: &[String], ways: &Ways<'_>, rules: &Rules) -> Option<Offer> {
     let (program, args) = argv.split_first()?;
-    if !is_offered(program, args, cwd) {
+    if !is_offered(program, args, ways.cwd) {
         return None;
     }
-    let leaves = matches::leaves(facts);
-    let home = rules.ground.home.as_deref() == Some(cwd);
-    let (wanted, kind) = if home { (args.to_vec(), Kind::Exact) } else { widened(program, args, cwd, &leaves) };
+    // Below the home folder lies all that the user has.
+    let home = rules.ground.home.as_deref() == Some(ways.cwd);
+    let (wanted, kind) = if home { (args.to_vec(), Kind::Exact) } else { widened(program, args, ways) };
     let rule = Rule { program: Some(program.clone()), args: Some(wanted), ..Rule::allow("bash") };
     // What is offered is sound, and answers what was asked.
-    (rule.fault().is_none() && matches::admits(&rule, argv, cwd, &leaves)).then(|| Offer {
+    (rule.fault().is_none() && matches::admits(&rule, argv, ways)).then(|| Offer {
         harmless: Some(harmless(&rule, args, kind)),
         worst: worst(program, args, kind),
         rule,
@@ -227,11 +227,10 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::G
     }
     let covers = facts.touches.iter().any(|touch| match touch {
         Touch::Command { command, cwd, .. } if rule.tool == "bash" => {
-            let leaves = matches::leaves(facts);
-            let judgement = super::shell::judge(command, super::shell::Hold::None);
-            let named = rule.program.is_some();
-            let mut parts = judgement.parts.iter().filter_map(|part| part.argv.as_deref());
-            named && parts.any(|argv| matches::admits(rule, argv, cwd, &leaves))
+            let known = super::shell::known(command).map(|line| line.commands).unwrap_or_default();
+            let mut parts = known.iter().filter_map(|part| part.argv.as_deref());
+            let ways = Ways::of(&known, cwd, facts);
+            rule.program.is_some() && ways.is_some_and(|ways| parts.any(|argv| matches::admits(rule, argv, &ways)))
         }
         Touch::Write { path, .. } => {
             rule.path.is_some() && rule.tool != "*" && matches::allows_change(rule, &facts.tool, path, ground)
@@ -259,6 +258,8 @@ fn is_offered(program: &str, args: &[String], cwd: &Path) -> bool {
         && !RUN_OTHERS.contains(&base)
         && !code_in_line
         && shown
+        // What comes on the input is not in the words.
+        && !args.iter().any(|word| word == "-" || word == "/dev/stdin")
         // Words that are patterns in a rule would be kept as more than they are.
         && !args.iter().any(|word| word.contains('*'))
         && !args.iter().any(|word| leads_out(word, cwd))
@@ -287,7 +288,7 @@ fn leads_out(word: &str, cwd: &Path) -> bool {
 }
 
 /// The words of the rule: paths and free text generalised where the program is known well enough.
-fn widened(program: &str, args: &[String], cwd: &Path, leaves: &[&Path]) -> (Vec<String>, Kind) {
+fn widened(program: &str, args: &[String], ways: &Ways<'_>) -> (Vec<String>, Kind) {
     if let Some(text) = free_text(program, args) {
         return (text, Kind::Text);
     }
@@ -302,7 +303,7 @@ fn widened(program: &str, args: &[String], cwd: &Path, leaves: &[&Path]) -> (Vec
     let known = |word: &str| match word.strip_prefix('-') {
         Some(rest) if rest.starts_with('-') => WITHOUT_VALUE.contains(&word),
         Some(letters) => !letters.is_empty() && letters.chars().all(|c| flags.contains(c)),
-        None => matches::is_below(word, cwd, leaves),
+        None => matches::is_below(word, ways),
     };
     let rest = args.get(skip..).unwrap_or_default();
     // An option that may take a value would make a path of its value, and what follows `--` is no option any more.

@@ -4,6 +4,7 @@
 //! certain to stay below the working directory is a path below it. A rule that denies or asks is matched broadly: the
 //! same program by another path, behind wrappers, with other words between its own.
 
+use super::shell::Command;
 use crate::domain::paths;
 use crate::domain::rule::{BELOW, Rule, TEXT};
 use crate::domain::tool::{CallFacts, Touch};
@@ -74,20 +75,79 @@ pub(super) fn leaves(facts: &CallFacts) -> Vec<&Path> {
     leads.collect()
 }
 
+/// Where the commands of a line run, as far as their words tell: the working directory, and what lies below it and is
+/// changed to.
+pub(super) struct Ways<'a> {
+    /// The working directory.
+    pub(super) cwd: &'a Path,
+    /// It, and what is changed to.
+    bases: Vec<PathBuf>,
+    leaves: Vec<&'a Path>,
+}
+
+impl<'a> Ways<'a> {
+    /// `None` where a command of the line may run outside the working directory.
+    pub(super) fn of(commands: &[Command], cwd: &'a Path, facts: &'a CallFacts) -> Option<Self> {
+        let mut ways = Self { cwd, bases: vec![cwd.to_owned()], leaves: leaves(facts) };
+        for command in commands {
+            let Some(argv) = &command.argv else {
+                // Words that are not known may be those of a change, too.
+                let change = ["cd", "pushd", "popd"].iter().any(|name| command.text.contains(name));
+                if change { return None } else { continue }
+            };
+            match argv.first().map(String::as_str) {
+                Some("cd") => {}
+                Some("pushd" | "popd" | "chroot") => return None,
+                _ => continue,
+            }
+            let [_, to] = argv.as_slice() else { return None };
+            if !is_below(to, &ways) {
+                return None;
+            }
+            let new: Vec<PathBuf> = ways.bases.iter().map(|base| paths::lexical(base, Path::new(to))).collect();
+            ways.bases.extend(new);
+            ways.bases.dedup();
+            if ways.bases.len() > MOST_BASES {
+                return None;
+            }
+        }
+        Some(ways)
+    }
+
+    /// All of it runs in the working directory itself.
+    pub(super) fn stays(&self) -> bool {
+        self.bases.len() == 1
+    }
+
+    /// This command changes the directory, to below the working directory.
+    #[expect(clippy::unused_self, reason = "that the change stays below was found out when these ways were")]
+    pub(super) fn is_change(&self, argv: &[String]) -> bool {
+        argv.first().is_some_and(|program| program == "cd")
+    }
+}
+
+/// Changes of the directory that are followed in one line.
+const MOST_BASES: usize = 32;
+
 /// Whether a rule that lets things run covers this simple command.
-pub(super) fn admits(rule: &Rule, argv: &[String], cwd: &Path, leaves: &[&Path]) -> bool {
+pub(super) fn admits(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
     let Some((program, args)) = argv.split_first() else { return false };
     if !matches!(rule.tool.as_str(), "bash" | "*") || rule.path.is_some() || rule.host.is_some() {
         return false;
     }
-    // An assignment in place of a program changes what runs.
-    if program.is_empty() || program.contains('=') || rule.program.as_ref().is_some_and(|named| named != program) {
+    // An assignment in place of a program changes what runs. A program of the project is another one in another folder.
+    let moved = program.contains('/') && !program.starts_with('/') && !ways.stays();
+    if program.is_empty()
+        || program.contains('=')
+        || moved
+        || rule.program.as_ref().is_some_and(|named| named != program)
+    {
         return false;
     }
     let Some(wanted) = &rule.args else { return true };
     wanted.len() == args.len()
         && wanted.iter().zip(args).enumerate().all(|(at, (want, word))| match want.as_str() {
-            BELOW => is_below(word, cwd, leaves),
+            BELOW => is_below(word, ways),
             TEXT if at + 1 == wanted.len() => !word.starts_with('-'),
             want => want == word,
         })
@@ -95,22 +155,25 @@ pub(super) fn admits(rule: &Rule, argv: &[String], cwd: &Path, leaves: &[&Path])
 
 /// Whether a word of a command is certain to name a path at or below the working directory that is neither secret nor
 /// protected. Anything a program might read as more than a path is not.
-pub(super) fn is_below(word: &str, cwd: &Path, leaves: &[&Path]) -> bool {
+pub(super) fn is_below(word: &str, ways: &Ways<'_>) -> bool {
     let odd = |c: char| c.is_control() || "*?[]{}$`\\:\"'<>|&;!".contains(c);
     if word.is_empty() || word.starts_with(['-', '~', '@', '+', '%', '^']) || word.contains(odd) {
         return false;
     }
-    let path = Path::new(word);
+    let (path, cwd) = (Path::new(word), ways.cwd);
     // Below `/` lies everything.
     if paths::climbs(path) || paths::climbs(cwd) || !cwd.is_absolute() || cwd.parent().is_none() {
         return false;
     }
-    let full = paths::lexical(cwd, path);
-    full.starts_with(cwd)
-        && !paths::is_secret(&full)
-        && !paths::is_secret_file(path)
-        && !paths::is_protected(path.strip_prefix(cwd).unwrap_or(path))
-        && !leaves.iter().any(|leads| full.starts_with(leads))
+    ways.bases.iter().all(|base| {
+        let full = paths::lexical(base, path);
+        let protected = full.strip_prefix(cwd).is_ok_and(paths::is_protected);
+        full.starts_with(cwd)
+            && !protected
+            && !paths::is_secret(&full)
+            && !paths::is_secret_file(path)
+            && !ways.leaves.iter().any(|leads| full.starts_with(leads))
+    })
 }
 
 /// Whether a rule lets this tool change this file. The file lies below the working directory and is not protected.

@@ -19,6 +19,7 @@ mod tests;
 pub use decide::decide;
 pub use grants::takes;
 pub use matches::Ground;
+pub use rows::parts;
 pub use rules::{Clause, Rules, Standing};
 pub use sandbox::sandbox;
 pub use struck::{Struck, hold_struck};

@@ -1,11 +1,13 @@
 //! The table of the permission modes: what one thing that a call touches comes to.
 
 use super::grants;
+use super::matches::Ways;
 use super::rules::Rules;
-use super::shell::{self, Judged, Judgement};
+use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
+use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{Offer, Rule};
 use crate::domain::tool::{CallFacts, Place, Program, Touch};
 use std::path::{Path, PathBuf};
@@ -125,6 +127,23 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
     }
 }
 
+/// The parts of the command that a call runs, and what becomes of each, for the user who is asked. Empty where the line
+/// was not understood.
+#[must_use]
+pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown> {
+    let command = facts.touches.iter().find_map(|touch| match touch {
+        Touch::Command { command, cwd, programs, unseen } => Some((command, cwd, programs, unseen)),
+        _ => None,
+    });
+    let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
+    let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
+    let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
+    let known = shell::known(command);
+    let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
+    let shown = |part: &Part| PartShown { text: part.text.clone(), state: line.state(part, rules, ways.as_ref()) };
+    line.judgement.parts.iter().map(shown).collect()
+}
+
 /// A command line with what is known of it.
 struct Line<'a> {
     command: &'a str,
@@ -163,10 +182,8 @@ impl Line<'_> {
         let looks = shell::looks(self.command, self.cwd);
         let list = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         let leaves = super::matches::leaves(facts);
-        let written: Vec<PathBuf> = self.judgement.writes.iter().map(|word| self.full(word)).collect();
-        let elsewhere = self.judgement.writes.iter().zip(&written);
-        let elsewhere = elsewhere.filter(|(_, path)| leaves.iter().any(|leads| path.starts_with(leads)));
-        let elsewhere: Vec<String> = elsewhere.map(|(word, _)| word.clone()).collect();
+        let leads = |word: &&String| leaves.iter().any(|path| self.full(word).starts_with(path));
+        let elsewhere: Vec<String> = self.judgement.writes.iter().filter(leads).cloned().collect();
         let stops = [
             (&looks.secrets, "It names what looks like a secret"),
             (&looks.protected, "It names what configures or runs code"),
@@ -184,11 +201,31 @@ impl Line<'_> {
         if mode == Mode::Execute {
             return Row::Allow;
         }
-        self.part_by_part(policy, rules, facts, &written, (why, looks.risks))
+        match shell::known(self.command).filter(|_| !self.reads_badly()) {
+            Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
+            None => asked(&why, looks.risks, Vec::new()),
+        }
+    }
+
+    /// As `part_by_part` has it.
+    fn state(&self, part: &Part, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+        let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
+        if part.reads && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
+            PartState::Reads
+        } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
+            PartState::Allowed
+        } else {
+            PartState::Asked
+        }
     }
 
     fn full(&self, word: &str) -> PathBuf {
         paths::lexical(self.cwd, Path::new(word))
+    }
+
+    /// It only reads, and yet it is asked about: what it reads is the matter, and no rule speaks of that.
+    fn reads_badly(&self) -> bool {
+        matches!(self.judgement.verdict, Judged::ReadOnly(_))
     }
 
     /// The row of a line that only reads these words, or why it is not let through all the same.
@@ -213,74 +250,114 @@ impl Line<'_> {
         policy: Policy,
         rules: &Rules,
         facts: &CallFacts,
-        written: &[PathBuf],
+        commands: &[shell::Command],
         (why, risks): (String, Vec<String>),
     ) -> Row {
-        let mut ruled = Vec::new();
-        let mut by_setting = false;
-        let mut offers = Vec::new();
-        let mut reasons: Vec<String> = Vec::new();
-        let mut nothing_offered = false;
-        for part in &self.judgement.parts {
-            let argv = part.argv.as_deref().filter(|argv| self.is_known(argv));
-            // Beside a part that changes something, what reads is looked at once more by itself.
-            let device = |argv: &[String]| argv.iter().any(|word| paths::is_device(&self.full(word)));
-            if part.reads && argv.is_some_and(|argv| !device(argv)) {
+        let mut found = Found::default();
+        let Some(ways) = Ways::of(commands, self.cwd, facts) else { return asked(&why, risks, Vec::new()) };
+        for command in commands {
+            if self.only_reads(&command.text, policy) {
                 continue;
             }
-            if let Some(at) = argv.and_then(|argv| rules.allows_command(argv, self.cwd, facts)) {
-                ruled.push(at);
-                continue;
+            let argv = command.argv.as_deref().filter(|argv| self.is_itself(argv));
+            let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy) || ways.is_change(argv));
+            if !bare {
+                self.command(argv, &command.text, &ways, rules, &mut found);
             }
-            let reason = if part.why.is_empty() { why.clone() } else { part.why.clone() };
-            if !reasons.contains(&reason) {
-                reasons.push(reason);
-            }
-            match argv.and_then(|argv| grants::command(argv, self.cwd, facts, rules)) {
-                Some(offer) => offers.push(offer),
-                None => nothing_offered = true,
-            }
-        }
-        for path in written {
-            match rules.allows_change("bash", path).filter(|_| self.is_inside(path, rules)) {
-                _ if policy.ask_edits == AskEdits::Allowed && self.is_inside(path, rules) => by_setting = true,
-                Some(at) => ruled.push(at),
+            match &command.writes {
                 None => {
-                    reasons.push(format!("it writes {}", path.display()));
-                    nothing_offered |= !self.is_inside(path, rules);
-                    offers.push(grants::edits(path, rules));
+                    found.ask(format!("what `{}` writes is only known when it runs", shortened(&command.text)), None)
                 }
+                Some(written) => written.iter().for_each(|word| self.written(word, policy, rules, &ways, &mut found)),
             }
         }
-        // Only what the parts say can be answered by rules about parts.
-        let explained = !ruled.is_empty() || by_setting;
-        if reasons.is_empty() && explained {
-            return if ruled.is_empty() { Row::Setting(EDITS_ALLOWED) } else { Row::Ruled(ruled) };
+        match (found.reasons.is_empty(), found.ruled.is_empty(), found.by_setting) {
+            (true, false, _) => Row::Ruled(found.ruled),
+            (true, true, true) => Row::Setting(EDITS_ALLOWED),
+            // Each part reads, and the whole does not: what is the matter is nothing that a rule could speak of.
+            (true, true, false) => asked(&why, risks, Vec::new()),
+            (false, ..) => {
+                let offers = if found.not_offered { Vec::new() } else { found.offers };
+                asked(&found.reasons.join("; "), risks, offers)
+            }
         }
-        if nothing_offered || reasons.is_empty() {
-            offers.clear();
-        }
-        let why = if reasons.is_empty() { why } else { reasons.join("; ") };
-        Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
     }
 
-    /// Everything about the words is known: no pattern that the shell replaces, no program that is another than its name
-    /// says.
-    fn is_known(&self, argv: &[String]) -> bool {
-        let expands = argv.iter().any(|word| self.judgement.expands.contains(word));
-        let own = argv.first().is_some_and(|program| {
-            !program.contains('/') && self.programs.iter().any(|one| one.inside && one.name == *program)
-        });
-        let looked_up = !self.unseen || self.judgement.expands.is_empty();
-        !expands && !own && looked_up
+    fn command(&self, argv: Option<&[String]>, text: &str, ways: &Ways<'_>, rules: &Rules, found: &mut Found) {
+        if let Some(at) = argv.and_then(|argv| rules.allows_command(argv, ways)) {
+            found.ruled.push(at);
+            return;
+        }
+        let offer = argv.and_then(|argv| grants::command(argv, ways, rules));
+        let why = match shell::judge(text, shell::Hold::Enforced).verdict {
+            Judged::Other(why) => why,
+            _ => format!("`{}` is not on the list of commands that only read", shortened(text)),
+        };
+        found.ask(why, offer);
     }
 
-    /// Below the working directory for certain: what the shell replaces is not known.
-    fn is_inside(&self, path: &Path, rules: &Rules) -> bool {
-        let below = path.starts_with(self.cwd) || rules.ground.here.iter().any(|here| path.starts_with(here));
-        let plain = !path.to_string_lossy().contains(['$', '*', '?', '[', '{', '~', '`']);
-        below && plain && !paths::climbs(path) && !paths::is_protected(path.strip_prefix(self.cwd).unwrap_or(path))
+    /// What a redirection writes is judged like a write of the file tools.
+    fn written(&self, word: &str, policy: Policy, rules: &Rules, ways: &Ways<'_>, found: &mut Found) {
+        // After a change of the directory it is not certain which file that is.
+        let path = self.full(word);
+        let inside = ways.stays() && super::matches::is_below(word, ways);
+        match rules.allows_change("bash", &path).filter(|_| inside) {
+            _ if inside && policy.ask_edits == AskEdits::Allowed => found.by_setting = true,
+            Some(at) => found.ruled.push(at),
+            None => found.ask(format!("it writes to `{word}`"), inside.then(|| grants::edits(&path, rules))),
+        }
     }
+
+    /// This part alone is proved to only read, and nothing that it reads is a secret or a device.
+    fn only_reads(&self, text: &str, policy: Policy) -> bool {
+        let unseen = self.unseen.then_some("not all was looked up");
+        match shell::judge_found(text, policy.hold, self.programs, unseen).verdict {
+            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, &words), Ok(Row::Allow)),
+            Judged::Other(_) | Judged::Catastrophic(_) => false,
+        }
+    }
+
+    /// The program is the one that has this name elsewhere, too: none of the working directory stands before it.
+    fn is_itself(&self, argv: &[String]) -> bool {
+        argv.first().is_some_and(|program| {
+            program.contains('/') || !self.programs.iter().any(|one| one.inside && one.name == *program)
+        })
+    }
+}
+
+/// What was found of the parts of a line.
+#[derive(Default)]
+struct Found {
+    ruled: Vec<usize>,
+    by_setting: bool,
+    offers: Vec<Offer>,
+    reasons: Vec<String>,
+    /// Something of what is asked cannot be kept.
+    not_offered: bool,
+}
+
+impl Found {
+    fn ask(&mut self, why: String, offer: Option<Offer>) {
+        if !self.reasons.contains(&why) {
+            self.reasons.push(why);
+        }
+        self.not_offered |= offer.is_none();
+        self.offers.extend(offer);
+    }
+}
+
+fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
+    Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
+}
+
+/// The words as a command line of words that are nothing but themselves.
+fn quoted(argv: &[String]) -> String {
+    let mut words = argv.iter();
+    let mut line = words.next().cloned().unwrap_or_default();
+    for word in words {
+        line.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
+    }
+    line
 }
 
 /// A question that is asked every time.

@@ -1,7 +1,7 @@
 //! The rules in force: the session's answers and what the files say, ready to be matched.
 
 use super::Ruled;
-use super::matches::{self, Asked, Ground};
+use super::matches::{self, Asked, Ground, Ways};
 use crate::domain::rule::{Effect, Hint, Rule, RuleScope, Written};
 use crate::domain::tool::CallFacts;
 use globset::{GlobBuilder, GlobMatcher};
@@ -191,10 +191,9 @@ impl Rules {
     }
 
     /// The rule that lets this simple command run, by its words after quote removal.
-    pub(super) fn allows_command(&self, argv: &[String], cwd: &Path, facts: &CallFacts) -> Option<usize> {
-        let leaves = matches::leaves(facts);
+    pub(super) fn allows_command(&self, argv: &[String], ways: &Ways<'_>) -> Option<usize> {
         self.standing.iter().position(|one| match &one.clause {
-            Clause::Rule(rule) => rule.effect == Effect::Allow && matches::admits(rule, argv, cwd, &leaves),
+            Clause::Rule(rule) => rule.effect == Effect::Allow && matches::admits(rule, argv, ways),
             Clause::Commands { regex, .. } => {
                 let whole = argv.first().is_some_and(|program| !program.contains(char::is_whitespace));
                 // What cannot be matched within its steps does not match.

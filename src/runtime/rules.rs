@@ -172,3 +172,105 @@ impl RuleBook for Files {
 fn changed(path: &Path) -> String {
     format!("{} is not what was shown any more, so it is not trusted. Look at it again.", path.display())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rule::Effect;
+
+    struct Ground {
+        _dir: tempfile::TempDir,
+        root: PathBuf,
+    }
+
+    fn ground() -> Ground {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for sub in ["config", "ws", "repo/.git", "repo/.lisle", "repo/src"] {
+            std::fs::create_dir_all(root.join(sub)).unwrap();
+        }
+        Ground { _dir: dir, root }
+    }
+
+    fn files(ground: &Ground, foreign: bool) -> Files {
+        let (config, workspace) = (ground.root.join("config"), ground.root.join("ws"));
+        Files::new(Places { config, workspace, foreign, home: None })
+    }
+
+    fn write(ground: &Ground, path: &str, text: &str) {
+        std::fs::write(ground.root.join(path), text).unwrap();
+    }
+
+    fn effects(book: &Book, scope: RuleScope) -> Vec<Effect> {
+        let files = book.files.iter().filter(|(of, ..)| *of == scope);
+        files.flat_map(|(_, _, written)| written.rules.iter().map(|rule| rule.effect)).collect()
+    }
+
+    const BOTH: &str = r#"{"rules": [{"effect": "allow", "tool": "bash", "program": "make"},
+        {"effect": "deny", "tool": "bash", "program": "git"}]}"#;
+
+    #[test]
+    fn rules_of_a_repository_only_tighten_until_these_bytes_are_trusted() {
+        let ground = ground();
+        let files = files(&ground, false);
+        let cwd = ground.root.join("repo/src");
+        write(&ground, "repo/.lisle/permissions.json", BOTH);
+        let book = files.read(&cwd);
+        assert_eq!(effects(&book, RuleScope::Repository), [Effect::Deny]);
+        assert!(book.trusted && Arc::ptr_eq(&book, &files.read(&cwd)), "what did not change is not read again");
+        let asked = book.untrusted[0].clone();
+        assert_eq!((asked.what, asked.changed, asked.text.as_str()), (TrustWhat::Repository, false, BOTH));
+        // What was shown is what is trusted, and nothing else.
+        write(&ground, "repo/.lisle/permissions.json", &BOTH.replace("make", "evil"));
+        let error = files.trust(&asked).unwrap_err();
+        assert!(error.contains("not what was shown"), "{error}");
+        write(&ground, "repo/.lisle/permissions.json", BOTH);
+        files.trust(&asked).unwrap();
+        let book = files.read(&cwd);
+        assert_eq!(effects(&book, RuleScope::Repository), [Effect::Allow, Effect::Deny]);
+        assert!(book.untrusted.is_empty());
+        // A change asks again, with the difference, and only tightens meanwhile.
+        write(&ground, "repo/.lisle/permissions.json", &BOTH.replace("make", "evil"));
+        let book = files.read(&cwd);
+        assert_eq!(effects(&book, RuleScope::Repository), [Effect::Deny]);
+        let asked = &book.untrusted[0];
+        assert!(asked.changed && asked.text.contains("\"evil\"") && asked.text.starts_with('-'), "{asked:?}");
+        // A file that only tightens needs no trust.
+        write(&ground, "repo/.lisle/permissions.json", r#"{"blockedTools": ["Bash"]}"#);
+        assert!(files.read(&cwd).untrusted.is_empty());
+    }
+
+    #[test]
+    fn another_programs_workspace_only_tightens_until_it_is_trusted() {
+        let ground = ground();
+        let files = files(&ground, true);
+        let cwd = ground.root.join("repo");
+        write(&ground, "ws/permissions.json", BOTH);
+        write(&ground, "config/permissions.json", BOTH);
+        let book = files.read(&cwd);
+        assert!(!book.trusted && !files.trusts_workspace());
+        assert_eq!(effects(&book, RuleScope::Workspace), [Effect::Deny]);
+        assert_eq!(effects(&book, RuleScope::User), [Effect::Allow, Effect::Deny]);
+        assert_eq!(book.law().rules.scopes, [RuleScope::Session]);
+        let asked = book.untrusted.iter().find(|one| one.what == TrustWhat::Workspace).unwrap().clone();
+        files.trust(&asked).unwrap();
+        let book = files.read(&cwd);
+        assert!(book.trusted && files.trusts_workspace() && book.untrusted.is_empty());
+        assert_eq!(effects(&book, RuleScope::Workspace), [Effect::Allow, Effect::Deny]);
+        assert_eq!(book.law().rules.scopes, [RuleScope::Session, RuleScope::Workspace]);
+        // Rules are added to the one key.
+        files.add(RuleScope::Workspace, &cwd, &[Rule::allow("edit")]).unwrap();
+        assert_eq!(effects(&files.read(&cwd), RuleScope::Workspace).len(), 3);
+        files.remove(RuleScope::Workspace, &cwd, &Rule::allow("edit")).unwrap();
+        assert_eq!(std::fs::read_to_string(ground.root.join("ws/permissions.json")).unwrap(), BOTH);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_file() {
+        let ground = ground();
+        let files = files(&ground, false);
+        write(&ground, "config/permissions.json", "{ no");
+        let book = files.read(&ground.root);
+        assert!(book.problems[0].to_string().contains("config/permissions.json:1: This is not JSON"));
+    }
+}

@@ -198,7 +198,7 @@ impl Ground {
                 cycle: self.settings.permissions.cycle.clone(),
                 cwd: self.cwd.clone(),
                 requests_per_turn: self.settings.limits.requests_per_turn,
-                policy: policy(&self.settings, enforced),
+                policy: self.policy(enforced),
                 headless,
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),
@@ -214,6 +214,12 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// What the settings say about permissions, where commands can be held or not.
+    #[must_use]
+    pub fn policy(&self, enforced: bool) -> permit::Policy {
+        policy(&self.settings, enforced)
     }
 
     /// Where tools work.

@@ -4,7 +4,7 @@
 
 use super::held::Held;
 use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, same_facts, seen::Seen, settled, words};
+use super::{Halt, Place, Run, RunError, Tool, leaves, same_facts, seen::Seen, settled, words};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::{Ended, GRACE, Invocation, Profile, Report, environment, process};
 use futures_util::future::BoxFuture;
@@ -89,6 +89,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     let (programs, unseen) = (looked.programs, looked.unseen);
     let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
     touches.extend(looked.touches);
+    touches.extend(leaves::look(&command, place));
     if Fields::of("bash", input)?.flag("outside")? {
         touches.push(Touch::Outside);
     }

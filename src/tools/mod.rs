@@ -153,6 +153,7 @@ pub mod glob;
 pub mod grep;
 mod held;
 pub mod input;
+mod leaves;
 pub mod limits;
 pub mod list;
 pub mod paths;

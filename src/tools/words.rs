@@ -82,6 +82,19 @@ pub(super) fn look(command: &str, place: &Place) -> Looked {
     out
 }
 
+/// The paths that the words of a line may name, each with the folder that it is seen from.
+pub(super) fn below(command: &str, place: &Place) -> Vec<(PathBuf, PathBuf)> {
+    let words = all_words(command);
+    let bases = bases(&words, place, std::env::home_dir().as_deref());
+    let mut out = Vec::new();
+    for word in words.iter().take(MOST) {
+        for part in candidates(&word.text) {
+            out.extend(bases.iter().take(MOST_BASES).map(|base| (base.clone(), PathBuf::from(part))));
+        }
+    }
+    out
+}
+
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);

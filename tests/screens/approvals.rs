@@ -57,7 +57,7 @@ fn what_is_remembered_stands_below_its_answer() {
     shots("remembers", &state);
     let text = "git add ./**\ngit commit *.rs";
     let problem =
-        Some("git commit *.rs: *.rs is no wildcard: there are ./** for a path and, in last place, *".to_owned());
+        Some("git commit *.rs: In `args`, `*.rs` is no pattern: there are `./**` and, in last place, `*`".to_owned());
     writing(&mut state, Stage::Rules { text: Box::new(Editor::new(text)), problem });
     shots("rules", &state);
     let text = Box::new(Editor::new("git status && git add src/auth"));

@@ -60,7 +60,9 @@ impl Lane {
             Act::Model { connection, .. } => connection.clone(),
             _ => None,
         };
-        self.look_at_plan(&act).await;
+        if !self.look_at_plan(&act).await {
+            return;
+        }
         self.input(Input::Act(act)).await;
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {

@@ -11,12 +11,14 @@ use crate::tools::files::{self, FileError};
 use std::path::{Path, PathBuf};
 
 impl Lane {
-    /// Looks at a plan's file before the plan is approved: what is approved is what was shown.
-    pub(super) async fn look_at_plan(&mut self, act: &Act) {
-        let Act::Answer { request, answer: Answer::PlanApprove(_) } = act else { return };
-        let Some(path) = self.machine.plan_file(request).map(Path::to_owned) else { return };
+    /// Looks at a plan's file before the plan is approved: what is approved is what was shown. False when it holds
+    /// something else, which is asked for anew.
+    pub(super) async fn look_at_plan(&mut self, act: &Act) -> bool {
+        let Act::Answer { request, answer: Answer::PlanApprove(_) } = act else { return true };
+        let Some(review) = self.machine.plan_asked(request) else { return true };
+        let (path, shown) = (review.path.clone(), review.markdown.clone());
         if !self.is_own(&path) || self.machine.is_running() {
-            return;
+            return true;
         }
         let looked = blocking(move || match files::load(&path) {
             Ok(loaded) => Ok(PlanFile::Text(String::from_utf8_lossy(&loaded.bytes).into_owned())),
@@ -24,7 +26,11 @@ impl Lane {
             Err(error) => Err(error.to_string()),
         });
         match looked.await {
-            Some(Ok(file)) => self.input(Input::PlanFile(file)).await,
+            Some(Ok(file)) => {
+                let other = matches!(&file, PlanFile::Text(text) if *text != shown);
+                self.input(Input::PlanFile(file)).await;
+                return !other;
+            }
             Some(Err(why)) => {
                 let text =
                     format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
@@ -32,6 +38,7 @@ impl Lane {
             }
             None => {}
         }
+        true
     }
 
     pub(super) async fn keep_plan(&mut self, path: PathBuf, text: String) {

@@ -118,8 +118,8 @@ impl Machine {
                         self.run_call(now, &call, asking.facts, authority, out);
                         self.reconsider(now, out);
                     }
-                    // It goes on waiting: what it would keep is not what was asked.
-                    None => {}
+                    // It goes on waiting: what it would keep is not what was asked. Faces took it for answered.
+                    None => out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
                 },
                 Answer::Instead(command) => self.instead(now, request, &call.id, &asking, command, out),
                 Answer::No(reason) => self.refused(now, &call.id, reason, out),
@@ -158,10 +158,12 @@ impl Machine {
     ) {
         let Proposal::Command { command: proposed, .. } = &asking.facts.proposal else {
             out.push(notice(Level::Warning, "Only a command can be changed before it runs.", "Say no, and why."));
+            out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
             return;
         };
         if command.trim().is_empty() {
             out.push(notice(Level::Warning, "There is no command to run.", "Write one, or say no."));
+            out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
             return;
         }
         let run = self.run;

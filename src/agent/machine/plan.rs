@@ -16,7 +16,7 @@ use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progres
 use crate::domain::request::{Answer, Ask, PlanOrigin, PlanReview, Request};
 use crate::domain::tool::{CallFacts, Outcome};
 use crate::permit::{self, Struck, Verdict};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How an approved plan is told to the model. Rehearsal and tests look for the first two words.
 const APPROVED: &str = "Plan approved. Carry it out now.";
@@ -61,11 +61,11 @@ impl Machine {
         Request { id: plan.request.clone(), ask: Ask::Plan(review) }
     }
 
-    /// The file of the plan that this request is about.
+    /// The plan that this request is about.
     #[must_use]
-    pub fn plan_file(&self, request: &RequestId) -> Option<&Path> {
+    pub fn plan_asked(&self, request: &RequestId) -> Option<&PlanReview> {
         let plan = self.own.plan.as_ref().filter(|plan| plan.request == *request)?;
-        Some(&plan.review.path)
+        Some(&plan.review)
     }
 
     /// A plan that waits no longer waits.
@@ -126,8 +126,7 @@ impl Machine {
 
     fn ask_plan_anew(&mut self, out: &mut Vec<Step>) {
         out.push(Step::KeepMeta(Safety::Synced));
-        let request = self.own.plan.as_ref().map(|plan| self.plan_request(plan));
-        out.extend(request.map(|request| Step::Emit(Event::Asked(Box::new(request)))));
+        self.stays_asked(out);
     }
 
     // ---- its answers ----
@@ -136,7 +135,7 @@ impl Machine {
         if self.turn.is_some() {
             let text = "A turn runs: the plan can be answered when it has ended.";
             out.push(notice(Level::Warning, text, "Esc stops the turn."));
-            return;
+            return self.stays_asked(out);
         }
         match answer {
             Answer::PlanApprove(approval) => self.approve_plan(now, approval, out),
@@ -149,8 +148,17 @@ impl Machine {
                 self.begin(now, format!("Change the plan: {text}{read}"), out);
             }
             Answer::PlanDecline => self.decline_plan(now, out),
-            _ => out.push(stale_answer()),
+            _ => {
+                out.push(stale_answer());
+                self.stays_asked(out);
+            }
         }
+    }
+
+    /// What was answered waits on: a face that took it away shows it again.
+    fn stays_asked(&self, out: &mut Vec<Step>) {
+        let request = self.own.plan.as_ref().map(|plan| self.plan_request(plan));
+        out.extend(request.map(|request| Step::Emit(Event::Asked(Box::new(request)))));
     }
 
     fn decline_plan(&mut self, now: At, out: &mut Vec<Step>) {
@@ -186,16 +194,15 @@ impl Machine {
         if approval.covers != plan::hash(&review.markdown) {
             let text = "The plan is not the one that was shown any more, so nothing was approved.";
             out.push(notice(Level::Warning, text, "Look at it, and answer again."));
-            out.push(Step::Emit(Event::Asked(Box::new(self.plan_request(&waiting)))));
-            return;
+            return self.stays_asked(out);
         }
         if approval.mode == Mode::Explore {
             out.push(stale_answer());
-            return;
+            return self.stays_asked(out);
         }
         if review.markdown.trim().is_empty() {
             out.push(notice(Level::Warning, "The plan is empty: there is nothing to approve.", ""));
-            return;
+            return self.stays_asked(out);
         }
         let mut outline = Outline::parse(&review.markdown);
         let before = outline.clone();
@@ -203,7 +210,7 @@ impl Machine {
         if outline.is_all_struck() {
             let text = "Every step is struck out: there is nothing to carry out.";
             out.push(notice(Level::Warning, text, "Decline the plan, or take a strike back."));
-            return;
+            return self.stays_asked(out);
         }
         if outline != before {
             // What was approved is what the file says, and what is asked again should the program end now.

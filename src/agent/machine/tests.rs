@@ -1,5 +1,7 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod law;
+
 use super::*;
 
 mod plan;
@@ -433,6 +435,51 @@ fn a_change_of_a_command_that_is_none() {
     let id = b.asked().id;
     b.act(Act::Answer { request: id.clone(), answer: Answer::Instead("ls".into()) });
     assert_eq!(b.asked().id, id);
+}
+
+fn asked_approval(b: &Bench) -> crate::domain::request::Approval {
+    match b.asked().ask {
+        Ask::Approval(approval) => *approval,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_line_is_shown_with_what_becomes_of_its_parts() {
+    use crate::domain::request::PartState;
+    let (mut b, id) = asks_about_a_command();
+    let rules = asked_approval(&b).offers.into_iter().map(|offer| offer.rule).collect();
+    b.act(Act::Answer { request: id, answer: Answer::Remember { scope: RuleScope::Session, rules } });
+    b.ran("a", "ok");
+    b.chunk(Chunk::Call(Call { id: CallId::new("b"), name: "bash".into(), input: json!({"command": "x"}) }));
+    b.stop_with(Stop::Calls);
+    b.found("b", command("ls && cargo test && git add x"));
+    let parts: Vec<_> = asked_approval(&b).parts.into_iter().map(|part| (part.text, part.state)).collect();
+    let part = |text: &str, state| (text.to_owned(), state);
+    let states =
+        [part("ls", PartState::Reads), part("cargo test", PartState::Allowed), part("git add x", PartState::Asked)];
+    assert_eq!(parts, states);
+}
+
+#[test]
+fn an_answer_that_is_not_taken_leaves_the_request_with_every_face() {
+    let other = crate::domain::rule::Rule {
+        program: Some("rm".into()),
+        args: Some(vec!["./**".into()]),
+        ..crate::domain::rule::Rule::allow("bash")
+    };
+    let answers = [
+        Answer::Instead(" ".into()),
+        Answer::Remember { scope: RuleScope::Session, rules: vec![other] },
+        Answer::Remember { scope: RuleScope::Session, rules: vec![] },
+    ];
+    for answer in answers {
+        let (mut b, id) = asks_about_a_command();
+        let steps = b.act(Act::Answer { request: id.clone(), answer: answer.clone() });
+        assert!(runs(&steps).is_empty(), "{answer:?}");
+        let again = steps.iter().any(|step| matches!(step, Step::Emit(Event::Asked(request)) if request.id == id));
+        assert!(again, "{answer:?}: a face that took it for answered hears that it waits");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
-use crate::domain::request::{Approval, Ask, PartShown, PartState, Question, Request};
+use crate::domain::request::{Approval, Ask, Question, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::usage::RequestUsage;
@@ -401,7 +401,7 @@ impl Machine {
     }
 
     fn ask(&mut self, now: At, call: &Call, facts: CallFacts, question: permit::Question, out: &mut Vec<Step>) {
-        let parts = parts(self.rules.policy.hold, &facts);
+        let parts = permit::parts(self.rules.policy, &self.law, &facts);
         let request = Request {
             id: self.request_id(now),
             ask: Ask::Approval(Box::new(Approval {
@@ -654,14 +654,6 @@ impl Machine {
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Stopped, out);
     }
-}
-
-/// The parts of a command for the user who is asked.
-fn parts(hold: permit::shell::Hold, facts: &CallFacts) -> Vec<PartShown> {
-    let Proposal::Command { command, .. } = &facts.proposal else { return Vec::new() };
-    let state = |reads: bool| if reads { PartState::Reads } else { PartState::Asked };
-    let judged = permit::shell::judge(command, hold).parts;
-    judged.into_iter().map(|part| PartShown { text: part.text, state: state(part.reads) }).collect()
 }
 
 fn stopped_text(so_far: &str) -> String {

@@ -33,7 +33,6 @@ fn since(open: &Open, request: &Request) -> Option<At> {
     match &request.ask {
         Ask::Approval(approval) => of_call(&approval.call),
         Ask::Question(question) => of_call(&question.call),
-        Ask::Trust(_) => None,
         Ask::Plan(_) => {
             open.chat.entries.iter().rev().map(|entry| &entry.message).find(|row| matches!(row.body, Body::Plan(_)))
         }

@@ -6,6 +6,7 @@ mod focus;
 mod keys;
 mod lifecycle;
 mod list;
+mod plan;
 
 use super::*;
 use crate::app::msg::{Area, Frame, Target};

@@ -8,6 +8,7 @@
 mod facts;
 mod find;
 mod grave;
+mod known;
 mod loose;
 mod pieces;
 mod programs;
@@ -23,6 +24,7 @@ mod word;
 mod wrap;
 
 pub use facts::{Looks, looks};
+pub use known::{Command, Known, known};
 pub use pieces::pieces;
 
 use crate::domain::tool::Program;
@@ -58,7 +60,8 @@ pub enum Hold {
 pub struct Judgement {
     /// What the whole line is.
     pub verdict: Judged,
-    /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood.
+    /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood, or is
+    /// kept from being read-only by something that no part and no entry of `writes` tells.
     pub parts: Vec<Part>,
     /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
     /// alone keep the line from being read-only, and it may be judged as a write of them.
@@ -75,6 +78,8 @@ pub struct Part {
     pub text: String,
     /// Its words after quote removal; `None` where one of them is only known when it runs.
     pub argv: Option<Vec<String>>,
+    /// The program, as it is named; `None` where that is not known.
+    pub program: Option<String>,
     /// It is proved to only read.
     pub reads: bool,
     /// Why it is not; empty where it is.
@@ -88,7 +93,7 @@ pub fn judge_found(command: &str, hold: Hold, programs: &[Program], unseen: Opti
     let mut judgement = judge(command, hold);
     let Judged::ReadOnly(_) = judgement.verdict else { return judgement };
     let own = |part: &Part| {
-        let name = part.argv.as_ref()?.first()?;
+        let name = part.program.as_ref()?;
         programs.iter().find(|program| program.inside && program.name == *name)
     };
     let mut why = None;

@@ -1,5 +1,7 @@
 //! What is judged to read only, what never may be, and what is called catastrophic.
 
+mod wide;
+
 use super::*;
 use proptest::prelude::*;
 

@@ -29,6 +29,8 @@ pub(super) struct Walk {
     pub(super) expands: Vec<String>,
     /// Why the line is not read-only.
     pub(super) why: Option<String>,
+    /// Its parts do not tell why.
+    whole: bool,
 }
 
 /// Names with the words that they stand for.
@@ -39,6 +41,10 @@ impl Walk {
     pub(super) fn of(line: &str, hold: Hold) -> Self {
         let mut walk = Self { hold, bases: vec![String::new()], ..Self::default() };
         walk.line(line);
+        if walk.whole {
+            walk.parts.clear();
+            walk.writes.clear();
+        }
         walk
     }
 
@@ -51,18 +57,19 @@ impl Walk {
         self.why.get_or_insert(why);
     }
 
+    /// Something that no part of the line tells keeps it from being read-only: then its parts say too little.
+    fn refuse_whole(&mut self, why: String) {
+        self.whole = true;
+        self.refuse(why);
+    }
+
     fn line(&mut self, line: &str) {
-        match syntax::parse(line) {
-            Err(why) => self.refuse(why),
-            Ok(nodes) => {
-                self.nodes(line, &nodes, &Vec::new());
-                // Only where it matters: the second reading takes longer.
-                if self.why.is_none()
-                    && let Err(why) = tree::confirm(line, &nodes)
-                {
-                    self.refuse(why);
-                }
-            }
+        let read = syntax::parse(line).and_then(|nodes| {
+            self.nodes(line, &nodes, &Vec::new());
+            tree::confirm(line, &nodes)
+        });
+        if let Err(why) = read {
+            self.refuse_whole(why);
         }
     }
 
@@ -74,20 +81,20 @@ impl Walk {
                     let words: Vec<Word> = words.iter().map(|word| put_in(word, variables)).collect();
                     match condition(&words) {
                         Ok(paths) => self.read(paths),
-                        Err(why) => self.refuse(why),
+                        Err(why) => self.refuse_whole(why),
                     }
                 }
                 Node::Redirects(redirects) => self.redirects(redirects, variables),
                 Node::Case(words) => {
                     if let Some(word) = words.iter().find(|word| unknown(&put_in(word, variables)).is_some()) {
-                        self.refuse(format!("`{}` is only known when it runs", word.text));
+                        self.refuse_whole(format!("`{}` is only known when it runs", word.text));
                     }
                 }
                 Node::For { name, values, body } => {
                     for value in values {
                         let value = put_in(value, variables);
                         if let Some(why) = unknown(&value) {
-                            self.refuse(why);
+                            self.refuse_whole(why);
                         }
                         if value.expands() {
                             self.expands.push(value.text.clone());
@@ -126,13 +133,13 @@ impl Walk {
                     if !matches!(word.opens, Opens::Printed | Opens::Pattern)
                         && let Some(why) = unknown(&word)
                     {
-                        self.refuse(why);
+                        self.refuse_whole(why);
                     }
                 }
                 Redirect::Read(word) => {
                     let word = put_in(word, variables);
                     match unknown(&word) {
-                        Some(why) => self.refuse(why),
+                        Some(why) => self.refuse_whole(why),
                         None => {
                             if word.expands() {
                                 self.expands.push(word.text.clone());
@@ -152,11 +159,7 @@ impl Walk {
                                 self.writes.push(joined(base, &word.text));
                             }
                         }
-                        _ => {
-                            if let Some(part) = self.parts.last_mut() {
-                                part.reads = false;
-                            }
-                        }
+                        _ => self.whole = true,
                     }
                     self.refuse(format!("it writes to `{}`", word.text));
                 }
@@ -166,7 +169,7 @@ impl Walk {
 
     fn simple(&mut self, line: &str, simple: &Simple, variables: &Variables<'_>) {
         if self.parts.len() >= MOST {
-            self.refuse("it has too many commands".to_owned());
+            self.refuse_whole("it has too many commands".to_owned());
             return;
         }
         let words: Vec<Word> = simple.words.iter().map(|word| put_in(word, variables)).collect();
@@ -181,10 +184,10 @@ impl Walk {
         if words.is_empty() {
             if refused.is_some() || simple.redirects.is_empty() {
                 let why = refused.unwrap_or_default();
-                self.parts.push(Part { text, argv: None, reads: false, why: why.clone() });
+                self.parts.push(Part { text, argv: None, program: None, reads: false, why: why.clone() });
                 self.refuse(why);
             } else {
-                self.parts.push(Part { text, argv: Some(Vec::new()), reads: true, why: String::new() });
+                self.parts.push(Part { text, argv: Some(Vec::new()), program: None, reads: true, why: String::new() });
             }
         } else {
             self.program(text, &words, refused);
@@ -196,7 +199,10 @@ impl Walk {
     fn program(&mut self, text: String, words: &[Word], refused: Option<String>) {
         let argv: Option<Vec<String>> = words.iter().map(|word| word.known().map(str::to_owned)).collect();
         let at = self.parts.len();
-        self.parts.push(Part { text, argv, reads: false, why: String::new() });
+        // With a variable before it, it is another command than its words say.
+        let argv = argv.filter(|_| refused.is_none());
+        let program = words.first().and_then(Word::known).map(str::to_owned);
+        self.parts.push(Part { text, argv, program, reads: false, why: String::new() });
         let outcome = refused.map_or(Ok(()), Err).and_then(|()| self.reads(words));
         let expands: Vec<String> = words.iter().filter(|word| word.expands()).map(|word| word.text.clone()).collect();
         self.expands.extend(expands);
@@ -274,7 +280,7 @@ impl Walk {
                 Some((last, rest)) if last.known() == Some("]") => tested(rest),
                 _ => Err("`[` has no end".to_owned()),
             },
-            "type" | "hash" if name == "type" => named(arguments),
+            "type" => named(arguments),
             "exit" | "break" | "continue" => {
                 let number = |word: &Word| word.known().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
                 if arguments.iter().all(number) { Ok(Vec::new()) } else { Err(format!("`{name}` takes a number")) }
@@ -324,7 +330,7 @@ impl Walk {
             return;
         }
         if self.parts.len() >= MOST {
-            self.refuse("it has too many commands".to_owned());
+            self.refuse_whole("it has too many commands".to_owned());
             return;
         }
         let text: Vec<&str> = command.iter().map(|word| word.text.as_str()).collect();
@@ -367,6 +373,14 @@ fn joined(base: &str, path: &str) -> String {
 
 /// The word with the value of the loop's variable in its place.
 fn put_in(word: &Word, variables: &Variables<'_>) -> Word {
+    if let Opens::Mixed(names) = &word.opens {
+        let strange = names.iter().find(|name| !variables.iter().any(|(known, _)| known == name));
+        let opens = match strange {
+            Some(name) => Opens::Unknown(format!("`${name}` is only known when it runs")),
+            None => Opens::Printed,
+        };
+        return Word { opens, ..word.clone() };
+    }
     let Opens::Variable { name, quoted } = &word.opens else { return word.clone() };
     let Some((_, value)) = variables.iter().find(|(known, _)| known == name) else {
         let opens = Opens::Unknown(format!("`${name}` is only known when it runs"));
@@ -416,8 +430,12 @@ fn printed(words: &[Word]) -> Result<(), String> {
 
 /// The words of `test` and `[`.
 fn tested(words: &[Word]) -> Result<Vec<String>, String> {
-    if let Some(why) = words.iter().find_map(|word| if word.opens == Opens::Printed { None } else { unknown(word) }) {
+    if let Some(why) = words.iter().find_map(unknown) {
         return Err(why);
+    }
+    // It could become `-v` and a subscript, which runs what stands in it.
+    if let Some(word) = words.iter().find(|word| word.opens == Opens::Pattern && !word.is_no_option()) {
+        return Err(format!("`{}` may become an option of `test`", word.text));
     }
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     programs::test(&texts)

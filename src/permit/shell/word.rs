@@ -41,6 +41,8 @@ pub(super) enum Opens {
         /// It stood in double quotes.
         quoted: bool,
     },
+    /// Text with the values of these variables in it.
+    Mixed(Vec<String>),
     /// Something that is only known when it runs; why.
     Unknown(String),
 }
@@ -68,7 +70,7 @@ impl Word {
             Opens::Literal => !self.text.starts_with('-') || self.text == "-",
             Opens::Home | Opens::Found => true,
             Opens::Pattern => starts(&self.text),
-            Opens::Printed | Opens::Anything | Opens::Variable { .. } | Opens::Unknown(_) => false,
+            Opens::Printed | Opens::Anything | Opens::Variable { .. } | Opens::Mixed(_) | Opens::Unknown(_) => false,
         }
     }
 }
@@ -96,7 +98,8 @@ pub(super) struct Reading<'a> {
     printed: bool,
     brace: bool,
     comma: bool,
-    variable: Option<(String, bool)>,
+    /// Variables that are not alone in the word, or the one that may be.
+    names: Vec<(String, bool)>,
     unknown: Option<String>,
 }
 
@@ -121,7 +124,7 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Word, usize), String> {
         printed: false,
         brace: false,
         comma: false,
-        variable: None,
+        names: Vec::new(),
         unknown: None,
     };
     reading.whole()?;
@@ -276,7 +279,7 @@ impl Reading<'_> {
     }
 
     fn named(&mut self, name: &str, quoted: bool) {
-        let first = self.text.is_empty() && self.variable.is_none();
+        let first = self.text.is_empty() && self.names.is_empty();
         if name == "HOME" && first && !self.home && matches!(self.peek(), None | Some('/' | '"' | ' ' | '\t' | '\n')) {
             self.home = true;
             self.bare = false;
@@ -285,10 +288,8 @@ impl Reading<'_> {
         }
         if PRINTED.contains(&name) {
             self.printed = true;
-        } else if first && !self.home && !self.printed {
-            self.variable = Some((name.to_owned(), quoted));
         } else {
-            self.unknown = Some(format!("`${name}` is only known when it runs"));
+            self.names.push((name.to_owned(), quoted));
         }
         self.bare = false;
         self.text.push('$');
@@ -320,14 +321,15 @@ impl Reading<'_> {
             return Err(refused('{'));
         }
         let text = self.text;
-        let variable = self.variable.filter(|(name, _)| text.len() == name.len() + 1);
         let alone = self.bare && matches!(text.as_str(), "[" | "[[");
         let opens = if let Some(why) = self.unknown {
             Opens::Unknown(why)
-        } else if let Some((name, quoted)) = variable {
-            Opens::Variable { name, quoted }
-        } else if text.contains('$') && !self.printed && self.line.get(start..self.at).is_some_and(has_variable) {
-            Opens::Unknown("a variable is only known when it runs".to_owned())
+        } else if let [(name, quoted)] = self.names.as_slice()
+            && text.len() == name.len() + 1
+        {
+            Opens::Variable { name: name.clone(), quoted: *quoted }
+        } else if !self.names.is_empty() {
+            Opens::Mixed(self.names.into_iter().map(|(name, _)| name).collect())
         } else if self.printed {
             Opens::Printed
         } else if self.pattern && !alone {
@@ -342,25 +344,6 @@ impl Reading<'_> {
         };
         Ok((Word { text, bare: self.bare, opens, at: start..self.at }, self.at))
     }
-}
-
-/// Whether a variable stands in the raw text outside single quotes.
-fn has_variable(raw: &str) -> bool {
-    let mut single = false;
-    let mut double = false;
-    let mut rest = raw.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\'' if !double => single = !single,
-            '"' if !single => double = !double,
-            '\\' if !single => drop(rest.next()),
-            '$' if !single && rest.peek().is_some_and(|c| c.is_ascii_alphanumeric() || "_{".contains(*c)) => {
-                return true;
-            }
-            _ => {}
-        }
-    }
-    false
 }
 
 fn is_name(name: &str) -> bool {

@@ -70,7 +70,7 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
         let digits = text.len() > 1 && text[1..].bytes().all(|b| b.is_ascii_digit());
         if has(wrapper.alone, text) || name == "nice" && digits {
             at += 1;
-        } else if name == "xargs" && (text == "-I" || text == "--replace") {
+        } else if name == "xargs" && text == "-I" {
             replaced = Some(arguments.get(at + 1)?.known()?.to_owned());
             at += 2;
         } else if name == "xargs" && text.starts_with("-I") {
@@ -155,4 +155,22 @@ pub(super) fn shell_text(arguments: &[Word]) -> Option<&Word> {
         [text] if harmless && text.known().is_some() => Some(text),
         _ => None,
     }
+}
+
+/// Every wrapper with each of its options.
+#[must_use]
+pub(super) fn forms() -> Vec<String> {
+    let mut out: Vec<String> =
+        ["sh -c 'ls -l'", "bash -euxc 'ls | wc -l'", "command -v ls", "type ls", "env", "ls | xargs"]
+            .map(str::to_owned)
+            .into();
+    for wrapper in WRAPPERS {
+        let operands = if wrapper.operands > 0 { "5 " } else { "" };
+        let command = if wrapper.name == "xargs" { "wc -l < names" } else { "ls -l" };
+        out.push(format!("{} {operands}{command}", wrapper.name));
+        let alone = wrapper.alone.split_whitespace().map(|option| option.to_owned());
+        let valued = wrapper.valued.split_whitespace().map(|option| format!("{option} 1"));
+        out.extend(alone.chain(valued).map(|option| format!("{} {option} {operands}{command}", wrapper.name)));
+    }
+    out
 }

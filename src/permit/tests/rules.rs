@@ -1,6 +1,6 @@
 //! What rules let run, ask for and deny; what an answer is offered to keep.
 
-use super::super::matches;
+use super::super::matches::{self, Ways};
 use super::*;
 use crate::domain::rule::{Effect, Hint, Offer, RuleScope, Written};
 use std::path::Path;
@@ -35,7 +35,16 @@ fn a_rule_admits_its_words_and_nothing_else() {
     let cases: &[(Rule, &[&str], &[&str])] = &[
         (
             bash("cargo", &["test"]),
-            &["cargo test", "cargo  test", "'cargo' \"test\"", "cargo test && cargo test", "ls && cargo test"],
+            &[
+                "cargo test",
+                "cargo  test",
+                "cargo \"test\"",
+                "cargo test && cargo test",
+                "ls && cargo test",
+                "cargo test 2>&1 | tail -3",
+                "cd sub && cargo test",
+                "cargo test > /dev/null",
+            ],
             &[
                 "cargo test --release",
                 "cargo",
@@ -48,6 +57,24 @@ fn a_rule_admits_its_words_and_nothing_else() {
                 "cargo test &",
                 "cargo test | sh",
                 "cargo test $(x)",
+                "cargo test > $X",
+                "cargo test < $X",
+                "PATH=/tmp cargo test",
+                "for x in $(y); do cargo test; done",
+                "cargo() { x; }; cargo test",
+                "alias cargo=x; cargo test",
+                "export PATH=/tmp; cargo test",
+                "[[ $(x) ]]; cargo test",
+                "xargs cargo test",
+                "cd /elsewhere && cargo test",
+                "cd .. && cargo test",
+                "cd && cargo test",
+                "cd $X && cargo test",
+                "(cd /elsewhere; cargo test)",
+                "pushd sub && cargo test",
+                "cargo test > out.txt",
+                "cat .env && cargo test",
+                "cat /dev/zero && cargo test",
                 "bash -c 'cargo test'",
                 "sudo cargo test",
                 "Cargo test",
@@ -84,6 +111,9 @@ fn a_rule_admits_its_words_and_nothing_else() {
                 "touch '@a'",
                 "touch 'h:a'",
                 "touch '*'",
+                "cd .github && touch workflows/x",
+                "cd .config && touch git/x",
+                "cd /tmp && touch a",
             ],
         ),
     ];
@@ -140,9 +170,12 @@ fn offers_are_narrow_one_for_each_part_that_was_not_allowed() {
         ("git add -A src", vec!["git add -A ./**"]),
         ("git add -A", vec!["git add -A"]),
         ("cp a /tmp/b", vec!["cp a /tmp/b"]),
-        ("sed -i s/a/b/ x", vec![]),
         ("python3 tools/x.py --all", vec!["python3 tools/x.py --all"]),
         ("./build.sh now", vec!["./build.sh now"]),
+        ("make 2>&1 | tail -5", vec!["make"]),
+        ("echo x > y", vec!["edit ./**"]),
+        ("make > out/log", vec!["make", "edit ./**"]),
+        ("cd src && make", vec!["make"]),
     ] {
         assert_eq!(words(line), expected, "{line}");
     }
@@ -165,6 +198,11 @@ fn offers_are_narrow_one_for_each_part_that_was_not_allowed() {
         "cp a ~/b",
         "touch 'a*'",
         "A=b make",
+        "git apply -",
+        "sed -i s/a/b/ x",
+        "echo x > *.txt",
+        "make > $X",
+        "cd /elsewhere && make",
     ] {
         assert_eq!(words(line), Vec::<String>::new(), "{line}");
     }
@@ -223,6 +261,13 @@ fn an_edit_rule_covers_the_file_tools_below_the_working_directory() {
     assert_eq!(in_ask(&[edits("./src/**")], &write("/w/p/srcx/a", Place::Inside)), 'q');
     assert_eq!(in_ask(&[edits("./a.rs")], &write("/w/p/a.rs", Place::Inside)), 'a');
     assert_eq!(in_ask(&[edits("/w/p/**")], &write("/w/p/a.rs", Place::Inside)), 'a');
+    // What a command writes by redirection is judged like them.
+    assert_eq!(in_ask(&kept, &command("echo x > src/y")), 'a');
+    assert_eq!(in_ask(&kept, &command("make > y")), 'q');
+    assert_eq!(in_ask(&[edits("./**"), bash("make", &[])], &command("make > y")), 'a');
+    for line in ["echo x > ../y", "echo x > /etc/y", "echo x > .git/hooks/y", "echo x > .env", "cd sub && echo x > y"] {
+        assert_ne!(in_ask(&kept, &command(line)), 'a', "{line}");
+    }
     // A rule of one tool never admits another.
     let bash_alone = Rule::allow("bash");
     assert_eq!(in_ask(std::slice::from_ref(&bash_alone), &write("/w/p/a", Place::Inside)), 'q');
@@ -360,6 +405,7 @@ fn patterns_of_the_old_form_are_matched_from_the_start_of_every_part() {
         ("rm -rf / && cargo test", 'Q'),
         ("cargo test $(rm a)", 'Q'),
         ("'cargo test'", 'Q'),
+        ("cd /elsewhere && cargo test", 'Q'),
         ("cargo test > .git/config", 'Q'),
     ] {
         assert_eq!(of(Mode::Ask, line), expected, "{line}");
@@ -413,14 +459,18 @@ proptest! {
     #[test]
     fn a_path_below_stays_below(word in any_word()) {
         let cwd = Path::new("/w/p");
-        if matches::is_below(&word, cwd, &[]) {
+        let nothing = command("true");
+        let mut linked = nothing.clone();
+        let ways = Ways::of(&[], cwd, &nothing).unwrap();
+        if matches::is_below(&word, &ways) {
             prop_assert!(!word.starts_with('-') && !word.is_empty());
             let full = crate::domain::paths::lexical(cwd, Path::new(&word));
             prop_assert!(full.starts_with(cwd), "{word:?}");
             prop_assert!(!word.split('/').any(|part| part == ".."), "{word:?}");
             prop_assert!(!crate::domain::paths::is_secret(&full), "{word:?}");
             // Behind a link it is not, wherever on the way the link stands.
-            prop_assert!(!matches::is_below(&word, cwd, &[full.as_path()]));
+            linked.touches.push(Touch::Leaves { path: full });
+            prop_assert!(!matches::is_below(&word, &Ways::of(&[], cwd, &linked).unwrap()));
         }
     }
 
@@ -431,7 +481,8 @@ proptest! {
             prop_oneof![any_word(), Just("*".to_owned()), Just("./**".to_owned())], 0..4),
     ) {
         let rule = Rule { program: Some(argv[0].clone()), args: Some(wanted.clone()), ..Rule::allow("bash") };
-        if matches::admits(&rule, &argv, Path::new("/w/p"), &[]) {
+        let nothing = command("true");
+        if matches::admits(&rule, &argv, &Ways::of(&[], Path::new("/w/p"), &nothing).unwrap()) {
             prop_assert_eq!(wanted.len() + 1, argv.len());
             for (want, word) in wanted.iter().zip(&argv[1..]) {
                 prop_assert!(want == word || !word.starts_with('-'), "{want:?} {word:?}");

@@ -6,10 +6,12 @@
 
 mod calls;
 mod map;
+mod models;
 #[cfg(test)]
 mod tests;
 mod wire;
 
+pub(super) use models::names as model_names;
 pub(super) use wire::efforts;
 
 use super::azure::Place;
@@ -65,6 +67,8 @@ struct Learned {
     no_tools: BTreeSet<String>,
     /// Models that want the thinking of every call back.
     thought: BTreeSet<String>,
+    /// Context windows that the server told with its models.
+    windows: BTreeMap<String, u64>,
     /// By model and thinking level.
     effort: BTreeMap<(String, &'static str), usize>,
 }
@@ -180,32 +184,30 @@ impl Provider for OpenAiChat {
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let (http, place) = (self.http.clone(), self.place);
+        let (http, place, learned) = (self.http.clone(), self.place, self.learned.clone());
         async move {
             if place != Place::Elsewhere {
                 // Azure lists what could be deployed, not what is.
                 return Ok(http.endpoint().models.clone());
             }
             let value = http.fetch("/models").await?;
-            model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))
+            let names =
+                model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))?;
+            let mut windows = models::windows(&value);
+            if models::are_ollamas(&value)
+                && let Ok(running) = http.fetch("/../api/ps").await
+            {
+                windows.extend(models::windows(&running));
+            }
+            learned.lock().unwrap_or_else(PoisonError::into_inner).windows.extend(windows);
+            Ok(names)
         }
         .boxed()
     }
 
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        self.endpoint().figures(model, usage)
+        let (window, cost) = self.endpoint().figures(model, usage);
+        let told = || self.learned.lock().unwrap_or_else(PoisonError::into_inner).windows.get(model).copied();
+        (window.or_else(told), cost)
     }
-}
-
-/// The names in a list of models, sorted; `None` for something else.
-pub(super) fn model_names(value: &Value) -> Option<Vec<String>> {
-    let list = value.get("data").or_else(|| value.get("models")).unwrap_or(value).as_array()?;
-    let name = |model: &Value| -> Option<String> {
-        let name = ["id", "name", "model"].iter().find_map(|key| model.get(key).and_then(Value::as_str));
-        name.or_else(|| model.as_str()).map(str::to_owned)
-    };
-    let mut names: Vec<String> = list.iter().filter_map(name).collect();
-    names.sort_unstable();
-    names.dedup();
-    Some(names)
 }

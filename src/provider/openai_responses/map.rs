@@ -190,16 +190,8 @@ impl Mapper {
             let Slot { item, .. } = slot;
             let parts = item.get("content").and_then(Value::as_array);
             self.refused |= parts.is_some_and(|parts| parts.iter().any(|part| text(part, "type") == "refusal"));
-            let kinds: [(fn(String) -> Chunk, String, &mut bool); 2] =
-                [(Chunk::Thinking, thinking_of(item), &mut self.thought), (Chunk::Text, text_of(item), &mut self.said)];
-            for (chunk, words, before) in kinds {
-                if !words.is_empty() {
-                    if std::mem::replace(before, true) {
-                        out.push(chunk("\n\n".to_owned()));
-                    }
-                    out.push(chunk(words));
-                }
-            }
+            add(Chunk::Thinking, thinking_of(item), &mut self.thought, out);
+            add(Chunk::Text, text_of(item), &mut self.said, out);
             slot.heard = true;
         }
     }
@@ -223,6 +215,17 @@ impl Mapper {
         let kept = json!({"host": self.host, "model": self.model, "id": self.id, "items": items});
         Some(Chunk::Native(Native { wire: WIRE.to_owned(), json: kept.to_string() }))
     }
+}
+
+/// Gives out a paragraph; `before` tells whether there was one before.
+fn add(kind: fn(String) -> Chunk, words: String, before: &mut bool, out: &mut Vec<Chunk>) {
+    if words.is_empty() {
+        return;
+    }
+    if std::mem::replace(before, true) {
+        out.push(kind("\n\n".to_owned()));
+    }
+    out.push(kind(words));
 }
 
 /// The error of a response that failed.

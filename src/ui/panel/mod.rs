@@ -18,6 +18,7 @@ use crate::app::msg::Target;
 use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::app::state::plan::PlanView;
+use crate::domain::Mode;
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
@@ -228,7 +229,8 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
     let mut left = heading(paint, view.request, area.width, alone);
     if let Some(plan) = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty()) {
         let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
-        left.push(paint.piece(format!("  {}", plan.outline.in_words()), role));
+        // Before the title: that may be cut.
+        left.insert(1.min(left.len()), paint.piece(format!("  {}", plan.outline.in_words()), role));
     }
     if view.waiting > 1 {
         // Before what is cut off first.
@@ -396,6 +398,7 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let rows = usize::from(area.height);
     // Where not all fit, those around the selected one are shown.
     let first = (selected + details.len()).saturating_sub(rows.saturating_sub(1)).min(selected);
+    let capped = matches!(&view.request.ask, Ask::Plan(plan) if plan.capped);
     let mut y = 0u16;
     for (n, choice) in view.panel.choices.iter().enumerate().skip(first) {
         if y >= area.height {
@@ -424,6 +427,14 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         pieces.push(paint.piece(label, role));
         if choice.scope().is_some() && !chosen {
             pieces.push(paint.piece(format!("   remembers {}", kept::in_short(view.panel)), Role::Dim));
+        }
+        if chosen && !capped {
+            let other = match choice {
+                Choice::PlanCompactToAsk => Some(Mode::Execute),
+                Choice::PlanCompactToExecute => Some(Mode::Ask),
+                _ => None,
+            };
+            pieces.extend(other.map(|mode| paint.piece(format!("   again: {}", mode.shown()), Role::Dim)));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
         for piece in &mut pieces {

@@ -12,8 +12,12 @@ pub(super) const ROWS: &[Row] = &[
     row("cargo read-manifest", &["-q -v -h --manifest-path@ --offline --locked --frozen --color: --quiet --verbose --help"]).alone(),
     row("cargo verify-project", &["-q -v -h --manifest-path@ --offline --locked --frozen --color: --quiet --verbose --help"]).alone(),
     row("cargo version", &["-v -h --verbose --help"]).alone(),
-    row("cargo help", &[]).text("tree"),
-    row("rustc", &["-V -vV --version -v --verbose --print: --explain: -h --help"]).style(Style::Exact).alone(),
+    row("rustc", &["-V -vV --version -v --verbose --print: --explain: -h --help"])
+        .style(Style::Exact)
+        .alone()
+        .sample("--version")
+        // `--print=KIND=FILE` writes the file.
+        .check(|call| if call.values(&["--print"]).any(|value| value.contains('=')) { call.refuse("prints into a file") } else { Ok(()) }),
     row("rustup", &["-V --version -h --help"]).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("rustup toolchain list", &["-v -q --verbose --quiet -h --help"]).alone(),
     row("rustup component list", &["--toolchain: --installed -q --quiet -h --help"]).alone(),

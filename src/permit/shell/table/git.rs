@@ -12,7 +12,7 @@ const DIFF: &str = "-p -u -s -U: -z -a -b -w -W -R -q -t -B? -M? -C? -D -l: -S: 
     --rotate-to: --relative? --no-relative --text --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space \
     --ignore-blank-lines --ignore-matching-lines: --inter-hunk-context: --function-context --exit-code --quiet --no-ext-diff --no-textconv \
     --ignore-submodules? --src-prefix: --dst-prefix: --no-prefix --default-prefix --line-prefix: --ita-invisible-in-index --no-diff-merges \
-    --diff-merges: --combined-all-paths --remerge-diff --dd";
+    --combined-all-paths --dd";
 const LOG: &str = "-n: -# -g -i -E -F -P -r -h --follow --decorate? --no-decorate --decorate-refs: --decorate-refs-exclude: --source --mailmap --use-mailmap \
     --no-mailmap --log-size -L: --max-count: --skip: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep-reflog: --grep: --all-match \
     --invert-grep --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --remove-empty --merges --no-merges \

@@ -176,6 +176,12 @@ pub(super) fn names() -> Vec<&'static str> {
     names
 }
 
+/// The names of all rows.
+#[cfg(test)]
+pub(super) fn every_name() -> Vec<&'static str> {
+    families().map(|row| row.name).collect()
+}
+
 /// Checks the arguments of a program. The words that may be paths come back.
 ///
 /// # Errors
@@ -398,5 +404,6 @@ pub(super) fn forms() -> Vec<String> {
         }
     }
     out.extend(super::find::forms());
+    out.extend(super::wrap::forms());
     out
 }

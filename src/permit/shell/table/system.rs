@@ -24,8 +24,8 @@ pub(super) const ROWS: &[Row] = &[
     row("lscpu", &["-a -b -B -c -C? -e? -J -p? -y -x --all --online --offline --bytes --caches? --extended? --json --parse? --physical --hex --help --version"]).alone(),
     row("lsblk", &["-a -b -d -D -e: -f -I: -i -J -l -m -n -o: -O -P -p -r -s -S -t -x: -z -h -V --all --bytes --nodeps --discard --exclude: --fs --include: --ascii --json --list --merge --perms --noheadings --output: --output-all --pairs --paths --raw --inverse --scsi --sort: --topology --zoned --help --version"]).alone(),
     row("lsmem", &["-J -P -a -b -n -o: -r -s? -h -V --json --pairs --all --bytes --noheadings --output: --raw --summary? --help --version"]).alone(),
-    row("lsof", &["-n -P -l -t -b -w -p: -u: -c: -a"]).sample(""),
-    row("ps", &["-A -a -C: -d -e -f -F -g: -G: -H -j -l -L -M -N -o: -p: -q: -s: -t: -T -u: -U: -w -y -x -Z --cols: --columns: --context --cumulative --deselect --forest --format: --group: --Group: --headers --lines: --no-headers --no-heading --pid: --ppid: --quick-pid: --rows: --sid: --sort: --tty: --user: --User: --width: --help? --info --version -V"]).text(""),
+    row("lsof", &["-n -P -l -t -b -w -p: -u: -c: -a"]).alone(),
+    row("ps", &["-A -a -C: -d -e -f -F -g: -G: -H -j -l -L -M -N -o: -p: -q: -s: -t: -T -u: -U: -w -y -x -Z --cols: --columns: --context --cumulative --deselect --forest --format: --group: --Group: --headers --lines: --no-headers --no-heading --pid: --ppid: --quick-pid: --rows: --sid: --sort: --tty: --user: --User: --width: --help? --info --version -V"]).check(ps).text(""),
     row("pgrep", &["-a -c -d: -f -g: -G: -i -l -n -o -O: -P: -s: -t: -u: -U: -v -w -x --count --delimiter: --full --ignore-case --list-full --list-name --newest --oldest --parent: --exact --euid: --uid: --inverse --help --version -h -V"]).text("zzz"),
     row("pidof", &["-s -c -q -x -o: -S: -h -V"]).text("zzz"),
     row("pstree", &["-a -A -c -g -G -h -H: -k -l -n -p -s -S -t -T -u -U -V --arguments --ascii --compact-not --show-pgids --vt100 --highlight-all --long --numeric-sort --show-pids --show-parents --threads-hide --uid-changes --unicode --version"]).text(""),
@@ -54,6 +54,19 @@ pub(super) const ROWS: &[Row] = &[
         .sample("-l bash"),
     row("dpkg-query", &["-l -L: -s: -S: -W -f: --list --listfiles: --status: --search: --show --showformat: --version --help"]).text("-W bash"),
 ];
+
+/// `ps e` shows the environment of others.
+fn ps(call: &Call) -> Result<(), String> {
+    let operands = call.operands.iter().all(|word| {
+        word.known().is_some_and(|text| {
+            text.bytes().all(|b| b.is_ascii_digit() || b == b',') || text.bytes().all(|b| b"aflTuwx".contains(&b))
+        })
+    });
+    let shown = call.values(&["-o", "-O", "--format"]).any(|value| value.to_ascii_lowercase().contains("env"));
+    // `-aux` is taken for `aux` where there is no user `x`.
+    let mixed = call.has(&["-a"]) && call.values(&["-u", "-U", "-g", "-t"]).any(|value| value != "x");
+    if operands && !shown && !mixed { Ok(()) } else { call.refuse("is only known to read with some of its letters") }
+}
 
 fn apt_cache(call: &Call) -> Result<(), String> {
     let first = call.operands.first().map_or("", |word| word.text.as_str());

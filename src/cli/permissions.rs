@@ -1,0 +1,207 @@
+//! `lisle permissions check`: what would become of a command, decided as for a call of an agent: the same facts, the same
+//! function. Nothing is run.
+
+use super::Exit;
+use super::args::{Check, Held, PermissionsCommand};
+use super::output::{complain, say};
+use crate::agent::rules::RuleBook;
+use crate::domain::permission::Mode;
+use crate::domain::sanitise;
+use crate::domain::tool::{CallFacts, Touch};
+use crate::permit::shell::{self, Hold};
+use crate::permit::{self, Policy, Rules, Verdict};
+use crate::runtime::setup::Ground;
+use crate::sandbox;
+use crate::tools::bash::Bash;
+use crate::tools::seen::Seen;
+use crate::tools::{Place, Tool};
+use serde_json::json;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Runs `lisle permissions`.
+pub(super) fn run(ground: &Ground, command: PermissionsCommand) -> Exit {
+    match command {
+        PermissionsCommand::Check(check) => Checker::new(ground, &check).run(&check),
+    }
+}
+
+/// What decides, and where the command would run.
+struct Checker {
+    policy: Policy,
+    mode: Mode,
+    rules: Rules,
+    place: Place,
+}
+
+/// What would become of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Word {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl Word {
+    fn text(self) -> &'static str {
+        match self {
+            Word::Allow => "allow",
+            Word::Ask => "ask",
+            Word::Deny => "deny",
+        }
+    }
+
+    fn exit(self) -> Exit {
+        match self {
+            Word::Allow => Exit::Done,
+            Word::Ask => Exit::WouldAsk,
+            Word::Deny => Exit::WouldDeny,
+        }
+    }
+}
+
+impl Checker {
+    fn new(ground: &Ground, check: &Check) -> Self {
+        let enforced = match check.sandbox {
+            Some(held) => held == Held::Enforced,
+            None => sandbox::is_enforced(),
+        };
+        let law = ground.rules().read(ground.cwd()).law();
+        let mode = ground.wanted.mode.unwrap_or(ground.settings.permissions.mode);
+        Self {
+            policy: ground.policy(enforced),
+            mode: mode.stricter(law.loosest),
+            rules: law.rules,
+            place: Place {
+                cwd: ground.cwd().to_owned(),
+                // There is no session; nothing is in its folder.
+                session_dir: ground.paths.data.join("no-session"),
+                own_dirs: ground.paths.own_dirs(),
+                runner: ground.runner().to_owned(),
+                allowances: Arc::new(ground.allowances()),
+                window: 0,
+            },
+        }
+    }
+
+    fn run(&self, check: &Check) -> Exit {
+        let Some(file) = &check.file else {
+            let command = check.command.join(" ");
+            let (word, reasons) = self.judged(&command);
+            if check.json {
+                say(&line(&command, word, &reasons));
+                return word.exit();
+            }
+            let mut text = format!("{}\n", word.text());
+            for reason in reasons {
+                let _ = writeln!(text, "  {}", sanitise::clean_line(&reason));
+            }
+            say(&text);
+            return word.exit();
+        };
+        let bytes = match std::fs::read(file) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                complain(&format!("lisle: {} could not be read: {error}.", file.display()));
+                return Exit::Failed;
+            }
+        };
+        let mut worst = Word::Allow;
+        let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        // The end of the last line begins no new one.
+        if lines.last().is_some_and(|last| last.is_empty()) {
+            lines.pop();
+        }
+        for raw in lines {
+            let (command, word, reasons) = match std::str::from_utf8(raw) {
+                Ok(text) => {
+                    let command = decoded(text);
+                    let (word, reasons) = self.judged(&command);
+                    (command, word, reasons)
+                }
+                Err(_) => {
+                    let command = String::from_utf8_lossy(raw).into_owned();
+                    (command, Word::Deny, vec!["The line is not valid UTF-8, so no call can hold it.".to_owned()])
+                }
+            };
+            worst = worst.max(word);
+            if !say(&line(&command, word, &reasons)) {
+                break;
+            }
+        }
+        worst.exit()
+    }
+
+    /// The decision on one command, and why: first what was decided, then what of each part.
+    fn judged(&self, command: &str) -> (Word, Vec<String>) {
+        let facts = match Bash.inspect(&json!({"command": command}), &self.place, &Seen::default()) {
+            Ok(facts) => facts,
+            // The call would fail with this sentence.
+            Err(why) => return (Word::Deny, vec![why]),
+        };
+        let mut reasons = Vec::new();
+        let word = match permit::decide(self.policy, self.mode, &self.rules, &facts, false) {
+            Verdict::Allow(_) => Word::Allow,
+            Verdict::Ask(question) => {
+                reasons.extend(question.reasons);
+                reasons.extend(question.risks.into_iter().map(|risk| format!("risk: {risk}")));
+                Word::Ask
+            }
+            Verdict::Deny(why) => {
+                reasons.push(why.reason);
+                Word::Deny
+            }
+        };
+        reasons.extend(parts(&facts, self.policy.hold));
+        (word, reasons)
+    }
+}
+
+/// A sentence for each simple command of the line.
+fn parts(facts: &CallFacts, hold: Hold) -> Vec<String> {
+    let mut out = Vec::new();
+    for touch in &facts.touches {
+        let Touch::Command { command, programs, unseen, .. } = touch else { continue };
+        let judgement = shell::judge_found(command, hold, programs, unseen.as_deref());
+        for part in judgement.parts {
+            let why = match (part.reads, part.why.as_str()) {
+                (true, _) => "only reads",
+                (false, "") => "is not known to only read",
+                (false, why) => why,
+            };
+            out.push(format!("`{}`: {why}", part.text));
+        }
+        out.extend(judgement.writes.iter().map(|file| format!("a redirection writes `{file}`")));
+    }
+    out
+}
+
+/// A line of the file: what a JSON string stands for, anything else as it is.
+fn decoded(line: &str) -> String {
+    let quoted = line.starts_with('"') && line.ends_with('"');
+    if quoted { serde_json::from_str(line).unwrap_or_else(|_| line.to_owned()) } else { line.to_owned() }
+}
+
+fn line(command: &str, word: Word, reasons: &[String]) -> String {
+    format!("{}\n", json!({"command": command, "verdict": word.text(), "reasons": reasons}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_a_json_string_is_decoded() {
+        for (line, command) in [
+            (r#""ls\nrm x""#, "ls\nrm x"),
+            (r#""a\u0000b""#, "a\0b"),
+            (r#""ls" "x""#, r#""ls" "x""#),
+            (r#""\ud800""#, r#""\ud800""#),
+            (r#"ls "x""#, r#"ls "x""#),
+            ("\"", "\""),
+            ("", ""),
+        ] {
+            assert_eq!(decoded(line), command, "{line}");
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! What is judged to only read where the sandbox holds it: the wide table, the grammar, and tricks against both.
+
+use super::super::*;
+use crate::domain::permission::{READERS, WIDE_READERS};
+use crate::domain::tool::Program;
+use proptest::prelude::*;
+
+const ALLOWED: &str = include_str!("../../../../tests/judge/allowed.txt");
+const REFUSED: &str = include_str!("../../../../tests/judge/refused.txt");
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.to_owned()))
+        .collect()
+}
+
+fn reads(command: &str) -> bool {
+    matches!(judge(command, Hold::Enforced).verdict, Judged::ReadOnly(_))
+}
+
+fn paths(command: &str) -> Vec<String> {
+    match judge(command, Hold::Enforced).verdict {
+        Judged::ReadOnly(paths) => paths,
+        other => panic!("{command}: {other:?}"),
+    }
+}
+
+#[test]
+fn what_people_use_to_look_around_only_reads() {
+    let lines = lines(ALLOWED);
+    assert!(lines.len() > 300);
+    for command in lines {
+        let judgement = judge(&command, Hold::Enforced);
+        assert!(matches!(judgement.verdict, Judged::ReadOnly(_)), "{command:?}: {:?}", judgement.verdict);
+        assert!(judgement.parts.iter().all(|part| part.reads && part.why.is_empty()), "{command:?}");
+        assert!(!judgement.parts.is_empty() || command.starts_with("[["), "{command:?}");
+    }
+}
+
+#[test]
+fn tricks_are_refused() {
+    let lines = lines(REFUSED);
+    assert!(lines.len() > 900);
+    for command in lines {
+        let judged = judge(&command, Hold::Enforced).verdict;
+        assert!(!matches!(judged, Judged::ReadOnly(_)), "{command:?} was judged {judged:?}");
+        if let Judged::Other(why) = judged {
+            assert!(!why.is_empty(), "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn the_executor_looks_up_every_program_of_the_table() {
+    // Builtins that no file stands for.
+    let builtin = ["cd", ":", "exit", "break", "continue", "command"];
+    let more =
+        ["find", "sh", "bash", "dash", "[", "type", "timeout", "nice", "nohup", "stdbuf", "time", "env", "xargs"];
+    let mut known: Vec<&str> = table::names().into_iter().chain(more).collect();
+    known.retain(|name| !READERS.contains(name) && !builtin.contains(name));
+    known.sort_unstable();
+    known.dedup();
+    let mut guarded = WIDE_READERS.to_vec();
+    guarded.sort_unstable();
+    assert_eq!(known, guarded);
+}
+
+#[test]
+fn no_row_is_there_twice_and_every_option_is_written_well() {
+    let mut names = table::every_name();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    // Each form of the table is one that the judge admits, or one that a row's check refuses for its sample value.
+    let forms = forms();
+    assert!(forms.len() > 3_000, "{}", forms.len());
+    let refused = forms.iter().filter(|form| !reads(form)).count();
+    assert!(refused * 20 < forms.len(), "{refused} of {}", forms.len());
+}
+
+#[test]
+fn paths_are_handed_back() {
+    for (command, expected) in [
+        ("cat a b", vec!["a", "b"]),
+        ("cat < a", vec!["a"]),
+        ("grep -f list x y", vec!["list", "x", "y"]),
+        ("git show HEAD:.env", vec![".env", "HEAD:.env"]),
+        ("git -C sub log -- x", vec!["sub", "x"]),
+        ("cd sub && cat x", vec!["x", "sub/x"]),
+        ("cd a; cd b; cat x", vec!["x", "a/x", "b/x", "a/b/x"]),
+        ("cat ~/.ssh/id_rsa", vec!["~/.ssh/id_rsa"]),
+        ("cat \"$HOME/.ssh/id_rsa\"", vec!["~/.ssh/id_rsa"]),
+        ("for f in .env x; do cat \"$f\"; done", vec![".env", "x"]),
+        ("bash -c 'cat .env'", vec![".env"]),
+        ("find .ssh -exec cat key {} +", vec![".ssh", "key", "{}"]),
+        ("timeout 5 xargs cat .env", vec![".env", "…"]),
+        ("[[ -f .env ]]", vec![".env"]),
+        ("sed -n p .env", vec![".env"]),
+        ("awk 1 .env", vec![".env"]),
+        ("jq . secrets.json", vec!["secrets.json"]),
+        ("diff --to-file=.env a", vec![".env", "a"]),
+    ] {
+        assert_eq!(paths(command), expected, "{command}");
+    }
+    assert_eq!(judge("cat src/*.rs ~/x", Hold::Enforced).expands, ["src/*.rs", "~/x"]);
+}
+
+#[test]
+fn parts_tell_what_runs_and_why_not() {
+    let part = |text: &str, argv: &[&str], reads: bool, why: &str| Part {
+        text: text.to_owned(),
+        argv: Some(argv.iter().map(|&word| word.to_owned()).collect()),
+        program: argv.first().map(|&word| word.to_owned()),
+        reads,
+        why: why.to_owned(),
+    };
+    let off = |name: &str| format!("`{name}` is not on the list of commands that only read");
+    assert_eq!(
+        judge("git status && cargo 'test' --lib 2>&1 | tail -5", Hold::Enforced).parts,
+        [
+            part("git status", &["git", "status"], true, ""),
+            part("cargo 'test' --lib 2>&1", &["cargo", "test", "--lib"], false, &off("cargo test")),
+            part("tail -5", &["tail", "-5"], true, ""),
+        ]
+    );
+    let wrapped = judge("timeout 60 cargo test", Hold::Enforced).parts;
+    assert_eq!(wrapped[0].reads, true);
+    assert_eq!(wrapped[1], part("cargo test", &["cargo", "test"], false, &off("cargo test")));
+    assert_eq!(judge("rm $x", Hold::Enforced).parts[0].argv, None);
+    assert_eq!(judge("LD_PRELOAD=./x cargo test", Hold::Enforced).parts[0].argv, None);
+    assert_eq!(judge("ls; echo $(x)", Hold::Enforced).parts, []);
+    // Without the sandbox the parts are the same, and fewer of them read.
+    let parts = judge("git status; ls", Hold::None).parts;
+    assert_eq!(parts, [part("git status", &["git", "status"], false, &off("git")), part("ls", &["ls"], true, "")]);
+}
+
+#[test]
+fn what_redirections_write_is_handed_back() {
+    for (command, writes) in [
+        ("ls > x", vec!["x"]),
+        ("ls >> x 2>&1", vec!["x"]),
+        ("(ls; pwd) > x", vec!["x"]),
+        ("cd sub; ls > x", vec!["x", "sub/x"]),
+        ("ls > ~/x", vec!["~/x"]),
+        ("ls > /dev/null", vec![]),
+    ] {
+        let judgement = judge(command, Hold::Enforced);
+        assert_eq!(judgement.writes, writes, "{command}");
+        assert!(judgement.parts.iter().all(|part| part.reads), "{command}");
+    }
+    // What no part tells leaves no parts: nothing can be answered by rules about them.
+    for command in ["ls > $x", "ls > x; bash -c 'echo $(rm y)'", "ls > x; [[ a =~ b ]]", "cargo test < $x"] {
+        let judgement = judge(command, Hold::Enforced);
+        assert!(judgement.parts.is_empty() && judgement.writes.is_empty(), "{command}: {judgement:?}");
+    }
+}
+
+#[test]
+fn a_program_of_the_working_directory_is_not_trusted() {
+    let program = |name: &str, inside| Program { name: name.to_owned(), path: "/w/bin/x".into(), inode: 1, inside };
+    let found = |command: &str, programs: &[Program]| judge_found(command, Hold::Enforced, programs, None);
+    assert!(matches!(found("git log", &[program("git", false)]).verdict, Judged::ReadOnly(_)));
+    for command in ["git log", "ls | xargs jq .", "timeout 5 git log", "bash -c 'git log'", "LC_ALL=C jq . x"] {
+        let judgement = found(command, &[program("git", true), program("jq", true)]);
+        let Judged::Other(why) = &judgement.verdict else { continue };
+        assert!(why.contains("a program of the working directory") || command.contains("xargs"), "{command}: {why}");
+    }
+    assert!(matches!(found("git log", &[program("git", true)]).verdict, Judged::Other(_)));
+    assert!(matches!(found("ls | xargs wc -l", &[program("wc", true)]).verdict, Judged::Other(_)));
+    assert!(matches!(found("cat x", &[program("git", true)]).verdict, Judged::ReadOnly(_)));
+    // What could not be looked up counts where the shell expands something.
+    let unseen = |command: &str| judge_found(command, Hold::Enforced, &[], Some("too many")).verdict;
+    assert_eq!(unseen("cat a*"), Judged::Other("too many".to_owned()));
+    assert!(matches!(unseen("cat a"), Judged::ReadOnly(_)));
+}
+
+#[test]
+fn hostile_nesting_is_judged_quickly() {
+    for command in [
+        "(".repeat(5_000),
+        "{ ".repeat(4_000),
+        "if ".repeat(3_000),
+        "[[ ".repeat(3_000),
+        "for a in b; do ".repeat(600),
+        "ls;".repeat(3_000),
+        "ls | ".repeat(1_900),
+        "ls <<a\n".repeat(1_200),
+        "cd a; ".repeat(1_600),
+        "case a in ".repeat(900),
+        "sh -c 'ls' ".repeat(800),
+        "timeout 1 ".repeat(900),
+        "$".repeat(9_000),
+        "\\\n".repeat(4_000),
+        format!("{}ls{}", "for a in b c d e f; do ".repeat(5), "; done".repeat(5)),
+    ] {
+        let started = std::time::Instant::now();
+        let _ = judge(&command, Hold::Enforced);
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{}", &command[..20]);
+    }
+}
+
+/// Pieces of lines, harmless and not.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        prop::sample::select(vec![
+            "ls",
+            "git log",
+            "cat a",
+            "find . -name x",
+            "sed -n p a",
+            "xargs wc",
+            "bash -c",
+            "timeout 5",
+            "for f in a b",
+            "do",
+            "done",
+            "if",
+            "then",
+            "fi",
+            "case a in",
+            "esac",
+            "[[",
+            "]]",
+            "((",
+            "a=b",
+            "LC_ALL=C",
+            "sort",
+            "-o x",
+            "> x",
+            "<<E\n",
+            "E\n",
+            "$f",
+            "$(rm)",
+            "`rm`",
+            "{",
+            "}",
+            "(",
+            ")",
+            "&&",
+            "||",
+            "|",
+            ";",
+            "&",
+            "\n",
+            "'",
+            "\"",
+            "\\",
+            "*",
+            "~",
+            "#",
+        ])
+        .prop_map(str::to_owned),
+        "[ -~]{0,4}",
+        any::<char>().prop_map(String::from),
+    ];
+    prop::collection::vec(piece, 0..16).prop_map(|parts| parts.join(" "))
+}
+
+/// Pieces that spoil any line, wherever they stand between its words.
+const POISON: &[&str] = &[
+    "; rm x",
+    "& ",
+    "$(rm x)",
+    "`rm x`",
+    "> x",
+    ">> x",
+    "<(rm x)",
+    "${x@P}",
+    "$((a[$(rm x)]))",
+    "\nrm x\n",
+    "| sh",
+    "|| rm x",
+    "\u{202e}",
+    "\0",
+    "\r",
+    "\u{1b}",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn the_judge_never_panics_and_says_the_same_twice(line in pieces()) {
+        prop_assert_eq!(judge(&line, Hold::Enforced), judge(&line, Hold::Enforced));
+    }
+
+    #[test]
+    fn what_reads_without_a_sandbox_reads_with_one(line in pieces()) {
+        if matches!(judge(&line, Hold::None).verdict, Judged::ReadOnly(_)) {
+            prop_assert!(reads(&line), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_piece_that_runs_or_writes_spoils_every_line(
+        line in prop::sample::select(lines(ALLOWED)),
+        poison in prop::sample::select(POISON.to_vec()),
+        at in any::<prop::sample::Index>(),
+    ) {
+        // Where a blank stands outside quotes and comments a new word can begin.
+        let simple = !line.contains(['\'', '"', '\\', '#', '\n', '$']) && !line.contains("<<");
+        prop_assume!(simple);
+        let places: Vec<usize> = line.char_indices().filter(|(_, c)| *c == ' ').map(|(at, _)| at).chain([line.len()]).collect();
+        let at = places[at.index(places.len())];
+        let spoiled = format!("{} {poison} {}", &line[..at], &line[at..]);
+        prop_assert!(!reads(&spoiled), "{spoiled:?}");
+    }
+}
