@@ -190,8 +190,8 @@ fn a_plan_is_carried_out() {
     shots("carried-out", &state);
     // In sixteen colours and in none nothing of it is lost.
     let plain = Theme::builtin(true).for_terminal(Colors::None);
-    let text = shot("plain", &state, &plain, (100, 30));
-    for part in ["☑ 1. Read", "▸ 2. Decode", "✗ 3. Publish", "! 4. Test", "☐ 5. Tell", "plan 1/4"] {
+    let text = shot("plain", &state, &plain, (140, 40));
+    for part in ["☑ 1. Read", "▸ 2. Decode", "✗ 3. Publish", "! 4. Test", "☐ 5. Tell", "1 of 4 done, 1 failed", "plan 1/4"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }

@@ -199,6 +199,8 @@ const GIT_SETTINGS: &[(&str, &str)] = &[
     ("core.pager", "cat"),
     ("core.editor", "false"),
     ("core.sshCommand", "false"),
+    // `git diff` would write the index, whatever GIT_OPTIONAL_LOCKS says.
+    ("diff.autoRefreshIndex", "false"),
     ("log.showSignature", "false"),
     ("gpg.program", "false"),
     ("credential.helper", ""),
