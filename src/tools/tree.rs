@@ -171,6 +171,10 @@ impl Table {
         };
         for (path, node) in &after.nodes {
             match self.nodes.get(path) {
+                // One that was kept at one look alone is the same file all the same.
+                Some(old)
+                    if old.facts == node.facts
+                        && [&old.thing, &node.thing].iter().any(|thing| matches!(thing, Thing::Unkept { .. })) => {}
                 // Of an unread file its facts alone tell.
                 Some(old)
                     if old.thing == node.thing

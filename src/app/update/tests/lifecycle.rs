@@ -186,6 +186,7 @@ fn going_back_asks_and_gives_the_text_back() {
     screen.fx.clear();
     screen.keys("enter");
     assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("stays as it is"));
+    screen.fx.clear();
     screen.keys("y");
     assert_eq!(screen.sent(), [], "keys on their way do not answer");
     yes(&mut screen);
