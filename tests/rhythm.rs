@@ -273,10 +273,9 @@ fn nothing_that_is_written_answers() {
     let queues: Vec<Vec<String>> = named("live.jsonl")
         .filter_map(|path| {
             let text = read(path);
-            let last = text
-                .lines()
-                .filter_map(|line| serde_json::from_str::<Value>(line).ok()?.get("queue").cloned())
-                .last()?;
+            let queues =
+                text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()?.get("queue").cloned());
+            let last = queues.fold(None, |_, queue| Some(queue))?;
             let texts = last.as_array()?.iter().map(|item| item["text"].as_str().unwrap().to_owned()).collect();
             Some(texts)
         })

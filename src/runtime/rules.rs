@@ -29,8 +29,11 @@ pub struct Places {
 /// The files of rules of one workspace.
 pub struct Files {
     places: Places,
-    known: Mutex<HashMap<PathBuf, (Vec<Stamp>, Arc<Book>)>>,
+    known: Mutex<HashMap<PathBuf, Known>>,
 }
+
+/// What the files came to, and the states that they had.
+type Known = (Vec<Stamp>, Arc<Book>);
 
 /// What tells one state of a file from another.
 type Stamp = Option<(PathBuf, Option<SystemTime>, u64, u64)>;

@@ -121,7 +121,7 @@ impl Machine {
                     // It goes on waiting: what it would keep is not what was asked. Faces took it for answered.
                     None => out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
                 },
-                Answer::Instead(command) => self.instead(now, request, &call.id, &asking, command, out),
+                Answer::Instead(command) => self.instead(now, &call.id, &asking, command, out),
                 Answer::No(reason) => self.refused(now, &call.id, reason, out),
                 _ => out.push(stale_answer()),
             },
@@ -147,15 +147,7 @@ impl Machine {
     }
 
     /// Runs another command in the place of the one that was asked about: its facts are gathered and judged from the start.
-    fn instead(
-        &mut self,
-        now: At,
-        request: &RequestId,
-        id: &CallId,
-        asking: &Asking,
-        command: String,
-        out: &mut Vec<Step>,
-    ) {
+    fn instead(&mut self, now: At, id: &CallId, asking: &Asking, command: String, out: &mut Vec<Step>) {
         let Proposal::Command { command: proposed, .. } = &asking.facts.proposal else {
             out.push(notice(Level::Warning, "Only a command can be changed before it runs.", "Say no, and why."));
             out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
@@ -171,7 +163,7 @@ impl Machine {
         let Some(one) = batch.open(id) else { return };
         if command == *proposed {
             let call = one.call.clone();
-            out.push(Step::Emit(Event::Settled { request: request.clone() }));
+            out.push(Step::Emit(Event::Settled { request: asking.request.id.clone() }));
             self.run_call(now, &call, asking.facts.clone(), Authority::Person, out);
             return;
         }
@@ -187,7 +179,7 @@ impl Machine {
             tool.subject = command;
         }
         let row = one.row.clone();
-        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+        out.push(Step::Emit(Event::Settled { request: asking.request.id.clone() }));
         // What runs later is never another command than the one on disk.
         out.push(Step::Live(row.clone(), Safety::Synced));
         out.push(Step::Emit(Event::Row(Box::new(row))));

@@ -408,7 +408,7 @@ fn changes_are_shown_against_what_was_there_first() {
         write(&work.join("pic"), "\0\0\0\0");
     });
     let all = changes(&bench.checkpoints(), &bench.known()).unwrap();
-    let told: Vec<(&str, ChangeKind, Option<(u32, u32)>)> = all
+    let told: Vec<_> = all
         .files
         .iter()
         .map(|file| (file.shown.as_str(), file.kind, file.diff.as_ref().map(|diff| (diff.added, diff.removed))))

@@ -95,11 +95,7 @@ mod tests {
             "{ make; } > x",
             "",
         ] {
-            assert_eq!(
-                argvs(line).map(|all| all.into_iter().all(|one| one.is_some())).unwrap_or(false),
-                false,
-                "{line}"
-            );
+            assert!(!argvs(line).is_some_and(|all| all.into_iter().all(|one| one.is_some())), "{line}");
         }
         assert_eq!(known("make > out 2>/dev/null").unwrap().commands[0].writes, Some(vec!["out".to_owned()]));
         assert_eq!(known("make > $X").map(|line| line.commands[0].writes.clone()), Some(None));

@@ -68,15 +68,14 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
         let bare = text.split_once('=').map_or(text, |(bare, _)| bare);
         let letter = text.get(..2).unwrap_or_default();
         let digits = text.len() > 1 && text[1..].bytes().all(|b| b.is_ascii_digit());
-        if has(wrapper.alone, text) || name == "nice" && digits {
+        let joined = text.starts_with("-0") && text[1..].bytes().all(|b| b"0rtx".contains(&b));
+        if has(wrapper.alone, text) || name == "nice" && digits || name == "xargs" && joined {
             at += 1;
         } else if name == "xargs" && text == "-I" {
             replaced = Some(arguments.get(at + 1)?.known()?.to_owned());
             at += 2;
         } else if name == "xargs" && text.starts_with("-I") {
             replaced = Some(text[2..].to_owned());
-            at += 1;
-        } else if name == "xargs" && text.starts_with("-0") && text[1..].bytes().all(|b| b"0rtx".contains(&b)) {
             at += 1;
         } else if bare.starts_with("--") && bare != text && has(wrapper.valued, bare) {
             at += 1;

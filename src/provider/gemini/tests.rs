@@ -214,7 +214,7 @@ fn failures_in_the_stream() {
         ),
     ];
     for (event, code, retry) in table {
-        let error = say(&Peer::default(), events(&[event.clone()]).unwrap_err());
+        let error = say(&Peer::default(), events(std::slice::from_ref(&event)).unwrap_err());
         assert_eq!((error.code, error.retry), (code, retry), "{event}");
     }
 }

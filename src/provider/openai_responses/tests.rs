@@ -265,7 +265,7 @@ fn failures_in_the_stream() {
         (json!({"error": {"message": "Overloaded", "type": "overloaded_error"}}), "service_unavailable", true),
     ];
     for (event, code, retry) in table {
-        let broken = events(&[event.clone()]).unwrap_err();
+        let broken = events(std::slice::from_ref(&event)).unwrap_err();
         let error = say(&crate::provider::fault::Peer::default(), broken);
         assert_eq!((error.code, error.retry), (code, retry), "{event}");
     }

@@ -25,7 +25,7 @@ pub(super) fn lines(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
     }
     let mut out = Vec::new();
     for (n, rule) in view.panel.rules.iter().enumerate() {
-        push(paint, &mut out, "remembers", &expose(&rule.in_words()), (Role::Strong, Role::Strong), width, n == 0);
+        push(paint, &mut out, "remembers", &expose(&rule.in_words()), (Role::Strong, Role::Strong), (width, n == 0));
         if view.panel.rules.len() <= WITH_EXAMPLES {
             examples(paint, &mut out, approval, rule, width);
         }
@@ -42,13 +42,13 @@ fn examples(paint: &Paint<'_>, out: &mut Vec<Line<'static>>, approval: &Approval
     match approval.offers.iter().find(|offer| offer.rule == *rule) {
         Some(offer) => {
             if let Some(harmless) = &offer.harmless {
-                push(paint, out, "also runs", &expose(harmless), (Role::Dim, Role::Dim), width, true);
+                push(paint, out, "also runs", &expose(harmless), (Role::Dim, Role::Dim), (width, true));
             }
             if let Some(worst) = &offer.worst {
-                push(paint, out, "at worst", &expose(worst), (Role::Warning, Role::Dim), width, true);
+                push(paint, out, "at worst", &expose(worst), (Role::Warning, Role::Dim), (width, true));
             }
         }
-        None => push(paint, out, "", "changed by you", (Role::Dim, Role::Dim), width, true),
+        None => push(paint, out, "", "changed by you", (Role::Dim, Role::Dim), (width, true)),
     }
 }
 
@@ -59,8 +59,7 @@ fn push(
     label: &str,
     text: &str,
     (role, of_label): (Role, Role),
-    width: u16,
-    labelled: bool,
+    (width, labelled): (u16, bool),
 ) {
     let width = usize::from(width);
     let indent = INDENT.min(width / 8);

@@ -112,7 +112,7 @@ fn answers_of_a_session_come_back_unless_that_would_be_looser() {
     b.act(Act::Answer { request, answer: remember(RuleScope::Session, vec![rule.clone()]) });
     let stored = serde_json::to_value(&b.machine.own).unwrap();
     let own = Own::read(stored);
-    assert_eq!(own.rules, [rule.clone()]);
+    assert_eq!(own.rules.as_slice(), std::slice::from_ref(&rule));
     let again = |answers| {
         let fresh = Machine::new(b.machine.meta.clone(), own.clone(), Queue::default(), b.machine.rules.clone());
         fresh.with_law_of(&b.machine, answers).in_force().rules.len()

@@ -47,6 +47,9 @@ pub(super) enum Style {
     Subcommands,
 }
 
+/// Looks at a call as a whole, and says why it is not one that only reads.
+type Check = fn(&Call) -> Result<(), String>;
+
 /// One program or subcommand that only reads.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
@@ -60,7 +63,7 @@ pub(super) struct Row {
     /// No option at all of the real program writes or runs: words that nobody knows may follow.
     pub(super) any: bool,
     /// What options and operands alone do not say.
-    pub(super) check: Option<fn(&Call) -> Result<(), String>>,
+    pub(super) check: Option<Check>,
     /// Operands with which it does something in the test that runs every form.
     pub(super) sample: &'static str,
 }

@@ -126,7 +126,7 @@ fn parts_tell_what_runs_and_why_not() {
         ]
     );
     let wrapped = judge("timeout 60 cargo test", Hold::Enforced).parts;
-    assert_eq!(wrapped[0].reads, true);
+    assert!(wrapped[0].reads);
     assert_eq!(wrapped[1], part("cargo test", &["cargo", "test"], false, &off("cargo test")));
     assert_eq!(judge("rm $x", Hold::Enforced).parts[0].argv, None);
     assert_eq!(judge("LD_PRELOAD=./x cargo test", Hold::Enforced).parts[0].argv, None);
