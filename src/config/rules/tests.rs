@@ -1,3 +1,5 @@
+//! Files of rules as people and other programs write them, and what becomes of them.
+
 use super::*;
 use proptest::prelude::*;
 use std::os::unix::fs::PermissionsExt;
