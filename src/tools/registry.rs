@@ -117,7 +117,10 @@ mod tests {
     fn every_tool_describes_itself() {
         let specs = Registry::standard().specs();
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
-        assert_eq!(names, ["read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "step", "ask_user"]);
+        assert_eq!(
+            names,
+            ["read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "step", "ask_user"]
+        );
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);
             assert_eq!(spec.schema["type"], "object", "{}", spec.name);

@@ -56,14 +56,14 @@ pub(super) const ROWS: &[Row] = &[
     row("python3", &["-V -VV --version -h --help"]).style(Style::Exact).alone().sample("--version").check(needs_option),
     row("pip", PIP_LEAD).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("pip list", PIP).alone(),
-    row("pip show", PIP).text("pip"),
+    row("pip show", PIP_SHOW).text("pip"),
     row("pip freeze", PIP).alone(),
-    row("pip check", PIP).alone(),
+    row("pip check", PIP_SHOW).alone(),
     row("pip3", PIP_LEAD).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("pip3 list", PIP).alone(),
-    row("pip3 show", PIP).text("pip"),
+    row("pip3 show", PIP_SHOW).text("pip"),
     row("pip3 freeze", PIP).alone(),
-    row("pip3 check", PIP).alone(),
+    row("pip3 check", PIP_SHOW).alone(),
     row("ruby", &["-v --version --copyright -h --help"]).style(Style::Exact).alone().sample("--version").check(needs_option),
     row("gem", &["-v --version -h --help"]).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("gem list", &["-l -d -a --local --details --no-versions --installed --exact"]).text(""),
@@ -95,6 +95,8 @@ const PNPM: &[&str] = &[
     "-r -g -P -D -h --json --long --parseable --global --depth: --prod --dev --no-optional --only-projects --recursive --help",
 ];
 const PIP_LEAD: &[&str] = &["-V --version -h --help"];
+/// Here `--local` would be short for `--local-log`, which writes a file.
+const PIP_SHOW: &[&str] = &["-f -v -q -h --verbose --quiet --files --disable-pip-version-check --no-input --help"];
 const PIP: &[&str] = &[
     "-f -v -q -h -l --verbose --quiet --local --user --format: --files --not-required --exclude: --exclude-editable --all --disable-pip-version-check --no-input --help",
 ];
