@@ -27,6 +27,7 @@ fn in_line(line: &str, depth: usize) -> Option<String> {
     // `… | xargs rm -rf`: the targets come from the rest of the line.
     let feeds = all.iter().any(|word| matches!(base_name(word), "xargs" | "parallel"));
     let fed = if feeds { all.iter().copied().find(|word| is_grave_target(word)) } else { None };
+    let moved = pieces.commands.iter().any(|command| moves_to_grave(&command.words));
     let mut runs_text = false;
     for command in &pieces.commands {
         for (operator, target) in &command.redirects {
@@ -44,14 +45,66 @@ fn in_line(line: &str, depth: usize) -> Option<String> {
             if let Some(what) = destroys(base_name(program), &arguments, fed) {
                 return Some(what);
             }
+            // `cd / && rm -rf *`: what stands here is what lies there.
+            let here = |word: &&&str| matches!(**word, "." | "*" | "./*" | "./" | ".*");
+            if let Some(target) = arguments.iter().find(here).filter(|_| moved) {
+                let there: Vec<&str> = arguments.iter().map(|word| if word == target { "/" } else { *word }).collect();
+                if destroys(base_name(program), &there, None).is_some() {
+                    return Some(format!("it removes or changes `{target}` after going to a home or a system folder"));
+                }
+            }
+            // `$(echo rm) -rf /`
+            let as_rm = |word: &&str| {
+                word.strip_prefix('-').is_some_and(|letters| letters.chars().all(|c| "rRfvdiI".contains(c)))
+            };
+            if program.contains(['$', '`'])
+                && arguments.iter().any(as_rm)
+                && let Some(what) = destroys("rm", &arguments, fed)
+            {
+                return Some(format!("what runs is only known when it runs, and may be `rm`: {what}"));
+            }
+            if is_interpreter(base_name(program))
+                && let Some(what) = arguments.iter().find_map(|text| in_script(text, depth))
+            {
+                return Some(what);
+            }
         }
         runs_text |= starts.runs_text;
     }
     // `sh -c 'text'`, `echo 'text' | sh`, `ssh host 'text'`: any text in the line may be what runs.
     if runs_text {
+        // `bash <<< 'text'`
+        let given = pieces.commands.iter().flat_map(|c| &c.redirects).map(|(_, target)| target.as_str());
+        let all: Vec<&str> = all.iter().copied().chain(given).collect();
         return all.iter().filter(|word| word.contains(char::is_whitespace)).find_map(|word| in_line(word, depth - 1));
     }
     None
+}
+
+/// `cd /`, `cd ~`, and `cd` alone, which goes home.
+fn moves_to_grave(words: &[String]) -> bool {
+    let Some(at) = words.iter().position(|word| matches!(word.as_str(), "cd" | "pushd")) else { return false };
+    let target = words[at + 1..].iter().find(|word| !word.starts_with('-'));
+    target.is_none_or(|word| is_grave_target(word))
+}
+
+/// Programs that run a text of another language than the shell's.
+fn is_interpreter(name: &str) -> bool {
+    ["perl", "python", "ruby", "node", "php", "lua", "deno", "bun", "osascript", "awk", "gawk", "mawk", "tclsh"]
+        .iter()
+        .any(|known| name.strip_prefix(known).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.')))
+}
+
+/// A text of another language: commands in its strings, and calls that remove whole trees.
+fn in_script(text: &str, depth: usize) -> Option<String> {
+    let strings: Vec<&str> = text.split(['"', '\'', '`']).skip(1).step_by(2).collect();
+    let commands = strings.iter().filter(|one| one.contains(char::is_whitespace));
+    if let Some(what) = commands.filter_map(|one| in_line(one, depth - 1)).next() {
+        return Some(what);
+    }
+    const REMOVES: &[&str] = &["rmtree", "rmSync", "rmdirSync", "rm_rf", "rm_r", "remove_tree", "remove_entry"];
+    let removes = REMOVES.iter().any(|call| text.contains(call));
+    strings.into_iter().find(|one| removes && is_grave_target(one)).map(|target| format!("it removes {target}"))
 }
 
 /// Words after which a command may begin.
