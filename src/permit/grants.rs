@@ -204,7 +204,8 @@ pub(super) fn command(argv: &[String], ways: &Ways<'_>, rules: &Rules) -> Option
     let rule = Rule { program: Some(program.clone()), args: Some(wanted), ..Rule::allow("bash") };
     // What is offered is sound, and answers what was asked.
     (rule.fault().is_none() && matches::admits(&rule, argv, ways)).then(|| Offer {
-        harmless: Some(harmless(&rule, args, kind)),
+        // An exact rule lets nothing else run.
+        harmless: (kind != Kind::Exact).then(|| harmless(&rule, args, kind)),
         worst: worst(program, args, kind),
         rule,
     })
