@@ -72,7 +72,9 @@ fn note_word(word: &str, cwd: &Path, out: &mut Looks, risks: &mut BTreeSet<&'sta
     // `--file=.env`, `-d@.env`, `host:path`: a path may begin after such a mark.
     let marks = ['=', '@', ':', ','];
     for part in std::iter::once(word).chain(word.split(marks).skip(1)) {
-        if part.is_empty() || part.contains(char::is_whitespace) || part.contains("://") {
+        // What follows the colon of an address is a host.
+        let of_address = part.starts_with("//") && word.contains("://");
+        if part.is_empty() || part.contains(char::is_whitespace) || part.contains("://") || of_address {
             continue;
         }
         let resolved: PathBuf = paths::lexical(cwd, Path::new(part));

