@@ -271,6 +271,11 @@ fn kinds() -> Vec<Namespaces> {
     }
 }
 
+/// What needs git is tried where git is.
+fn has_git() -> bool {
+    Command::new("git").arg("--version").output().is_ok()
+}
+
 fn git(dir: &Path, args: &[&str]) {
     let out = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
@@ -325,6 +330,9 @@ fn the_workspace_is_written_and_what_lies_outside_is_not() {
 
 #[test]
 fn programs_work_in_the_workspace() {
+    if !has_git() {
+        return;
+    }
     let home = Home::new();
     std::fs::write(home.work.join("Cargo.toml"), "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\n").unwrap();
     std::fs::write(home.work.join("src/main.rs"), "fn main() { println!(\"built\"); }\n").unwrap();
@@ -354,6 +362,9 @@ fn programs_work_in_the_workspace() {
 
 #[test]
 fn what_configures_or_runs_code_is_read_only_where_namespaces_are() {
+    if !has_git() {
+        return;
+    }
     let home = Home::new();
     git(&home.work, &["init", "-q"]);
     if !kinds().contains(&Namespaces::With) {
@@ -390,6 +401,9 @@ fn what_configures_or_runs_code_is_read_only_where_namespaces_are() {
 
 #[test]
 fn a_worktree_writes_its_repository_and_neither_hooks_nor_configuration() {
+    if !has_git() {
+        return;
+    }
     let home = Home::new();
     let main = home.root.join("sibling");
     git(&main, &["init", "-q"]);
