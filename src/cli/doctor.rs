@@ -313,6 +313,8 @@ fn connections(ground: &Ground) -> Vec<Fact> {
         })
         .collect();
     if let Err(why) = usable {
+        // The line says already that none was chosen.
+        let why = why.strip_prefix("no connection was chosen, ").map_or(why.clone(), str::to_owned);
         out.push(Fact::warn("connection", "none is chosen", why));
     }
     out
