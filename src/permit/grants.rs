@@ -7,6 +7,7 @@
 use super::matches::{self, Ways};
 use super::rows::edit_rule;
 use super::rules::Rules;
+use super::shell;
 use crate::domain::rule::{BELOW, Effect, Offer, Rule, TEXT};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::Path;
@@ -14,80 +15,9 @@ use std::path::Path;
 /// Programs that run what their words say, as others, elsewhere or as code: a rule about them would be a rule about
 /// everything.
 const RUN_OTHERS: &[&str] = &[
-    "sqlite3",
-    "psql",
-    "mysql",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "sed",
-    "ed",
-    "ex",
-    "vi",
-    "vim",
-    "nvim",
-    "emacs",
-    "sudo",
-    "doas",
-    "su",
-    "pkexec",
-    "runuser",
-    "ssh",
-    "env",
-    "timeout",
-    "gtimeout",
-    "nice",
-    "ionice",
-    "nohup",
-    "stdbuf",
-    "time",
-    "command",
-    "builtin",
-    "exec",
-    "eval",
-    "source",
-    ".",
-    "trap",
-    "xargs",
-    "parallel",
-    "setsid",
-    "busybox",
-    "toybox",
-    "watch",
-    "flock",
-    "chroot",
-    "unshare",
-    "nsenter",
-    "systemd-run",
-    "strace",
-    "ltrace",
-    "gdb",
-    "script",
-    "chrt",
-    "taskset",
-    "caffeinate",
-    "find",
-    "fd",
-    "entr",
-    "screen",
-    "tmux",
-    "at",
-    "batch",
-    "crontab",
-    "expect",
-    "export",
-    "set",
-    "alias",
-    "unalias",
-    "function",
-    "declare",
-    "local",
-    "readonly",
-    "unset",
-    "shopt",
-    "enable",
-    "hash",
+    "sqlite3", "psql", "mysql", "awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "trap",
+    "ltrace", "gdb", "entr", "screen", "tmux", "at", "batch", "crontab", "expect", "export", "set", "alias", "unalias",
+    "function", "declare", "local", "readonly", "unset", "shopt", "enable", "hash",
 ];
 
 /// Programs that run code: with a file of it they can be kept word for word, with code in the line or on their input not.
@@ -228,7 +158,7 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::G
     }
     let covers = facts.touches.iter().any(|touch| match touch {
         Touch::Command { command, cwd, .. } if rule.tool == "bash" => {
-            let known = super::shell::known(command).map(|line| line.commands).unwrap_or_default();
+            let known = shell::known(command).map(|line| line.commands).unwrap_or_default();
             let mut parts = known.iter().filter_map(|part| part.argv.as_deref());
             let ways = Ways::of(&known, cwd, facts);
             rule.program.is_some() && ways.is_some_and(|ways| parts.any(|argv| matches::admits(rule, argv, &ways)))
@@ -256,6 +186,7 @@ fn is_offered(program: &str, args: &[String], cwd: &Path) -> bool {
     let shown = args.iter().all(|word| word.chars().count() <= 200 && !word.chars().any(is_unshowable));
     !program.is_empty()
         && program.chars().all(plain)
+        && !shell::wraps(base)
         && !RUN_OTHERS.contains(&base)
         && !code_in_line
         && shown

@@ -122,7 +122,7 @@ impl RuleBook for Files {
         let scopes = [RuleScope::Workspace, RuleScope::User, RuleScope::Repository];
         let files = scopes.into_iter().filter_map(|scope| self.file(scope, &real)).chain([self.trusted_file()]);
         let stamps: Vec<Stamp> = files.map(|path| stamp(&path)).collect();
-        let known = |all: &HashMap<PathBuf, (Vec<Stamp>, Arc<Book>)>| {
+        let known = |all: &HashMap<PathBuf, Known>| {
             let (seen, book) = all.get(cwd)?;
             (*seen == stamps && book.here.contains(&real)).then(|| book.clone())
         };

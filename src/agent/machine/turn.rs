@@ -65,6 +65,12 @@ impl Machine {
         }
         self.run = RunNo(self.run.0 + 1);
         self.meta.connection_locked = true;
+        self.open_turn(now, rows, out);
+        self.request(now, out);
+    }
+
+    /// A turn runs from here on. What becomes of it is the caller's.
+    pub(super) fn open_turn(&mut self, now: At, rows: Vec<Message>, out: &mut Vec<Step>) {
         self.turn = Some(Turn {
             started: now,
             requests: 0,
@@ -83,7 +89,6 @@ impl Machine {
         out.push(Step::Turn(true));
         self.changed(out);
         out.push(Step::Emit(Event::TurnStarted { at: now }));
-        self.request(now, out);
     }
 
     /// Sends the next waiting message, if there is one and it may go.

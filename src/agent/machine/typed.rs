@@ -1,9 +1,8 @@
 //! Commands that the user types after `!`: they run at once, because the user said so, and what they print stands in the
 //! conversation. The model is not asked; it sees them with the next message.
 
-use super::{Machine, Turn, Work, notice};
-use crate::agent::step::{RunNo, Safety, Step};
-use crate::domain::Event;
+use super::{Machine, notice};
+use crate::agent::step::{RunNo, Step};
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{InfoKind, Message};
 use crate::domain::notice::Level;
@@ -29,24 +28,10 @@ impl Machine {
             self.meta.title = super::turn::shorten(&format!("! {command}"), 50);
         }
         self.run = RunNo(self.run.0 + 1);
-        self.turn = Some(Turn {
-            started: now,
-            requests: 0,
-            attempts: 0,
-            last_call: None,
-            repeats: 0,
-            steers: Vec::new(),
-            planned: false,
-            typed: true,
-            strikes: 0,
-            work: Work::BackingOff,
-        });
-        self.meta.activity = self.activity();
-        self.shown_activity = self.meta.activity.clone();
-        self.keep(rows, Safety::Synced, out);
-        out.push(Step::Turn(true));
-        self.changed(out);
-        out.push(Step::Emit(Event::TurnStarted { at: now }));
+        self.open_turn(now, rows, out);
+        if let Some(turn) = &mut self.turn {
+            turn.typed = true;
+        }
         let id = format!("typed-{}-{}", self.stamp(now).0, self.letters());
         let input = json!({"command": command, "timeout_s": TIMEOUT_S});
         let call = Call { id: CallId::new(id), name: "bash".to_owned(), input };

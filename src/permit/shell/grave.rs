@@ -148,17 +148,17 @@ const WRAPPERS: &[&str] = &[
     "find",
     "fd",
     "eval",
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "ksh",
-    "ash",
-    "fish",
-    "mksh",
     "source",
     ".",
 ];
+
+/// Shells.
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh"];
+
+/// Whether this program, by its bare name, runs the command given to it. A shell is not meant.
+pub(in crate::permit) fn wraps(name: &str) -> bool {
+    WRAPPERS.contains(&name)
+}
 
 /// The programs of a simple command.
 pub(super) struct Starts {
@@ -179,7 +179,7 @@ pub(super) fn starts(command: &Simple) -> Starts {
             continue;
         }
         let name = base_name(&words[at]);
-        if !WRAPPERS.contains(&name) {
+        if !wraps(name) && !SHELLS.contains(&name) {
             continue;
         }
         out.runs_text |= name != "find" && name != "fd";

@@ -24,6 +24,7 @@ mod word;
 mod wrap;
 
 pub use facts::{Looks, looks};
+pub(super) use grave::wraps;
 pub use known::{Command, Known, known};
 pub use pieces::pieces;
 
