@@ -35,7 +35,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, rules: &Rules, body: Rect) {
     let mut inner = super::sheet(paint, body, 100, need, &title, &[(remove, "remove")]);
     if untrusted > 0 && inner.height > 2 {
         let row = cells::row(inner, inner.height - 1);
-        paint.over(row, "Some rules here only make things stricter until they are trusted: /trust", Role::Warning);
+        paint.over(row, "What is not trusted only makes things stricter: /trust", Role::Warning);
         inner.height -= 1;
     }
     if rows.is_empty() {

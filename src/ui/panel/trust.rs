@@ -11,8 +11,8 @@ use ratatui::text::Line;
 pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
     Some(match (request.what, request.changed) {
         (TrustWhat::Workspace, _) => "Trust this workspace?",
-        (TrustWhat::Repository, false) => "Trust the rules of this repository?",
-        (TrustWhat::Repository, true) => "The rules of this repository changed. Trust them?",
+        (TrustWhat::Repository, false) => "Trust these rules?",
+        (TrustWhat::Repository, true) => "Trust the changed rules?",
     })
 }
 
