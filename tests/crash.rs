@@ -88,6 +88,7 @@ fn live(folder: &Path, at: u64) {
         name: name.clone(),
         provider: "rehearsal".into(),
         default_model: "rehearsal".into(),
+        small_model: String::new(),
         models: vec![],
         missing: None,
         offered: false,

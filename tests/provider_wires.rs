@@ -179,7 +179,7 @@ async fn thinking_comes_back_to_the_byte_after_the_tools() {
         let results = reply
             .calls
             .iter()
-            .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false })
+            .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false, media: Vec::new() })
             .collect();
         let items = vec![Item::User("hello".into()), Item::Assistant(reply), Item::Results(results)];
         let (chunks, error) = ask(&*provider, ModelRequest { items, ..request(wire) }).await;
@@ -388,7 +388,7 @@ async fn thinking_that_the_server_cannot_read_any_more_is_left_out() {
         let results = reply
             .calls
             .iter()
-            .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false })
+            .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false, media: Vec::new() })
             .collect();
         let next = ModelRequest { items: vec![Item::Assistant(reply), Item::Results(results)], ..request(wire) };
         assert_eq!(ask(&*provider, next.clone()).await.1, None, "{wire:?}");
@@ -486,7 +486,7 @@ async fn deepseek_gets_the_thinking_of_every_call_where_it_wants_it() {
     let server = ModelServer::start([Script::json(400, &json!({"error": {"message": words}})), Script::says("hi")]);
     let provider = OpenAiChat::new(endpoint(&server)).unwrap();
     let calls = vec![Call { id: CallId::new("c"), name: "read".into(), input: json!({}) }];
-    let results = vec![CallResult { id: CallId::new("c"), text: "x".into(), failed: false }];
+    let results = vec![CallResult { id: CallId::new("c"), text: "x".into(), failed: false, media: Vec::new() }];
     let items = vec![Item::Assistant(Reply { calls, ..Reply::default() }), Item::Results(results)];
     assert_eq!(ask(&provider, ModelRequest { items, ..request(Wire::Responses) }).await.1, None);
     assert_eq!(server.asked()[1].json()["messages"][1]["reasoning_content"], "");

@@ -68,6 +68,7 @@ mod tests {
             name: ConnectionName::new(name),
             provider: "openai-compatible".into(),
             default_model: String::new(),
+            small_model: String::new(),
             models: vec![],
             missing: missing.map(Into::into),
             offered,

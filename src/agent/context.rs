@@ -103,7 +103,7 @@ impl Builder {
         if std::mem::take(&mut self.interrupted) {
             text = format!("{STOPPED_HINT}\n\n{text}");
         }
-        self.items.push(Item::User(text));
+        self.items.push(Item::User(text.into()));
     }
 
     /// Text after calls belongs to the next response.
@@ -120,7 +120,7 @@ impl Builder {
         if *times > 1 {
             call.id = CallId::new(format!("{}-{times}", call.id));
         }
-        self.results.push(CallResult { id: call.id.clone(), text, failed });
+        self.results.push(CallResult { id: call.id.clone(), text, failed, media: Vec::new() });
         self.reply.get_or_insert_default().calls.push(call);
     }
 
@@ -205,7 +205,7 @@ mod tests {
         let rows = [user("hi"), said("I wo", true), stopped(), user("go on")];
         let items = items(&rows);
         assert!(matches!(&items[1], Item::Assistant(reply) if reply.text == "I wo"));
-        assert!(matches!(&items[2], Item::User(text) if text.starts_with(STOPPED_HINT)));
+        assert!(matches!(&items[2], Item::User(said) if said.text.starts_with(STOPPED_HINT)));
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
             Info { text: "Undid 1 file: a.rs.".into(), level: Level::Info, kind: InfoKind::Restored, carried: None };
         let rows = [user("hi"), said("done", false), row(Body::Info(undid)), user("go on"), user("and")];
         let items = items(&rows);
-        let Item::User(text) = &items[2] else { panic!("{items:?}") };
+        let Item::User(crate::provider::Said { text, .. }) = &items[2] else { panic!("{items:?}") };
         assert!(text.contains("Undid 1 file: a.rs.") && text.ends_with("go on"), "{text}");
         assert_eq!(items[3], Item::User("and".into()), "once is enough");
     }

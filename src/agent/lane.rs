@@ -14,6 +14,7 @@ mod plan;
 mod undo;
 
 use super::desk::Shared;
+use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::outbox::Outbox;
@@ -31,6 +32,7 @@ use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
+use crate::domain::usage::RequestUsage;
 use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
@@ -97,6 +99,8 @@ pub(super) enum ToLane {
     Trust(Box<TrustRequest>),
     /// The files of rules were changed by us.
     Law,
+    /// A question apart used so much and cost so many dollars.
+    Apart(RequestUsage, f64),
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
@@ -253,6 +257,7 @@ impl Lane {
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
+                Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
@@ -443,6 +448,7 @@ impl Lane {
             },
             seen: self.seen.clone(),
             lane: self.me.clone(),
+            host: Arc::new(Engine::of(&self.shared, &self.machine.meta, self.me.clone())),
             undo: (
                 self.keeper.clone(),
                 self.shared.setup.store.checkpoints(&self.machine.meta.id),

@@ -1,16 +1,14 @@
 //! The agent: turns, calls, queues, and many sessions at once.
 //!
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
-//! gets, [`labels`] what a message gives by itself, [`worktree`] is where a session works alone, `lane` performs the steps of
-//! one session on its `files`, [`desk`] keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of
-//! channels that a face holds.
-//! gets, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
+//! gets, [`labels`] what a message gives by itself, `engine` what tools ask of the engine, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
 pub mod compact;
 pub mod connections;
 pub mod context;
 pub mod desk;
+mod engine;
 mod files;
 pub mod labels;
 mod lane;

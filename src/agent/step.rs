@@ -27,6 +27,8 @@ pub enum Input {
     Chunk(RunNo, Chunk),
     /// What the request used, with the model's window and the price in dollars.
     Used(RunNo, RequestUsage, Option<u64>, f64),
+    /// A question apart from the conversation used so much, at this price in dollars.
+    Apart(RequestUsage, f64),
     /// The request failed.
     Failed(RunNo, ProviderError),
     /// The wait before a retry is over.

@@ -69,6 +69,7 @@ impl Engine {
             name: ConnectionName::new("rehearsal"),
             provider: "rehearsal".into(),
             default_model: "rehearsal".into(),
+            small_model: String::new(),
             models: vec![],
             missing: None,
             offered: false,

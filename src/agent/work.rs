@@ -32,6 +32,8 @@ pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
     pub(super) lane: mpsc::Sender<ToLane>,
+    /// The engine, for calls that ask something of it.
+    pub(super) host: Arc<dyn crate::tools::host::Host>,
     /// Who keeps what a call changes, where, and the message that the turn began with.
     pub(super) undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
 }
@@ -102,7 +104,7 @@ impl Works {
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
     ) {
-        let Site { place, seen, lane, undo: (keeper, checkpoints, turn) } = site;
+        let Site { place, seen, lane, host, undo: (keeper, checkpoints, turn) } = site;
         let about = About {
             checkpoints,
             call: call.id.clone(),
@@ -114,7 +116,8 @@ impl Works {
         };
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
-        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop: one.stop.child_token(), progress };
+        let stop = one.stop.child_token();
+        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, host };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {

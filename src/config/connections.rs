@@ -55,6 +55,7 @@ impl Usable {
             name: self.name.clone(),
             provider: self.connection.provider.word().to_owned(),
             default_model: self.connection.default_model.clone().unwrap_or_default(),
+            small_model: self.connection.small_model.clone().unwrap_or_default(),
             models: self.connection.models.clone(),
             missing: self.missing.clone(),
             offered: self.offered,

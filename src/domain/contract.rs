@@ -556,6 +556,9 @@ pub struct ConnectionInfo {
     pub provider: String,
     /// The model used when none is chosen.
     pub default_model: String,
+    /// The model for titles and summaries; empty where there is none of its own.
+    #[serde(default)]
+    pub small_model: String,
     /// Models known without asking the server.
     pub models: Vec<String>,
     /// Why it cannot be used now, e.g. a missing key; `None` when it can.

@@ -55,6 +55,13 @@ impl Usage {
         }
     }
 
+    /// Adds a request apart from the conversation: what it cost, and nothing of the context.
+    pub fn add_apart(&mut self, one: RequestUsage, cost_usd: f64) {
+        self.output_tokens = self.output_tokens.saturating_add(one.output);
+        self.total_tokens = self.input_tokens.saturating_add(self.output_tokens);
+        self.cost_usd += cost_usd;
+    }
+
     /// Takes back what [`Usage::add`] added up for a request, before a newer count of the same request is added.
     pub fn take_back(&mut self, one: RequestUsage, cost_usd: f64) {
         self.output_tokens = self.output_tokens.saturating_sub(one.output);

@@ -26,6 +26,8 @@ use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One request to a model.
@@ -47,11 +49,45 @@ pub struct ModelRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// The user said this.
-    User(String),
+    User(Said),
     /// The model said this.
     Assistant(Reply),
     /// Results of the calls of the reply before, in the order of the calls. Every call has one.
     Results(Vec<CallResult>),
+}
+
+/// What the user said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// The text; may be empty where there are media.
+    pub text: String,
+    /// What goes along with it.
+    pub media: Vec<Media>,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, media: Vec::new() }
+    }
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+/// A picture or a document for the model. A provider that cannot send it says so in its place, in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Media {
+    /// Its name, for words about it.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its media type: `image/png`, `image/jpeg`, `image/gif`, `image/webp`, `application/pdf`.
+    pub mime: String,
+    /// Its bytes in base64; `None` while they were not read, or why they could not be.
+    pub data: Option<Result<Arc<str>, String>>,
 }
 
 /// What a model answered.
@@ -85,6 +121,8 @@ pub struct CallResult {
     pub text: String,
     /// It failed.
     pub failed: bool,
+    /// What goes along with the text.
+    pub media: Vec<Media>,
 }
 
 /// A piece of a response.

@@ -48,6 +48,8 @@ pub struct Run {
     pub call: CallId,
     /// Takes the output of a running command, for the screen: the last lines, whole, at most a few times a second.
     pub progress: tokio::sync::mpsc::Sender<String>,
+    /// The engine around the call.
+    pub host: Arc<dyn host::Host>,
 }
 
 /// Why a call did not come to an outcome.
@@ -152,6 +154,7 @@ pub mod files;
 pub mod glob;
 pub mod grep;
 mod held;
+pub mod host;
 pub mod input;
 mod leaves;
 pub mod limits;

@@ -1,11 +1,12 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! through requests and calls, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
+//! from request to request, `calls` the calls of a response, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
 //! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
+mod calls;
 mod law;
 mod person;
 mod plan;
@@ -289,6 +290,10 @@ impl Machine {
             Input::Act(act) => self.person(now, act, &mut out),
             Input::Chunk(run, chunk) if run == self.run => self.chunk(now, chunk, &mut out),
             Input::Used(run, used, window, cost) if run == self.run => self.used(used, window, cost, &mut out),
+            Input::Apart(used, cost) => {
+                self.meta.usage.add_apart(used, cost);
+                self.changed(&mut out);
+            }
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),

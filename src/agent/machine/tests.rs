@@ -262,7 +262,7 @@ fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
     let steps = b.act(Act::Queue(QueueEdit::Release));
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
     assert!(
-        matches!(request.items.last(), Some(Item::User(text)) if text.contains("interrupted") && text.ends_with("two"))
+        matches!(request.items.last(), Some(Item::User(said)) if said.text.contains("interrupted") && said.text.ends_with("two"))
     );
 }
 
@@ -663,7 +663,7 @@ fn steering_skips_what_was_not_started_and_kills_nothing() {
     assert!(b.call("a").result.is_none());
     let steps = b.ran("a", "done");
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!("{steps:#?}") };
-    assert!(matches!(request.items.last(), Some(Item::User(text)) if text == "use ninja"));
+    assert!(matches!(request.items.last(), Some(Item::User(said)) if said.text == "use ninja"));
 }
 
 #[test]
@@ -822,7 +822,7 @@ fn a_turn_that_died_is_told_with_the_next_one() {
     assert!(matches!(&rows[0].body, Body::Info(info) if info.kind == InfoKind::Interrupted));
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
     assert!(
-        matches!(request.items.last(), Some(Item::User(text)) if text.contains("interrupted") && text.ends_with("go on"))
+        matches!(request.items.last(), Some(Item::User(said)) if said.text.contains("interrupted") && said.text.ends_with("go on"))
     );
     b.text("ok");
     b.stop_with(Stop::Done);

@@ -1,34 +1,21 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
-use super::batch::{Asking, Batch, Stage, Underway};
-use super::{Machine, Turn, Work, notice};
+use super::{Machine, Turn, Work};
 use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
-use crate::domain::permission::{Authority, Decision, Mode};
-use crate::domain::request::{Approval, Ask, Question, Request};
-use crate::domain::sanitise::reveal;
-use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
+use crate::domain::tool::ToolFigures;
 use crate::domain::usage::RequestUsage;
-use crate::permit::{self, Allowed, Refusal, Verdict};
-use crate::provider::{Call, Chunk, ModelRequest, ProviderError, Stop, retry};
-use crate::tools::RunError;
-
-/// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
-const EXECUTE_SETTLES_MS: u64 = 1000;
-
-/// So many equal calls in a row ask, whatever the mode.
-const REPEATS_THAT_ASK: u32 = 3;
+use crate::provider::{Chunk, ModelRequest, ProviderError, Stop, retry};
 
 /// So often the same three calls may come where nobody can be asked; then the turn ends.
-const STRIKES: u32 = 2;
+pub(super) const STRIKES: u32 = 2;
 
 const STOPPED: &str = "interrupted: the user stopped the turn";
-const STEERED: &str = "skipped: the user sent a new message";
 
 impl Machine {
     /// Begins a turn with a user message.
@@ -210,7 +197,7 @@ impl Machine {
     }
 
     /// Messages sent to steer go in now; then the model is asked again.
-    fn deliver_steers(&mut self, now: At, out: &mut Vec<Step>) -> bool {
+    pub(super) fn deliver_steers(&mut self, now: At, out: &mut Vec<Step>) -> bool {
         let Some(turn) = &mut self.turn else { return false };
         let steers = std::mem::take(&mut turn.steers);
         if steers.is_empty() {
@@ -226,368 +213,6 @@ impl Machine {
         self.queue_changed(out);
         self.request(now, out);
         true
-    }
-
-    // ---- calls ----
-
-    pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
-        let mut batch = Batch::default();
-        for call in calls {
-            let spec = self.rules.tools.iter().find(|(spec, _)| spec.name == call.name);
-            let reads_only = spec.is_some_and(|(_, reads_only)| *reads_only);
-            let tool = ToolCall {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                input: call.input.clone(),
-                subject: subject(&call),
-                status: ToolStatus::Pending,
-                result: None,
-                millis: None,
-                figures: ToolFigures::default(),
-                decision: None,
-            };
-            let mut row = self.row(now, Body::Tool(Box::new(tool)));
-            row.turn.clone_from(&turn_id);
-            // A call must be on disk before its tool runs, power loss included when it may change something.
-            out.push(Step::Live(row.clone(), if reads_only { Safety::Written } else { Safety::Synced }));
-            out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
-            batch.push(call, row, reads_only);
-        }
-        if let Some(turn) = &mut self.turn {
-            turn.work = Work::Calling(batch);
-        }
-        self.advance(now, out);
-    }
-
-    /// Keeps what became final, starts what may start, and goes on when all calls have results.
-    fn advance(&mut self, now: At, out: &mut Vec<Step>) {
-        let run = self.run;
-        let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn else { return };
-        let rows = batch.take_final();
-        let starts = batch.startable();
-        let done = batch.done();
-        self.keep(rows, Safety::Synced, out);
-        out.extend(starts.into_iter().map(|call| Step::Inspect(run, call)));
-        if !done {
-            return;
-        }
-        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
-            self.end_turn(now, TurnEnd::Done, out);
-        } else if self.turn.as_ref().is_some_and(|turn| turn.planned) {
-            self.end_turn(now, TurnEnd::Plan, out);
-        } else if self.deliver_steers(now, out) {
-            // The user said something else: that is another matter.
-        } else if self.turn.as_ref().is_some_and(|turn| turn.strikes >= STRIKES) {
-            let text =
-                "The agent made the same call again and again, so the turn was ended. Say what it should do instead.";
-            let row = self.info(now, Level::Warning, InfoKind::Remark, text);
-            self.keep(vec![row], Safety::Synced, out);
-            self.end_turn(now, TurnEnd::Limit, out);
-        } else {
-            self.request(now, out);
-        }
-    }
-
-    pub(super) fn inspected(&mut self, now: At, id: &CallId, found: Result<CallFacts, String>, out: &mut Vec<Step>) {
-        let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn else { return };
-        let Some(one) = batch.open(id).filter(|one| one.stage == Stage::Inspecting) else { return };
-        let call = one.call.clone();
-        match found {
-            Ok(facts) => {
-                let repeated = self.count_repeats(&call);
-                self.judge(now, &call, facts, repeated, out);
-            }
-            Err(text) => {
-                if self.count_repeats(&call) {
-                    self.strike();
-                }
-                self.finish(now, id, Outcome::error(text), out);
-            }
-        }
-    }
-
-    /// The same call three times in a row, and nobody can be asked about it.
-    fn strike(&mut self) {
-        if let Some(turn) = &mut self.turn {
-            turn.strikes += 1;
-        }
-    }
-
-    /// Decides on a call.
-    fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
-        if self.turn.as_ref().is_some_and(|turn| turn.typed) {
-            self.run_call(now, call, facts, Authority::Typed, out);
-            return;
-        }
-        let mode = self.mode_for(call);
-        let verdict = self.verdict(mode, &facts);
-        self.count_hits(&verdict);
-        if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
-            self.strike();
-        }
-        let verdict = match verdict {
-            Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
-                let reason = "The same call with the same input came three times in a row. Do something else.";
-                Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
-            }
-            Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
-                reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
-                ..permit::Question::default()
-            }),
-            other => other,
-        };
-        match verdict {
-            Verdict::Allow(allowed) => {
-                let authority = match allowed {
-                    Allowed::ByMode => Authority::Mode,
-                    Allowed::BySetting(setting) => Authority::Rule(setting.to_owned()),
-                    Allowed::ByRules(ruled) if ruled.by_answer => Authority::Grant(ruled.words),
-                    Allowed::ByRules(ruled) => Authority::Rule(ruled.words),
-                };
-                self.run_call(now, call, facts, authority, out);
-            }
-            Verdict::Deny(Refusal { reason, rule }) => {
-                // Explore asks nobody, so nobody was missing.
-                let asks = self.rules.headless && mode != Mode::Explore;
-                let authority = match rule {
-                    Some(ruled) => Authority::Rule(ruled.words),
-                    None if asks => Authority::Nobody,
-                    None => Authority::Mode,
-                };
-                self.refuse(now, &call.id, Decision::refused(mode, authority, reason), out);
-            }
-            Verdict::Ask(question) if self.answered_by_editing(&call.id, &facts, &question) => {
-                self.run_call(now, call, facts, Authority::Person, out);
-            }
-            Verdict::Ask(question) => self.ask(now, call, facts, question, out),
-        }
-    }
-
-    /// Whether writing the command was the answer to what would be asked about it. What is asked every time is asked all
-    /// the same, and so is a command with characters that could not be seen while it was edited.
-    fn answered_by_editing(&mut self, id: &CallId, facts: &CallFacts, question: &permit::Question) -> bool {
-        let Some(edited) = self.open_call(id).and_then(|one| one.edited.as_mut()) else { return false };
-        if !std::mem::take(&mut edited.fresh) {
-            return false;
-        }
-        let plain = matches!(&facts.proposal, Proposal::Command { command, .. } if reveal(command) == *command);
-        plain && !question.every_time
-    }
-
-    /// Whether this is the third equal call in a row.
-    fn count_repeats(&mut self, call: &Call) -> bool {
-        let Some(turn) = &mut self.turn else { return false };
-        let this = (call.name.clone(), call.input.clone());
-        if turn.last_call.as_ref() == Some(&this) {
-            turn.repeats += 1;
-        } else {
-            turn.last_call = Some(this);
-            turn.repeats = 1;
-        }
-        if turn.repeats >= REPEATS_THAT_ASK {
-            turn.repeats = 0;
-            turn.last_call = None;
-            return true;
-        }
-        false
-    }
-
-    /// The mode that counts for a call: Execute only for calls proposed after it has stood for a second.
-    fn mode_for(&mut self, call: &Call) -> Mode {
-        let settled = self.mode_since.plus(EXECUTE_SETTLES_MS);
-        let proposed = match &mut self.turn {
-            Some(Turn { work: Work::Calling(batch), .. }) => batch.open(&call.id).map(|one| one.row.at),
-            _ => None,
-        };
-        match self.meta.mode {
-            Mode::Execute if self.mode_since != At(0) && proposed.is_none_or(|at| at < settled) => Mode::Ask,
-            mode => mode,
-        }
-    }
-
-    fn ask(&mut self, now: At, call: &Call, facts: CallFacts, question: permit::Question, out: &mut Vec<Step>) {
-        let parts = permit::parts(self.rules.policy, &self.law, &facts);
-        let request = Request {
-            id: self.request_id(now),
-            ask: Ask::Approval(Box::new(Approval {
-                call: call.id.clone(),
-                tool: facts.tool.clone(),
-                subject: facts.subject.clone(),
-                proposal: facts.proposal.clone(),
-                reasons: question.reasons,
-                risks: question.risks,
-                parts,
-                offers: question.offers,
-                scopes: question.scopes,
-                would_run_now: false,
-            })),
-        };
-        let Some(one) = self.open_call(&call.id) else { return };
-        one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts }));
-        out.push(Step::Emit(Event::Asked(Box::new(request))));
-    }
-
-    /// Starts a call that was allowed.
-    pub(super) fn run_call(
-        &mut self,
-        now: At,
-        call: &Call,
-        facts: CallFacts,
-        authority: Authority,
-        out: &mut Vec<Step>,
-    ) {
-        let mode = self.mode_for(call);
-        let told = self.tell_mode(now);
-        self.keep(told.into_iter().collect(), Safety::Written, out);
-        let run = self.run;
-        // What a person types is not held to the session's mode.
-        let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
-        let sandbox = permit::sandbox(self.rules.policy, held_as, &facts);
-        let Some(one) = self.open_call(&call.id) else { return };
-        one.stage = Stage::Running;
-        one.started = Some(now);
-        // Whatever lets it run: that it is not what the model proposed is the user's doing.
-        let (authority, reason) = match &mut one.edited {
-            None => (authority, String::new()),
-            Some(edited) => {
-                edited.fresh = false;
-                (Authority::Person, format!("you changed the command; proposed was: {}", edited.proposed))
-            }
-        };
-        let decision = Decision { allowed: true, mode, authority, reason, sandbox };
-        one.decide(decision);
-        if let Some(tool) = one.tool() {
-            tool.status = ToolStatus::Executing;
-            tool.subject.clone_from(&facts.subject);
-            // What would change stands in the row from the start; the tool replaces it by what did change.
-            if let Proposal::Change { diff, .. } = &facts.proposal {
-                tool.figures.diff = Some(diff.clone());
-            }
-        }
-        let row = one.row.clone();
-        let safety = if matches!(facts.proposal, Proposal::Plain) { Safety::Written } else { Safety::Synced };
-        out.push(Step::Live(row.clone(), safety));
-        out.push(Step::Emit(Event::Row(Box::new(row))));
-        out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
-    }
-
-    /// Gives a call the result that it must not run.
-    pub(super) fn refuse(&mut self, now: At, id: &CallId, decision: Decision, out: &mut Vec<Step>) {
-        let reason = decision.reason.clone();
-        if let Some(one) = self.open_call(id) {
-            one.decide(decision);
-        }
-        self.finish(now, id, Outcome::error(reason), out);
-    }
-
-    pub(super) fn progress(&mut self, id: &CallId, text: String, out: &mut Vec<Step>) {
-        let Some(one) = self.open_call(id).filter(|one| one.stage == Stage::Running) else { return };
-        if let Some(tool) = one.tool() {
-            tool.result = Some(text);
-        }
-        out.push(Step::Emit(Event::Row(Box::new(one.row.clone()))));
-    }
-
-    pub(super) fn ran(&mut self, now: At, id: &CallId, ended: Result<Outcome, RunError>, out: &mut Vec<Step>) {
-        let Some(one) = self.open_call(id).filter(|one| one.stage == Stage::Running) else { return };
-        match ended {
-            Ok(outcome) => self.finish(now, id, outcome, out),
-            Err(RunError::Stopped(text)) => self.finish(now, id, Outcome::error(stopped_text(&text)), out),
-            Err(RunError::FactsChanged(facts)) => {
-                let call = one.call.clone();
-                one.stage = Stage::Inspecting;
-                if let Some(tool) = one.tool() {
-                    tool.status = ToolStatus::Pending;
-                    tool.decision = None;
-                    tool.figures = ToolFigures::default();
-                }
-                let row = one.row.clone();
-                out.push(Step::Live(row.clone(), Safety::Written));
-                out.push(Step::Emit(Event::Row(Box::new(row))));
-                self.judge(now, &call, *facts, false, out);
-            }
-        }
-    }
-
-    /// A call has its result.
-    pub(super) fn finish(&mut self, now: At, id: &CallId, mut outcome: Outcome, out: &mut Vec<Step>) {
-        match std::mem::take(&mut outcome.then) {
-            Then::Ask(question) if !self.rules.headless => {
-                self.put_question(now, id, question, out);
-                return;
-            }
-            Then::Ask(_) => {
-                let text = "Nobody can answer: this runs without a screen. Decide yourself and say what you assumed.";
-                self.end_call(now, id, Outcome { failed: true, text: text.to_owned(), ..outcome }, out);
-            }
-            Then::Todo(items) => {
-                self.own.todo.clone_from(&items);
-                self.end_call(now, id, outcome, out);
-                out.push(Step::Emit(Event::Todo(items)));
-                out.push(Step::KeepMeta(Safety::Written));
-            }
-            Then::Plan { path, title, markdown } => {
-                self.end_call(now, id, outcome, out);
-                self.submit_plan(now, path, title, markdown, out);
-            }
-            Then::Step { number, status } => {
-                let outcome = self.report_step(number, status, outcome, out);
-                self.end_call(now, id, outcome, out);
-            }
-            Then::Nothing => self.end_call(now, id, outcome, out),
-        }
-        self.advance(now, out);
-    }
-
-    /// Writes a call's result down. What follows from it was taken out of the outcome before.
-    fn end_call(&mut self, now: At, id: &CallId, outcome: Outcome, out: &mut Vec<Step>) {
-        let Some(one) = self.open_call(id) else { return };
-        let settled = one.request().map(|request| request.id.clone());
-        one.finish(now, outcome.failed, outcome.text, outcome.figures);
-        let row = one.row.clone();
-        if let Some(request) = settled {
-            out.push(Step::Emit(Event::Settled { request }));
-        }
-        out.push(Step::Live(row.clone(), Safety::Written));
-        out.push(Step::Emit(Event::Row(Box::new(row))));
-    }
-
-    fn put_question(&mut self, now: At, id: &CallId, mut question: Question, out: &mut Vec<Step>) {
-        question.call = id.clone();
-        let request = Request { id: self.request_id(now), ask: Ask::Question(question) };
-        let Some(one) = self.open_call(id) else { return };
-        one.stage = Stage::Answering(Box::new(request.clone()));
-        out.push(Step::Emit(Event::Asked(Box::new(request))));
-    }
-
-    /// Calls that were not started get this result instead.
-    pub(super) fn skip_unstarted(&mut self, now: At, why: &str, out: &mut Vec<Step>) {
-        let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn else { return };
-        let ids: Vec<CallId> =
-            batch.all_open().filter(|one| one.not_started()).map(|one| one.call.id.clone()).collect();
-        for id in ids {
-            self.end_call(now, &id, Outcome::error(why), out);
-        }
-    }
-
-    /// A message to steer: calls that were not started are skipped, and it goes in with the results.
-    pub(super) fn steer(&mut self, now: At, text: String, out: &mut Vec<Step>) {
-        let at = self.stamp(now);
-        let id = self.message_id(at);
-        let Some(turn) = &mut self.turn else { return };
-        turn.steers.push(crate::domain::contract::Queued { id, text, at, redelivered: false });
-        // Until it is delivered it is kept like a queued message.
-        out.push(Step::KeepQueue(self.waiting()));
-        out.push(notice(Level::Info, "The message goes in with the next tool results.", ""));
-        self.skip_unstarted(now, STEERED, out);
-        self.advance(now, out);
-    }
-
-    fn open_call(&mut self, id: &CallId) -> Option<&mut Underway> {
-        match &mut self.turn {
-            Some(Turn { work: Work::Calling(batch), .. }) => batch.open(id),
-            _ => None,
-        }
     }
 
     // ---- ends ----
@@ -661,7 +286,7 @@ impl Machine {
     }
 }
 
-fn stopped_text(so_far: &str) -> String {
+pub(super) fn stopped_text(so_far: &str) -> String {
     if so_far.trim().is_empty() { STOPPED.to_owned() } else { format!("{STOPPED}. Its output until then:\n{so_far}") }
 }
 
@@ -687,15 +312,6 @@ fn failure_row(error: ProviderError) -> Failure {
         _ => vec![FailureAction::Retry, FailureAction::Model],
     };
     Failure { code: error.code.to_owned(), title: error.title, text: error.text, detail: error.detail, actions }
-}
-
-/// What identifies a call before its tool was asked: the first of the usual fields.
-fn subject(call: &Call) -> String {
-    ["command", "path", "pattern", "title", "question"]
-        .iter()
-        .find_map(|key| call.input.get(key).and_then(serde_json::Value::as_str))
-        .unwrap_or_default()
-        .to_owned()
 }
 
 /// The first `limit` characters of the first words, on one line, with an ellipsis where it was cut.

@@ -352,7 +352,11 @@ fn user(text: &str) -> Item {
 }
 
 fn results(ids: &[&str]) -> Item {
-    Item::Results(ids.iter().map(|id| CallResult { id: CallId::new(*id), text: "r".into(), failed: false }).collect())
+    Item::Results(
+        ids.iter()
+            .map(|id| CallResult { id: CallId::new(*id), text: "r".into(), failed: false, media: Vec::new() })
+            .collect(),
+    )
 }
 
 #[test]
@@ -460,8 +464,8 @@ fn the_body_of_a_request() {
         native: vec![],
     };
     let answers = vec![
-        CallResult { id: CallId::new("c1"), text: "A".into(), failed: false },
-        CallResult { id: CallId::new("c2"), text: String::new(), failed: true },
+        CallResult { id: CallId::new("c1"), text: "A".into(), failed: false, media: Vec::new() },
+        CallResult { id: CallId::new("c2"), text: String::new(), failed: true, media: Vec::new() },
     ];
     let mut request = request(vec![
         user("one"),

@@ -166,7 +166,7 @@ fn messages(request: &ModelRequest, origin: &Origin, thinking: Thinking) -> Vec<
     let mut out: Vec<Message> = Vec::new();
     for item in &request.items {
         let (role, content) = match item {
-            Item::User(said) => (Role::User, text(said).into_iter().collect()),
+            Item::User(said) => (Role::User, text(&said.text).into_iter().collect()),
             Item::Assistant(reply) => (Role::Assistant, assistant(reply, origin, thinking)),
             Item::Results(results) => (Role::User, results.iter().map(result).collect::<Vec<_>>()),
         };

@@ -232,7 +232,7 @@ fn call(id: &str, input: Value) -> Call {
 }
 
 fn result(id: &str, text: &str, failed: bool) -> CallResult {
-    CallResult { id: CallId::new(id), text: text.into(), failed }
+    CallResult { id: CallId::new(id), text: text.into(), failed, media: Vec::new() }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::endpoint::lay_over;
-use crate::provider::{CallResult, Item, ModelRequest, Reply};
+use crate::provider::{CallResult, Item, ModelRequest, Reply, Said};
 use serde_json::{Map, Value, json};
 
 /// What stands in for the signature of a call that another model made, as the guide "Thought signatures" gives it.
@@ -105,8 +105,8 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
     let mut sent: Vec<Sent> = Vec::new();
     for item in &request.items {
         match item {
-            Item::User(text) if text.trim().is_empty() => {}
-            Item::User(text) => out.push(json!({"role": "user", "parts": [{"text": text}]})),
+            Item::User(Said { text, .. }) if text.trim().is_empty() => {}
+            Item::User(Said { text, .. }) => out.push(json!({"role": "user", "parts": [{"text": text}]})),
             Item::Assistant(reply) => {
                 let parts = native(reply, &request.model, manner, host);
                 let own = |at: usize| {

@@ -391,8 +391,8 @@ fn the_body_of_a_request() {
         native: vec![],
     };
     let results = vec![
-        CallResult { id: CallId::new("c1"), text: "A".into(), failed: false },
-        CallResult { id: CallId::new("c2"), text: String::new(), failed: true },
+        CallResult { id: CallId::new("c1"), text: "A".into(), failed: false, media: Vec::new() },
+        CallResult { id: CallId::new("c2"), text: String::new(), failed: true, media: Vec::new() },
     ];
     let mut request = request(vec![
         Item::User("one".into()),
@@ -477,7 +477,7 @@ fn ids_of_calls_fit_the_server() {
     let long = "chatcmpl-tool-2f6b9c9b6c7f4b6f8a0e5f5f4d3c2b1a";
     let id = |id: &str, host: &str| {
         let reply = Reply { calls: vec![call(id, json!({}))], ..Reply::default() };
-        let results = vec![CallResult { id: CallId::new(id), text: "x".into(), failed: false }];
+        let results = vec![CallResult { id: CallId::new(id), text: "x".into(), failed: false, media: Vec::new() }];
         let body = wire::body(&request(vec![Item::Assistant(reply), Item::Results(results)]), FIRST, host, None);
         assert_eq!(body["messages"][0]["tool_calls"][0]["id"], body["messages"][1]["tool_call_id"]);
         body["messages"][1]["tool_call_id"].as_str().unwrap().to_owned()
@@ -534,7 +534,7 @@ proptest::proptest! {
 #[test]
 fn a_model_without_tools_hears_of_calls_in_words() {
     let reply = Reply { text: "I look.".into(), calls: vec![call("c1", json!({"path": "a"}))], native: vec![] };
-    let results = vec![CallResult { id: CallId::new("c1"), text: "A".into(), failed: false }];
+    let results = vec![CallResult { id: CallId::new("c1"), text: "A".into(), failed: false, media: Vec::new() }];
     let mut request = request(vec![Item::User("one".into()), Item::Assistant(reply), Item::Results(results)]);
     request.tools =
         vec![ToolSpec { name: "read".into(), description: "reads".into(), schema: json!({"type": "object"}) }];

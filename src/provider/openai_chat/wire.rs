@@ -4,7 +4,7 @@ use super::{Manner, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::endpoint::lay_over;
-use crate::provider::{CallResult, Item, ModelRequest, Reply};
+use crate::provider::{CallResult, Item, ModelRequest, Reply, Said};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -58,8 +58,8 @@ fn messages(request: &ModelRequest, manner: Manner, host: &str) -> Vec<Value> {
     for item in &request.items {
         match item {
             // Servers refuse empty messages, and an empty one says nothing.
-            Item::User(text) if text.trim().is_empty() => {}
-            Item::User(text) => out.push(json!({"role": "user", "content": text})),
+            Item::User(Said { text, .. }) if text.trim().is_empty() => {}
+            Item::User(Said { text, .. }) => out.push(json!({"role": "user", "content": text})),
             Item::Assistant(reply) if !manner.tools => out.extend(spoken(reply)),
             Item::Results(results) if !manner.tools => out.push(told(results)),
             Item::Assistant(reply) => out.extend(assistant(reply, manner, host)),

@@ -292,8 +292,8 @@ fn the_body_of_a_request() {
         native: vec![],
     };
     let results = vec![
-        CallResult { id: CallId::new("c1"), text: "A".into(), failed: false },
-        CallResult { id: CallId::new("x".repeat(70)), text: String::new(), failed: true },
+        CallResult { id: CallId::new("c1"), text: "A".into(), failed: false, media: Vec::new() },
+        CallResult { id: CallId::new("x".repeat(70)), text: String::new(), failed: true, media: Vec::new() },
     ];
     let mut request =
         request(vec![Item::User("one".into()), Item::User(" ".into()), Item::Assistant(reply), Item::Results(results)]);
@@ -375,8 +375,10 @@ fn reply_of(name: &str) -> (Reply, Vec<CallResult>) {
     let got = heard(hear(&read([recorded(name).as_slice()])).unwrap());
     let call = |(id, name, input): (String, String, Value)| Call { id: CallId::new(id), name, input };
     let calls: Vec<Call> = got.calls.into_iter().map(call).collect();
-    let results =
-        calls.iter().map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false }).collect();
+    let results = calls
+        .iter()
+        .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false, media: Vec::new() })
+        .collect();
     (Reply { text: got.text, calls, native: got.native.into_iter().collect() }, results)
 }
 

@@ -4,7 +4,7 @@ use super::{Extra, Manner, WIRE, efforts};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::provider::endpoint::lay_over;
-use crate::provider::{CallResult, Item, ModelRequest, Reply};
+use crate::provider::{CallResult, Item, ModelRequest, Reply, Said};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -61,7 +61,10 @@ pub(super) fn body(request: &ModelRequest, manner: &Manner, host: &str, extra: O
 
 /// A name for the conversation that stays the same while it grows, so that its requests meet the same cache.
 fn cache_key(request: &ModelRequest) -> Option<String> {
-    let first = request.items.iter().find_map(|item| if let Item::User(text) = item { Some(text) } else { None })?;
+    let first = request
+        .items
+        .iter()
+        .find_map(|item| if let Item::User(Said { text, .. }) = item { Some(text) } else { None })?;
     Some(format!("lisle-{}", digest(first, 24)))
 }
 
@@ -69,8 +72,8 @@ fn input(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     for item in &request.items {
         match item {
-            Item::User(text) if text.trim().is_empty() => {}
-            Item::User(text) => {
+            Item::User(Said { text, .. }) if text.trim().is_empty() => {}
+            Item::User(Said { text, .. }) => {
                 out.push(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}))
             }
             Item::Assistant(reply) => match native(reply, &request.model, manner, host) {

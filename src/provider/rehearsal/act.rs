@@ -8,7 +8,7 @@ use super::prose;
 use super::script::{FailKind, Script, Step, VERBS, parse};
 use super::words::{count, last_line, lines, lines_said, literal, matches, output_and_exit, refused, shorten};
 use crate::domain::ids::CallId;
-use crate::provider::{Call, CallResult, Item, ModelRequest, ProviderError, Reply, Stop};
+use crate::provider::{Call, CallResult, Item, ModelRequest, ProviderError, Reply, Said, Stop};
 use serde_json::{Value, json};
 
 /// What the user item begins with after a plan was approved.
@@ -86,7 +86,7 @@ impl Brief {
     fn of(items: &[Item]) -> Option<Brief> {
         let mut remarks = Vec::new();
         for (at, item) in items.iter().enumerate().rev() {
-            let Item::User(text) = item else { continue };
+            let Item::User(Said { text, .. }) = item else { continue };
             let job = Job::of(text);
             let steered =
                 at.checked_sub(1).and_then(|before| items.get(before)).is_some_and(|i| matches!(i, Item::Results(_)));
@@ -453,7 +453,9 @@ impl<'a> Turn<'a> {
     /// The plan as it was approved: what the message says counts, and what is struck out there is not done.
     fn approved_plan(&self) -> Option<DraftPlan> {
         let said = self.request.items.iter().rev().find_map(|item| match item {
-            Item::User(text) if text.trim_start().to_ascii_lowercase().starts_with(APPROVED) => Some(text.as_str()),
+            Item::User(Said { text, .. }) if text.trim_start().to_ascii_lowercase().starts_with(APPROVED) => {
+                Some(text.as_str())
+            }
             _ => None,
         });
         let told = said.and_then(DraftPlan::approved);
@@ -593,7 +595,7 @@ pub(super) fn fingerprint(request: &ModelRequest) -> u64 {
     };
     for item in &request.items {
         match item {
-            Item::User(text) => feed(text),
+            Item::User(Said { text, .. }) => feed(text),
             Item::Assistant(reply) => {
                 feed(&reply.text);
                 reply.calls.iter().for_each(|call| feed(call.id.as_str()));

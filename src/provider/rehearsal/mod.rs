@@ -167,7 +167,7 @@ fn length(request: &ModelRequest) -> usize {
         .items
         .iter()
         .map(|item| match item {
-            Item::User(text) => text.len(),
+            Item::User(said) => said.text.len(),
             Item::Assistant(reply) => {
                 reply.text.len() + reply.calls.iter().map(|c| c.name.len() + c.input.to_string().len()).sum::<usize>()
             }

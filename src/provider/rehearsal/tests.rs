@@ -67,7 +67,7 @@ async fn converse(
                             Ok(text) => (text, false),
                             Err(text) => (text, true),
                         };
-                        CallResult { id: call.id.clone(), text, failed }
+                        CallResult { id: call.id.clone(), text, failed, media: Vec::new() }
                     })
                     .collect();
                 items.push(Item::Results(results));
@@ -264,7 +264,7 @@ async fn steps_are_reported_and_struck_ones_left_out() {
     };
     // The conversation holds nothing but the message: it was compacted before.
     let steps = "1. List the directory\n2. Write `a.md` with what it holds\n3. Read `a.md` back to check it";
-    let mut items = vec![Item::User(approved(steps))];
+    let mut items = vec![Item::User(approved(steps).into())];
     let (calls, last) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
     let whole = ["1 running", "list", "1 done", "2 running", "write", "2 done", "3 running", "read", "3 done"];
     assert_eq!(told(&calls), whole);
@@ -272,12 +272,12 @@ async fn steps_are_reported_and_struck_ones_left_out() {
     assert!(last.contains("**Done.**"), "{last}");
 
     let steps = "1. List the directory\n2. Not to be done, struck out by the user: Write `a.md` with what it holds\n3. Read `a.md` back";
-    let mut items = vec![Item::User(approved(steps))];
+    let mut items = vec![Item::User(approved(steps).into())];
     let (calls, _) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
     assert_eq!(told(&calls), ["1 running", "list", "1 done", "3 skipped"]);
 
     let steps = "1. Not to be done, struck out by the user: List the directory\n2. Write `a.md`";
-    let mut items = vec![Item::User(approved(steps))];
+    let mut items = vec![Item::User(approved(steps).into())];
     let (calls, _) =
         converse(
             &mut items,
@@ -316,7 +316,7 @@ async fn a_remark_in_between_does_not_end_the_script_and_another_script_replaces
     let (first, _) = reply(&respond(&rehearsal, request(items.clone(), &TOOLS)).await);
     let id = first.calls[0].id.clone();
     items.push(Item::Assistant(first));
-    items.push(Item::Results(vec![CallResult { id, text: "a".into(), failed: false }]));
+    items.push(Item::Results(vec![CallResult { id, text: "a".into(), failed: false, media: Vec::new() }]));
     let mut steered = items.clone();
     steered.push(Item::User("Be quick!".into()));
     let (calls, last) = converse(&mut steered, &TOOLS, |_, _| Ok("x".into())).await;
@@ -343,7 +343,7 @@ async fn failures_on_demand() {
     ];
     let rehearsal = Rehearsal::new(Duration::ZERO);
     for (kind, code, retry) in table {
-        let items = vec![Item::User(format!("fail {kind}"))];
+        let items = vec![Item::User(format!("fail {kind}").into())];
         for _ in 0..2 {
             let chunks = respond(&rehearsal, request(items.clone(), &TOOLS)).await;
             let error = chunks.last().unwrap().as_ref().unwrap_err();

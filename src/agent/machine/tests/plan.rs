@@ -253,7 +253,10 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     assert!(told(&steps).starts_with("Plan approved"));
     assert_eq!((b.machine.meta.mode, b.machine.meta.pending_execution.clone()), (Mode::Execute, None));
     let Some(Step::Ask(_, request)) = steps.iter().find(|step| matches!(step, Step::Ask(..))) else { panic!() };
-    assert!(matches!(&request.items[0], Item::User(text) if text == carried), "the model's conversation begins here");
+    assert!(
+        matches!(&request.items[0], Item::User(said) if said.text == *carried),
+        "the model's conversation begins here"
+    );
     assert_eq!(request.items.len(), 2);
 
     // Died in between: it is asked once more, and nothing is compacted twice.

@@ -459,6 +459,7 @@ fn models_come_from_the_connections() {
         name: ConnectionName::new(name),
         provider: "openai-compatible".to_owned(),
         default_model: "small".to_owned(),
+        small_model: String::new(),
         models: vec!["small".to_owned(), "big".to_owned()],
         missing: None,
         offered,
