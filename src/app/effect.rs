@@ -3,6 +3,7 @@
 use super::msg::Timer;
 use super::state::sessions::kept::Kept;
 use crate::domain::Command;
+use crate::domain::code::Block;
 use crate::domain::ids::SessionId;
 
 /// Something for the runtime to do.
@@ -46,6 +47,13 @@ pub enum Effect {
     },
     /// Remember this of the face for the next start.
     KeepFace(Box<Kept>),
+    /// Colour these blocks of code; answered by [`super::Msg::Highlighted`].
+    Highlight {
+        /// The session in which they are shown.
+        session: SessionId,
+        /// They.
+        blocks: Vec<Block>,
+    },
     /// Leave the loop.
     Quit {
         /// The session to name in the command that resumes.

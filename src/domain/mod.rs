@@ -5,6 +5,7 @@
 //! [`contract`] holds the two enums that the engine and every face of it speak.
 
 pub mod attachment;
+pub mod code;
 pub mod colour;
 pub mod contract;
 pub mod diff;

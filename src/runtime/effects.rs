@@ -1,12 +1,13 @@
 //! What the screen asks for is done here, one small function an effect. None of them waits.
 
 use super::face::{Face, Owed, Told};
-use super::{Exit, clipboard, editor};
+use super::{Exit, brush, clipboard, editor};
 use crate::app::effect::Keep;
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
+use crate::domain::code::Block;
 use crate::domain::sanitise;
-use crate::domain::{Command, Level, Notice};
+use crate::domain::{Command, Level, Notice, SessionId};
 use rustix::process::{Signal, kill_current_process_group};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::error::TrySendError;
@@ -33,6 +34,7 @@ impl Face {
             Effect::Edit { text } => self.edit(text),
             Effect::Theme { name, keep } => self.theme(&name, keep),
             Effect::KeepFace(kept) => self.keep_face(*kept),
+            Effect::Highlight { session, blocks } => self.highlight(session, blocks),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
         }
     }
@@ -97,6 +99,13 @@ impl Face {
             let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
             let _ = tell.send(Told::Edited(edited));
         });
+    }
+
+    /// Colours code on a thread that may take its time.
+    fn highlight(&mut self, session: SessionId, blocks: Vec<Block>) {
+        let brush = self.brush.get_or_insert_with(|| brush::start(self.tell.clone()));
+        // A brush that is gone colours nothing any more: the code stays plain.
+        let _ = brush.send((session, blocks));
     }
 
     /// Remembers the face; the loop does not wait for the disk.

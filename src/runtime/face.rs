@@ -2,6 +2,7 @@
 //!
 //! `run` is the loop; `effects` does what the screen asks for. Nothing is decided here but when a frame may go out.
 
+use super::brush::Brush;
 use super::canvas::Canvas;
 use super::encode::Frame;
 use super::frames::{Pace, Writer};
@@ -29,6 +30,8 @@ pub(super) enum Told {
     Input(Input),
     /// For the screen.
     Msg(Msg),
+    /// For the screen, and nobody waits for it.
+    Late(Msg),
     /// The editor ended.
     Edited(Result<String, String>),
     /// The process was stopped, or would have been with job control, and goes on.
@@ -70,6 +73,8 @@ pub(super) struct Face {
     pub kept: FaceFile,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
+    /// The thread that colours code, once there was any.
+    pub brush: Option<Brush>,
     /// An editor has the terminal.
     pub editing: bool,
     /// The terminal was given back before the process was stopped.

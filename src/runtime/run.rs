@@ -91,6 +91,7 @@ fn open(
         kept,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
+        brush: None,
         editing: false,
         suspended: false,
         gone: false,
@@ -168,6 +169,7 @@ fn take(face: &mut Face, thing: Told) -> Result<(), RunError> {
     match thing {
         Told::Input(input) => face.input(input),
         Told::Msg(msg) => face.tell(msg, Owed::User),
+        Told::Late(msg) => face.tell(msg, Owed::Engine),
         Told::Gone => face.terminal_gone(),
         Told::Returned => face.come_back().map_err(RunError::System)?,
         Told::Edited(edited) => {

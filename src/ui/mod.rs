@@ -196,6 +196,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     paint.found.chat = Some(drawn);
+    paint.found.code = paint.cache.chat.take_wanted();
     let seen: Vec<_> = paint.cache.chat.seen().collect();
     for (y, height, key) in seen {
         paint.target(Rect { y, height, ..area }, Target::Entry(key));

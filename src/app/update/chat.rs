@@ -3,7 +3,7 @@
 //! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
 //! frame reports makes it exact.
 
-use super::{find, session};
+use super::{colours, find, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{self, Chat, Density, Entry, View};
@@ -15,7 +15,8 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::ChatAction;
 
 /// What the last frame found out.
-pub(super) fn drawn(state: &mut State, frame: Frame, fx: &mut Vec<Effect>) {
+pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
+    colours::wanted(state, std::mem::take(&mut frame.code), fx);
     let found = frame.chat;
     let rows_changed = state.frame.list_rows != frame.list_rows;
     let hidden = frame.panel_hidden;
@@ -80,6 +81,7 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
                 if let (View::End, Some((top, line))) = (chat.view, chat.drawn.top) {
                     chat.view = View::At { key: top, line };
                 }
+                colours::forget(chat, key);
                 if !chat.toggled.remove(&key) {
                     chat.toggled.insert(key);
                 }
@@ -201,6 +203,7 @@ pub(super) fn set_density(state: &mut State, density: Density) {
     for open in state.open.values_mut() {
         open.chat.density = density;
         open.chat.toggled.clear();
+        open.chat.colours.clear();
     }
     let words = match density {
         Density::Lines => "Tool calls: one line each.",

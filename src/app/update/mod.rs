@@ -2,6 +2,7 @@
 
 mod change;
 mod chat;
+mod colours;
 mod compose;
 mod engine;
 mod find;
@@ -77,6 +78,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Background { dark } => state.terminal.dark = Some(dark),
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
+        Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Zone { utc_offset } => {
             state.utc_offset = utc_offset;
