@@ -1,7 +1,7 @@
 //! Tools as the model, the transcript and the permission function see them.
 
 use super::diff::FileDiff;
-use super::ids::CallId;
+use super::ids::{CallId, SessionId};
 use super::permission::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,6 +61,29 @@ pub struct ToolFigures {
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// The session that the call spawned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<Box<Child>>,
+}
+
+/// A spawned session as the call that spawned it shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Child {
+    /// Which session.
+    pub session: SessionId,
+    /// Tool calls that it made.
+    #[serde(default)]
+    pub calls: u64,
+    /// Tokens of its context and of all that it wrote.
+    #[serde(default)]
+    pub tokens: u64,
+    /// What it waits for, in a few words, while it waits for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+    /// The call does not wait for it.
+    #[serde(default)]
+    pub background: bool,
 }
 
 /// One tool call of the transcript, from proposal to result.
@@ -133,6 +156,13 @@ pub enum Touch {
         /// Why not all that it names could be looked up (too many files behind a pattern …); `None` when all was.
         #[serde(default)]
         unseen: Option<String>,
+    },
+    /// Changes the status or the labels of a session.
+    Session {
+        /// Which one.
+        session: SessionId,
+        /// It is the session that the call belongs to.
+        own: bool,
     },
     /// The command is to run outside the sandbox that would hold it.
     Outside,

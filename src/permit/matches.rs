@@ -35,7 +35,7 @@ impl Asked {
         let mut out = Self { tool: facts.tool.clone(), commands: Vec::new(), paths: Vec::new(), words: Vec::new() };
         for touch in &facts.touches {
             match touch {
-                Touch::Inner | Touch::Outside => {}
+                Touch::Inner | Touch::Outside | Touch::Session { .. } => {}
                 Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
                     out.paths.push(path.clone());
                 }

@@ -56,6 +56,17 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             }
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
+        Touch::Session { session, own } => match mode {
+            Mode::Explore => Row::Deny(explore(&format!("the properties of the session {session} would be changed"))),
+            // An agent keeps its own session's status and labels as it keeps its todo list.
+            Mode::Ask if !*own => Row::Ask {
+                reason: format!("It changes another session: {session}."),
+                risks: Vec::new(),
+                offers: Vec::new(),
+                every_time: false,
+            },
+            Mode::Ask | Mode::Execute => Row::Allow,
+        },
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
             _ => never(

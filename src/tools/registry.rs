@@ -15,7 +15,7 @@ impl Registry {
     /// The tools that lisle brings along.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 11] = [
+        let tools: Vec<Arc<dyn Tool>> = vec![
             Arc::new(super::read::Read),
             Arc::new(super::list::List),
             Arc::new(super::glob::Glob),
@@ -27,6 +27,12 @@ impl Registry {
             Arc::new(super::submit_plan::SubmitPlan),
             Arc::new(super::step::Step),
             Arc::new(super::ask_user::AskUser),
+            Arc::new(super::call_llm::CallLlm),
+            Arc::new(super::spawn::Spawn),
+            Arc::new(super::sessions::SessionInfo),
+            Arc::new(super::sessions::ListSessions),
+            Arc::new(super::properties::SetStatus),
+            Arc::new(super::properties::SetLabels),
         ];
         Self(tools.into_iter().map(|tool| Arc::new(Guarded(tool)) as Arc<dyn Tool>).collect())
     }
