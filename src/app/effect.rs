@@ -38,6 +38,13 @@ pub enum Effect {
         /// The text to begin with.
         text: String,
     },
+    /// Show this text outside the screen.
+    Show {
+        /// The text.
+        text: String,
+        /// Where.
+        place: Place,
+    },
     /// Use this theme, and keep the choice if `keep`.
     Theme {
         /// Its name.
@@ -59,6 +66,15 @@ pub enum Effect {
         /// The session to name in the command that resumes.
         resume: Option<SessionId>,
     },
+}
+
+/// Where a text is shown that leaves the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the user's pager.
+    Pager,
+    /// On the terminal's own screen, from where it scrolls back.
+    Scrollback,
 }
 
 /// Whether a choice is remembered.

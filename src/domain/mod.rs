@@ -14,6 +14,7 @@ pub mod fold;
 pub mod ids;
 pub mod inbox;
 pub mod ledger;
+pub mod link;
 pub mod lookalike;
 pub mod message;
 pub mod nearest;

@@ -2,7 +2,7 @@
 
 use super::face::{Face, Owed, Told};
 use super::{Exit, brush, clipboard, editor};
-use crate::app::effect::Keep;
+use crate::app::effect::{Keep, Place};
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
 use crate::domain::code::Block;
@@ -32,6 +32,7 @@ impl Face {
                 self.owed = Owed::User;
             }
             Effect::Edit { text } => self.edit(text),
+            Effect::Show { text, place } => self.show(text, place),
             Effect::Theme { name, keep } => self.theme(&name, keep),
             Effect::KeepFace(kept) => self.keep_face(*kept),
             Effect::Highlight { session, blocks } => self.highlight(session, blocks),
@@ -106,6 +107,22 @@ impl Face {
         let brush = self.brush.get_or_insert_with(|| brush::start(self.tell.clone()));
         // A brush that is gone colours nothing any more: the code stays plain.
         let _ = brush.send((session, blocks));
+    }
+
+    /// Gives the terminal to whoever shows the text. `cat` leaves it on the screen that the shell has, where it scrolls
+    /// back.
+    fn show(&mut self, text: String, place: Place) {
+        self.leave();
+        self.editing = true;
+        let program = match place {
+            Place::Pager => editor::pager(&env),
+            Place::Scrollback => "cat".to_owned(),
+        };
+        let (tell, temp) = (self.tell.clone(), self.temp.clone());
+        tokio::spawn(async move {
+            let shown = editor::edit(&program, &temp, &text).await.map(drop).map_err(|error| error.to_string());
+            let _ = tell.send(Told::Shown(shown));
+        });
     }
 
     /// Remembers the face; the loop does not wait for the disk.

@@ -4,7 +4,7 @@
 
 use super::brush::Brush;
 use super::canvas::Canvas;
-use super::encode::Frame;
+use super::encode;
 use super::frames::{Pace, Writer};
 use super::input::thread::Listener;
 use super::input::{Input, translate};
@@ -16,6 +16,7 @@ use super::{Exit, Link};
 use crate::app::msg::Timer;
 use crate::app::{Msg, State, resolve, update};
 use crate::domain::{At, Command};
+use crate::ui;
 use ratatui::layout::Rect;
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -32,6 +33,8 @@ pub(super) enum Told {
     Msg(Msg),
     /// For the screen, and nobody waits for it.
     Late(Msg),
+    /// Who showed a text ended.
+    Shown(Result<(), String>),
     /// The editor ended.
     Edited(Result<String, String>),
     /// The process was stopped, or would have been with job control, and goes on.
@@ -73,6 +76,8 @@ pub(super) struct Face {
     pub kept: FaceFile,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
+    /// The terminal knows links.
+    pub links: bool,
     /// The thread that colours code, once there was any.
     pub brush: Option<Brush>,
     /// An editor has the terminal.
@@ -241,7 +246,9 @@ impl Face {
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
-        self.writer.put(Frame { buffer, cursor: drawn.cursor });
+        let link = |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: link.url };
+        let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
+        self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links });
         self.last_frame = Some(now);
         if self.owed == Owed::Engine {
             self.pace.drawn(now);

@@ -100,6 +100,8 @@ pub struct Chat {
     pub colouring: bool,
     /// When blocks were last given to it.
     pub coloured_at: Option<At>,
+    /// The block of code that was copied last: its entry, and its place among the entry's blocks.
+    pub copied: Option<(i64, usize)>,
     /// Thinking is unfolded.
     pub thinking: bool,
     /// Entries that are folded the other way than the density says.

@@ -4,6 +4,7 @@ mod change;
 mod chat;
 mod colours;
 mod compose;
+mod copy;
 mod engine;
 mod find;
 mod inbox;

@@ -9,6 +9,7 @@ use super::row::{Row, level, seconds, thousands};
 use super::{ChatOpts, Look};
 use crate::app::state::chat::{Chat, Drawn, Entry, View};
 use crate::app::state::find::Marker;
+use crate::domain::link::in_text;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, Body};
 use crate::theme::{Role, Theme};
@@ -344,9 +345,18 @@ impl<'a> Transcript<'a> {
                 self.blocks.extend(ink.code.iter().map(|code| (index, number, code.block)));
             }
         }
+        let text = ink.to_string();
+        // An address that goes on below is not the one that stands here.
+        let full = usize::from(area.width);
+        let bare = in_text(&text).into_iter().filter_map(|range| {
+            let (before, url) = (text.get(..range.start)?, text.get(range)?);
+            let (from, width) = (text::width(before), text::width(url));
+            (from + width < full).then(|| (cells(number16(from), number16(width)), Arc::from(url)))
+        });
+        let bare: Vec<_> = bare.filter(|_| ink.links.is_empty()).collect();
         let links: Vec<_> =
             ink.links.iter().map(|link| (cells(link.from, link.width), Arc::clone(&link.url))).collect();
-        self.cache.links.extend(links);
+        self.cache.links.extend(links.into_iter().chain(bare));
     }
 
     /// Notes the blocks of code that were seen without their colours.
@@ -491,6 +501,10 @@ impl<'a> Transcript<'a> {
         }
         now.saturating_sub(height) + self.heights_from(index + 1)
     }
+}
+
+fn number16(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 /// Lays the style of a hit over what is marked in a line that was drawn into `area`.
