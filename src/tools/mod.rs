@@ -150,6 +150,7 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
 pub mod ask_user;
 pub mod bash;
 pub mod edit;
+pub mod fetch;
 pub mod files;
 pub mod glob;
 pub mod grep;
