@@ -23,9 +23,9 @@ pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
-pub mod titles;
 #[cfg(test)]
 mod tests;
+pub mod titles;
 pub mod undo;
 mod whole;
 mod work;

@@ -801,10 +801,7 @@ mod tests {
                 files: vec![],
                 gaps: vec!["g".into()],
             })),
-            Event::Enhanced {
-                number: 1,
-                result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }),
-            },
+            Event::Enhanced { number: 1, result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }) },
             Event::FilesChanged(Box::default()),
             Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
             Event::Trash(vec![]),

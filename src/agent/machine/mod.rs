@@ -501,7 +501,8 @@ impl Machine {
             self.status_at_end(end);
         }
         // A face that shows the end says so at once; headless the answer was printed.
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless && self.meta.parent.is_none() {
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless && self.meta.parent.is_none()
+        {
             self.meta.unread = true;
         }
         self.meta.activity = self.activity();
