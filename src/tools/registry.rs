@@ -23,6 +23,7 @@ impl Registry {
             Arc::new(super::write::Write),
             Arc::new(super::edit::Edit),
             Arc::new(super::bash::Bash),
+            Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
             Arc::new(super::step::Step),
@@ -125,7 +126,20 @@ mod tests {
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
         assert_eq!(
             names,
-            ["read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "step", "ask_user"]
+            [
+                "read",
+                "list",
+                "glob",
+                "grep",
+                "write",
+                "edit",
+                "bash",
+                "fetch",
+                "todo",
+                "submit_plan",
+                "step",
+                "ask_user"
+            ]
         );
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);
