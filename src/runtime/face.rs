@@ -43,6 +43,26 @@ pub(super) enum Told {
     Gone,
 }
 
+/// A window that is dragged to another size has every size in between. Each costs a layout of all that is seen, so a frame
+/// waits until the hand rests, or for so long that the drawing still follows the hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dragged {
+    /// The first change that was not drawn.
+    begun: Instant,
+    /// The last one.
+    last: Instant,
+}
+
+impl Dragged {
+    const REST: Duration = Duration::from_millis(14);
+    const LONGEST: Duration = Duration::from_millis(80);
+
+    /// When a frame may go out if nothing more changes.
+    fn rests(self) -> Instant {
+        (self.last + Self::REST).min(self.begun + Self::LONGEST)
+    }
+}
+
 /// Who waits for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Owed {
@@ -76,6 +96,8 @@ pub(super) struct Face {
     pub kept: FaceFile,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
+    /// The terminal's size changes and was not drawn yet.
+    pub dragged: Option<Dragged>,
     /// The terminal knows links.
     pub links: bool,
     /// The thread that colours code, once there was any.
@@ -193,6 +215,9 @@ impl Face {
     pub fn resized(&mut self) {
         let (width, height) = self.tty.size();
         if (self.state.size.width, self.state.size.height) != (width, height) {
+            let now = Instant::now();
+            let begun = self.dragged.map_or(now, |dragged| dragged.begun);
+            self.dragged = Some(Dragged { begun, last: now });
             self.tell(Msg::Resize { width, height }, Owed::User);
         }
     }
@@ -226,11 +251,12 @@ impl Face {
     }
 
     fn frame_due(&self, now: Instant) -> Option<Instant> {
-        match (self.owed, self.last_frame) {
+        let due = match (self.owed, self.last_frame) {
             (Owed::No, _) => None,
             (Owed::User, _) | (Owed::Engine, None) => Some(now),
             (Owed::Engine, Some(last)) => Some(last + self.pace.gap(&self.writer.written(), now)),
-        }
+        };
+        due.map(|due| self.dragged.map_or(due, |dragged| due.max(dragged.rests())))
     }
 
     fn can_draw(&self) -> bool {
@@ -250,6 +276,7 @@ impl Face {
         let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
         self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links });
         self.last_frame = Some(now);
+        self.dragged = None;
         if self.owed == Owed::Engine {
             self.pace.drawn(now);
         }

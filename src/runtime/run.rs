@@ -92,6 +92,7 @@ fn open(
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         links: super::encode::links::known(&effects::env),
+        dragged: None,
         brush: None,
         editing: false,
         suspended: false,

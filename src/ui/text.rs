@@ -114,7 +114,9 @@ pub fn wrap(
     rest: &[Span<'static>],
     fold: Fold,
 ) -> Vec<Line<'static>> {
-    wrap_told(spans, width, first, rest, fold).into_iter().map(|(line, _)| line).collect()
+    let mut wrapper = Wrapper { spans, width: width.max(1), leads: [first, rest], lines: Vec::new(), tells: false };
+    wrapper.run(&pieces(spans), fold);
+    wrapper.lines.into_iter().map(|(line, _)| line).collect()
 }
 
 /// Where the spans of a wrapped line come from, those of its lead left out: the number of the source's span, and the first
@@ -130,7 +132,7 @@ pub fn wrap_told(
     rest: &[Span<'static>],
     fold: Fold,
 ) -> Vec<(Line<'static>, Origins)> {
-    let mut wrapper = Wrapper { spans, width: width.max(1), leads: [first, rest], lines: Vec::new() };
+    let mut wrapper = Wrapper { spans, width: width.max(1), leads: [first, rest], lines: Vec::new(), tells: true };
     wrapper.run(&pieces(spans), fold);
     wrapper.lines
 }
@@ -160,6 +162,8 @@ struct Wrapper<'a> {
     width: usize,
     leads: [&'a [Span<'static>]; 2],
     lines: Vec<(Line<'static>, Origins)>,
+    /// Origins are wanted.
+    tells: bool,
 }
 
 impl Wrapper<'_> {
@@ -237,7 +241,9 @@ impl Wrapper<'_> {
             if let Some(span) = self.spans.get(head.span as usize) {
                 let text = span.content.get(head.start as usize..end as usize).unwrap_or_default();
                 out.push(Span::styled(text.to_owned(), span.style));
-                origins.push((head.span, head.start));
+                if self.tells {
+                    origins.push((head.span, head.start));
+                }
             }
             rest = rest.get(run..).unwrap_or_default();
         }

@@ -83,7 +83,7 @@ mod tests {
         let (before, rest) = first.split_once("\x1b]8;id=").unwrap();
         assert!(before.ends_with("see "), "{first:?}");
         let (_, rest) = rest.split_once(";https://a.b\x1b\\").unwrap();
-        assert_eq!(rest, "here\x1b]8;;\x1b\\ now");
+        assert_eq!(rest, "here\x1b[C\x1b]8;;\x1b\\now");
         assert_eq!(bytes(&mut shown, linked("see here now", &[(4, 4, "https://a.b")])), "", "nothing changed");
         let other = bytes(&mut shown, linked("see here now", &[(4, 4, "https://c.d")]));
         assert!(other.contains("https://c.d\x1b\\here") && !other.contains("see"), "{other:?}");
