@@ -4,7 +4,8 @@
 //! gets, [`labels`] what a message gives by itself, `engine` what tools ask of the engine, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
-pub mod compact;
+pub mod attach;
+mod compact;
 pub mod connections;
 pub mod context;
 pub mod desk;
