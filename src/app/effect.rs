@@ -5,6 +5,7 @@ use super::state::sessions::kept::Kept;
 use crate::domain::Command;
 use crate::domain::code::Block;
 use crate::domain::ids::SessionId;
+use std::path::PathBuf;
 
 /// Something for the runtime to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +46,10 @@ pub enum Effect {
         /// Where.
         place: Place,
     },
+    /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].
+    Picture,
+    /// Remove a file that [`Effect::Picture`] made.
+    Discard(PathBuf),
     /// Use this theme, and keep the choice if `keep`.
     Theme {
         /// Its name.

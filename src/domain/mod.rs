@@ -9,6 +9,7 @@ pub mod code;
 pub mod colour;
 pub mod contract;
 pub mod diff;
+pub mod dropped;
 pub mod expression;
 pub mod fold;
 pub mod ids;

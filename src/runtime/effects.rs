@@ -1,7 +1,7 @@
 //! What the screen asks for is done here, one small function an effect. None of them waits.
 
 use super::face::{Face, Owed, Told};
-use super::{Exit, brush, clipboard, editor};
+use super::{Exit, brush, clipboard, editor, picture};
 use crate::app::effect::{Keep, Place};
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
@@ -33,6 +33,8 @@ impl Face {
             }
             Effect::Edit { text } => self.edit(text),
             Effect::Show { text, place } => self.show(text, place),
+            Effect::Picture => self.picture(),
+            Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
             Effect::KeepFace(kept) => self.keep_face(*kept),
             Effect::Highlight { session, blocks } => self.highlight(session, blocks),
@@ -122,6 +124,18 @@ impl Face {
         tokio::spawn(async move {
             let shown = editor::edit(&program, &temp, &text).await.map(drop).map_err(|error| error.to_string());
             let _ = tell.send(Told::Shown(shown));
+        });
+    }
+
+    fn picture(&mut self) {
+        let (tell, temp) = (self.tell.clone(), self.temp.clone());
+        tokio::spawn(async move {
+            let found = picture::fetch(&env, &temp).await;
+            if let Err(tokio::sync::mpsc::error::SendError(Told::Msg(Msg::Picture(Ok(file))))) =
+                tell.send(Told::Msg(Msg::Picture(found)))
+            {
+                picture::discard(&file);
+            }
         });
     }
 

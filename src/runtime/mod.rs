@@ -16,6 +16,7 @@ pub mod frames;
 pub mod input;
 mod kept;
 pub mod memory;
+pub mod picture;
 pub mod rules;
 mod run;
 pub mod setup;

@@ -7,7 +7,7 @@ use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, CallId};
-use crate::domain::message::{Body, InfoKind};
+use crate::domain::message::{Body, InfoKind, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, Question, Request};
@@ -371,11 +371,10 @@ impl Machine {
     }
 
     /// A message to steer: calls that were not started are skipped, and it goes in with the results.
-    pub(super) fn steer(&mut self, now: At, text: String, out: &mut Vec<Step>) {
-        let at = self.stamp(now);
-        let id = self.message_id(at);
+    pub(super) fn steer(&mut self, now: At, said: UserText, out: &mut Vec<Step>) {
+        let item = self.queued(now, said);
         let Some(turn) = &mut self.turn else { return };
-        turn.steers.push(crate::domain::contract::Queued { id, text, at, redelivered: false });
+        turn.steers.push(item);
         // Until it is delivered it is kept like a queued message.
         out.push(Step::KeepQueue(self.waiting()));
         out.push(notice(Level::Info, "The message goes in with the next tool results.", ""));
