@@ -5,6 +5,7 @@
 mod cache;
 mod colours;
 mod diff;
+mod files;
 mod ink;
 mod look;
 mod markdown;
