@@ -2,12 +2,13 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! machine and its files, `law` the files of rules, `plan` those of plans, `jobs` what goes on in the background, `face` what is shown, `follow` what others
 //! write.
 
 mod acts;
 mod face;
 mod follow;
+mod jobs;
 mod keep;
 mod law;
 mod plan;
@@ -37,8 +38,10 @@ use crate::domain::{Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
+use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
@@ -101,6 +104,8 @@ pub(super) enum ToLane {
     Law,
     /// A question apart used so much and cost so many dollars.
     Apart(RequestUsage, f64),
+    /// Something changed of the commands in the background.
+    Jobs,
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
@@ -151,6 +156,10 @@ pub(super) struct Lane {
     out: Outbox,
     works: Works,
     seen: Arc<Seen>,
+    /// Commands that go on in the background.
+    jobs: Arc<Jobs>,
+    /// The jobs whose end was told.
+    told_jobs: HashSet<String>,
     files: Files,
     /// The machine has the rows that the model gets.
     has_context: bool,
@@ -192,6 +201,7 @@ impl Lane {
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
         let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
         let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
+        let jobs = jobs::begin(&me);
         let mut lane = Self {
             shared,
             me,
@@ -199,6 +209,8 @@ impl Lane {
             out,
             works: Works::default(),
             seen: Arc::default(),
+            jobs,
+            told_jobs: HashSet::new(),
             files,
             has_context: is_new,
             draft: String::new(),
@@ -258,6 +270,7 @@ impl Lane {
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
+                Some(ToLane::Jobs) => self.jobs_changed().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
@@ -273,6 +286,7 @@ impl Lane {
     async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
         self.keeper.end_all();
         self.input(Input::Shutdown).await;
+        self.end_jobs().await;
         while !self.machine.is_quiet() {
             match from.recv().await {
                 Some(ToLane::Input(input)) => self.input(input).await,
@@ -447,6 +461,7 @@ impl Lane {
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),
+            jobs: self.jobs.clone(),
             lane: self.me.clone(),
             host: Arc::new(Engine::of(&self.shared, &self.machine.meta, self.me.clone())),
             undo: (

@@ -3,7 +3,7 @@
 use super::state::fuzzy;
 use crate::domain::nearest::nearest;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, SessionAction, TurnAction,
     UndoAction,
 };
 
@@ -78,6 +78,7 @@ commands! {
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Queue "queue" "" "take a queued message back" ComposerAction::Queue;
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;

@@ -13,6 +13,7 @@ pub mod fold;
 pub mod ids;
 pub mod inbox;
 pub mod ledger;
+pub mod job;
 pub mod lookalike;
 pub mod message;
 pub mod nearest;

@@ -10,6 +10,11 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// A sentence: there is no model to ask, it failed, or it took too long.
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>>;
+
+    /// The small model of the session's connection, where it has one of its own.
+    fn small_model(&self) -> Option<String> {
+        None
+    }
 }
 
 /// No engine: whatever is asked fails.

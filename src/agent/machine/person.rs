@@ -16,7 +16,7 @@ use crate::permit::{self, Verdict};
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
-        if !matches!(act, Act::Read | Act::TakeOver) {
+        if !matches!(act, Act::Read | Act::TakeOver | Act::KillJob { .. }) {
             self.hold_redelivery(out);
         }
         match act {
@@ -62,7 +62,7 @@ impl Machine {
                 self.changed_by_user(out);
             }
             // Drafts are files of their own, and who writes is the lane's business.
-            Act::Draft { .. } | Act::TakeOver => {}
+            Act::Draft { .. } | Act::TakeOver | Act::KillJob { .. } => {}
         }
     }
 

@@ -170,6 +170,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
+        Event::Jobs(jobs) => open.jobs = jobs,
         Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
@@ -212,7 +213,7 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
-    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, plan, draft } = snapshot;
+    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, plan, jobs, draft } = snapshot;
     let mut apart = false;
     if !state.open.contains_key(id) {
         apart = meta.worktree.is_some();
@@ -230,6 +231,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
+    open.jobs = jobs;
     open.plan = plan;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
@@ -348,6 +350,7 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
             Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
             Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
+            Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);
