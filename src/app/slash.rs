@@ -3,8 +3,8 @@
 use super::state::fuzzy;
 use crate::domain::nearest::nearest;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
-    UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, SessionAction,
+    TurnAction, UndoAction,
 };
 
 macro_rules! commands {
@@ -78,6 +78,7 @@ commands! {
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
     Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;

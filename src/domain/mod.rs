@@ -13,6 +13,7 @@ pub mod expression;
 pub mod fold;
 pub mod ids;
 pub mod inbox;
+pub mod job;
 pub mod ledger;
 pub mod lookalike;
 pub mod message;

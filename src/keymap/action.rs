@@ -43,6 +43,8 @@ pub enum Context {
     Changes,
     /// The rules of the permissions; the keys of a list hold there too.
     Rules,
+    /// The commands in the background; the keys of a list hold there too.
+    Jobs,
 }
 
 impl Context {
@@ -67,6 +69,7 @@ impl Context {
         Context::Undo,
         Context::Changes,
         Context::Rules,
+        Context::Jobs,
     ];
 
     /// Its name in keymap files.
@@ -92,6 +95,7 @@ impl Context {
             Context::Undo => "undo",
             Context::Changes => "changes",
             Context::Rules => "rules",
+            Context::Jobs => "jobs",
         }
     }
 
@@ -329,6 +333,11 @@ actions! {
     Find FindAction "find" {
         NextSession "next_session" "to the next session" [Find];
         PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// Commands in the background.
+    Job JobAction "job" {
+        List "list" "commands in the background, and end one" [Global];
+        Kill "kill" "end the command" [Jobs];
     }
     /// The rules of the permissions.
     Rules RulesAction "rules" {

@@ -94,6 +94,7 @@ impl Bench {
             stop: self.stop.clone(),
             call: CallId::new("call-1"),
             progress,
+            jobs: Arc::default(),
             host: Arc::new(crate::tools::host::Alone),
         };
         runtime.block_on(Registry::standard().find(tool).unwrap().run(input, with))

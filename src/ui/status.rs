@@ -254,6 +254,10 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
         let weight = if mode(state) == Mode::Explore { 1 } else { 6 };
         facts.push((weight, piece(sandbox.to_owned(), paint.style(Role::Warning))));
     }
+    let jobs = state.current_open().map_or(0, |open| open.running_jobs());
+    if jobs > 0 {
+        facts.push((1, piece(count(jobs, "job", "jobs"), paint.style(Role::Running))));
+    }
     let (model, thinking) = model(state);
     if !model.is_empty() {
         let text = match thinking {

@@ -6,6 +6,7 @@ use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::Queued;
 use crate::domain::ids::{At, RequestId};
+use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
@@ -58,6 +59,8 @@ pub struct Open {
     pub todo: Vec<TodoItem>,
     /// How far the approved plan is carried out.
     pub plan: Option<Box<Progress>>,
+    /// The commands in the background, and those that ended lately.
+    pub jobs: Vec<JobShown>,
     /// The turn.
     pub turn: Turn,
     /// The number of the last event; `None` before the snapshot.
@@ -83,6 +86,12 @@ impl Open {
     #[must_use]
     pub fn request(&self, id: &RequestId) -> Option<&Request> {
         self.requests.iter().find(|request| request.id == *id)
+    }
+
+    /// How many commands go on in the background.
+    #[must_use]
+    pub fn running_jobs(&self) -> usize {
+        self.jobs.iter().filter(|job| job.runs()).count()
     }
 
     /// The plan that waits, if one does.

@@ -82,6 +82,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Trash(_)
             | Overlay::Audit(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),

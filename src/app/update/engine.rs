@@ -174,6 +174,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
+        Event::Jobs(jobs) => open.jobs = jobs,
         Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
@@ -227,6 +228,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
         requests,
         todo,
         plan,
+        jobs,
         draft,
         draft_attachments,
     } = snapshot;
@@ -247,6 +249,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
+    open.jobs = jobs;
     open.plan = plan;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
@@ -367,6 +370,7 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
             Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
             Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
+            Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

@@ -113,6 +113,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Trash(_)
             | Overlay::Audit(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),

@@ -25,6 +25,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
         Some(Overlay::Rules(_)) => "rules",
+        Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",
