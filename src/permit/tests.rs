@@ -251,7 +251,7 @@ proptest! {
             prop_assert_eq!(by, Allowed::ByMode);
             for touch in &facts.touches {
                 let reads = match touch {
-                    Touch::Outside => false,
+                    Touch::Outside | Touch::Session { .. } => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {

@@ -1,5 +1,6 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod children;
 mod law;
 
 use super::*;
@@ -61,6 +62,7 @@ impl Bench {
             headless: false,
             steer_by_default: false,
             loosest: Mode::Execute,
+            ceiling: None,
             session_dir: "/s".into(),
             seed: 7,
         };

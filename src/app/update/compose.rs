@@ -1,6 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{chat, overlay, panel, plan, properties, slash, to};
+use super::{chat, enhance, overlay, panel, plan, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
@@ -37,6 +37,7 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
                 state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
             }
         },
+        Verb::Enhance => enhance::ask(state, fx),
         Verb::History => overlay::history(state),
         Verb::Queue => overlay::queue(state),
         _ => edit(state, verb, fx),
