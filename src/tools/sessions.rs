@@ -38,7 +38,8 @@ impl Tool for SessionInfo {
                 "properties": {
                     "session": {"type": "string", "description": "The id of another session; this one when left out."},
                     "messages": {"type": "integer", "minimum": 0, "maximum": MOST_MESSAGES, "description": "So many of its last messages; none when left out."}
-                }
+                },
+                "required": []
             }),
         }
     }
@@ -196,7 +197,8 @@ impl Tool for ListSessions {
                     "spawned": {"type": "boolean", "description": "The ones that calls of this session spawned instead of the others."},
                     "limit": {"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "description": "So many at the most; 20 when left out."},
                     "offset": {"type": "integer", "minimum": 0, "description": "Leave out so many of the latest."}
-                }
+                },
+                "required": []
             }),
         }
     }

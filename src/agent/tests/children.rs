@@ -94,7 +94,7 @@ async fn what_a_child_waits_for_is_seen_at_its_parent_and_answered_in_the_child(
     assert!(matches!(seen.activity, Activity::NeedsYou(what) if what.contains("approve: write x.txt")));
     engine.act(&child, Act::Answer { request: request.id, answer: Answer::Once }).await;
     assert_eq!(engine.ended_in(&parent).await, TurnEnd::Done);
-    assert_eq!(std::fs::read_to_string(home.path().join("project/x.txt")).unwrap(), "hi");
+    assert_eq!(std::fs::read_to_string(home.path().join("project/x.txt")).unwrap().trim_end(), "hi");
     engine.end().await;
 }
 
