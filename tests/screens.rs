@@ -321,6 +321,7 @@ fn streaming() {
         text: "also check the logout path".to_owned(),
         at: NOW,
         redelivered: false,
+        attachments: Vec::new(),
     }];
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
@@ -632,7 +633,13 @@ fn retries_and_held_queues_say_so() {
     open.turn.started = Some(ago(12_000));
     open.turn.retry = Some(Retry { attempt: 2, of: 5, at: At(NOW.0 + 8_000), reason: "overloaded".to_owned() });
     open.queue_held = true;
-    open.queue = vec![Queued { id: MessageId::new("q"), text: "next".to_owned(), at: NOW, redelivered: false }];
+    open.queue = vec![Queued {
+        id: MessageId::new("q"),
+        text: "next".to_owned(),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+    }];
     insta::assert_snapshot!("held-100x30", shot("held", &state, 100, 30));
 }
 

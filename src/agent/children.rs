@@ -165,7 +165,9 @@ impl Shared {
     pub(super) async fn tell_children(&self, parent: &SessionId, mode: Mode) {
         let members: Vec<mpsc::Sender<ToLane>> = {
             let families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
-            families.get(parent).map_or_else(Vec::new, |family| family.members.iter().map(|(_, to)| to.clone()).collect())
+            families
+                .get(parent)
+                .map_or_else(Vec::new, |family| family.members.iter().map(|(_, to)| to.clone()).collect())
         };
         for child in members {
             // One that ended runs nothing.
@@ -354,7 +356,9 @@ impl Engine {
     async fn wait_in_background(self, task: Task, id: SessionId, mut heard: watch::Receiver<News>) {
         let done = heard.wait_for(|news| news.outcome().is_some()).await.map(|news| news.outcome());
         let text = match done {
-            Ok(Some(Ok(text))) => format!("The spawned session \"{}\" ({id}) is done. Its answer:\n\n{text}", task.title),
+            Ok(Some(Ok(text))) => {
+                format!("The spawned session \"{}\" ({id}) is done. Its answer:\n\n{text}", task.title)
+            }
             Ok(Some(Err(why))) => {
                 format!("The spawned session \"{}\" ({id}) ended without an answer. {why}", task.title)
             }

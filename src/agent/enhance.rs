@@ -57,12 +57,7 @@ struct Found {
 }
 
 /// Rewrites a draft.
-pub(super) async fn enhance(
-    engine: &Engine,
-    cwd: &Path,
-    intros: &Intros,
-    draft: String,
-) -> Result<Enhanced, String> {
+pub(super) async fn enhance(engine: &Engine, cwd: &Path, intros: &Intros, draft: String) -> Result<Enhanced, String> {
     if draft.len() > LONGEST_DRAFT {
         return Err("The draft is too long to be rewritten.".to_owned());
     }
@@ -103,7 +98,8 @@ fn names(draft: &str) -> Vec<String> {
     for quoted in draft.split('`').skip(1).step_by(2).filter(|quoted| !quoted.contains(char::is_whitespace)) {
         add(0, quoted);
     }
-    for word in draft.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ';' | '"' | '\'' | ':')) {
+    for word in draft.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | ',' | ';' | '"' | '\'' | ':'))
+    {
         let word = word.trim_end_matches(['.', '!', '?']);
         if word.contains("//") {
             continue;
@@ -143,7 +139,8 @@ fn tail(name: &str) -> &str {
 fn search(root: &Path, names: &[String], until: Instant) -> Vec<Found> {
     let words: Vec<String> = names.iter().map(|name| literal(tail(name))).collect();
     let pattern = format!(r"(?:\b|_)(?:{})(?:\b|_)", words.join("|"));
-    let Ok(regex) = RegexMatcherBuilder::new().case_insensitive(true).line_terminator(Some(b'\n')).build(&pattern) else {
+    let Ok(regex) = RegexMatcherBuilder::new().case_insensitive(true).line_terminator(Some(b'\n')).build(&pattern)
+    else {
         return Vec::new();
     };
     let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(0)).build();
@@ -225,7 +222,8 @@ fn introduce(root: &Path) -> Option<String> {
         let uses = |key: &str| package.get(key).and_then(serde_json::Value::as_object).cloned().unwrap_or_default();
         let (all, dev) = (uses("dependencies"), uses("devDependencies"));
         let known = ["next", "react", "vue", "svelte", "electron", "vite", "express", "prisma", "typescript"];
-        let used: Vec<&str> = known.into_iter().filter(|name| all.contains_key(*name) || dev.contains_key(*name)).collect();
+        let used: Vec<&str> =
+            known.into_iter().filter(|name| all.contains_key(*name) || dev.contains_key(*name)).collect();
         if !used.is_empty() {
             out.push(format!("It uses {}.", used.join(", ")));
         }
@@ -233,11 +231,14 @@ fn introduce(root: &Path) -> Option<String> {
     if let Some(project) = read("pyproject.toml") {
         out.push(named("a Python project", value_of(&project, "name"), value_of(&project, "description")));
     }
-    if let Some(module) = read("go.mod").and_then(|text| Some(text.lines().next()?.strip_prefix("module ")?.to_owned())) {
+    if let Some(module) = read("go.mod").and_then(|text| Some(text.lines().next()?.strip_prefix("module ")?.to_owned()))
+    {
         out.push(named("a Go module", Some(module), None));
     }
     let readme = ["README.md", "README.rst", "README.txt", "README", "readme.md"].iter().find_map(|name| read(name));
-    if let Some(line) = readme.as_deref().and_then(|text| text.lines().map(|l| l.trim_matches(['#', '=', ' '])).find(|l| !l.is_empty())) {
+    if let Some(line) =
+        readme.as_deref().and_then(|text| text.lines().map(|l| l.trim_matches(['#', '=', ' '])).find(|l| !l.is_empty()))
+    {
         out.push(format!("Its README begins: {}", shorten(line)));
     }
     let mut top: Vec<String> = std::fs::read_dir(root)
@@ -322,7 +323,9 @@ mod tests {
     #[test]
     fn names_are_what_programmers_write() {
         assert_eq!(
-            names("Fix `parse` in src/auth/redirect.rs. LoginForm calls do_login, e.g. with fooBar; see http://x.y/z and Foo."),
+            names(
+                "Fix `parse` in src/auth/redirect.rs. LoginForm calls do_login, e.g. with fooBar; see http://x.y/z and Foo."
+            ),
             ["parse", "src/auth/redirect.rs", "do_login", "LoginForm", "fooBar"]
         );
         assert_eq!(names("make it faster, please. It is slow."), Vec::<String>::new());
@@ -356,7 +359,8 @@ mod tests {
     #[test]
     fn the_repository_introduces_itself_and_is_asked_once_in_a_while() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("Cargo.toml"), "[package]\nname = \"thing\"\ndescription = \"Does things\"\n").unwrap();
+        std::fs::write(dir.path().join("Cargo.toml"), "[package]\nname = \"thing\"\ndescription = \"Does things\"\n")
+            .unwrap();
         std::fs::write(dir.path().join("README.md"), "\n# Thing\n\nText\n").unwrap();
         std::fs::write(dir.path().join("id_rsa"), "k").unwrap();
         let cache = Intros::default();

@@ -1,11 +1,12 @@
 //! One session's task: feeds the machine, does its steps in order, and tells the faces.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
+//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the files that they give along, `keep` its
 //! machine and its files, `beside` what goes on beside its turns, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
 //! write.
 
 mod acts;
+mod attach;
 mod beside;
 mod face;
 mod follow;
@@ -15,6 +16,7 @@ mod plan;
 mod undo;
 
 use super::children::{Decided, Raised};
+use super::attach::Loose;
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
@@ -26,9 +28,11 @@ use super::step::{Input, RunNo, Safety, Step};
 use super::undo::Keeper;
 use super::work::{Site, Works};
 use super::worktree;
+use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
+use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
@@ -42,6 +46,7 @@ use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
@@ -94,6 +99,11 @@ pub(super) enum ToLane {
     Undo(UndoAsk),
     /// Something for the faces that took its time.
     Tell(Event),
+    /// A file was copied for a message to come, or not.
+    Attached {
+        path: PathBuf,
+        made: Result<Attachment, String>,
+    },
     /// The rules in force are wanted.
     Rules,
     /// This rule is no longer wanted.
@@ -176,7 +186,9 @@ pub(super) struct Lane {
     files: Files,
     /// The machine has the rows that the model gets.
     has_context: bool,
-    draft: String,
+    draft: UserText,
+    /// Copies of files that no message has yet.
+    loose: Loose,
     /// Nobody looks at the session.
     left: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
@@ -225,7 +237,8 @@ impl Lane {
             seen: Arc::default(),
             files,
             has_context: is_new,
-            draft: String::new(),
+            draft: UserText::default(),
+            loose: Loose::default(),
             left: false,
             acted: is_new,
             mark: None,
@@ -278,6 +291,7 @@ impl Lane {
                 }
                 Some(ToLane::Undo(ask)) => self.undo(ask).await,
                 Some(ToLane::Tell(event)) => self.out.send(event).await,
+                Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
                 Some(ToLane::Rules) => self.show_rules().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
@@ -307,7 +321,9 @@ impl Lane {
         while !self.machine.is_quiet() {
             match from.recv().await {
                 Some(ToLane::Input(input)) => self.input(input).await,
-                Some(ToLane::Act(Act::Draft { text })) => self.save_draft(text).await,
+                Some(ToLane::Act(Act::Draft { text, attachments })) => {
+                    self.save_draft(UserText::with(text, attachments)).await;
+                }
                 Some(_) => {}
                 None => break,
             }

@@ -5,6 +5,7 @@
 //! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
+pub mod attach;
 mod children;
 pub mod compact;
 pub mod connections;
@@ -23,9 +24,9 @@ pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
-pub mod titles;
 #[cfg(test)]
 mod tests;
+pub mod titles;
 pub mod undo;
 mod whole;
 mod work;

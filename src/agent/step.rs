@@ -3,7 +3,7 @@
 use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::inbox::Change;
-use crate::domain::message::Message;
+use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
@@ -73,7 +73,7 @@ pub enum Input {
     /// The time has come at which what a death left in the queue is sent.
     Redeliver(At),
     /// A message that cannot be sent now waits in the queue until the user lets it go.
-    Hold(String),
+    Hold(UserText),
     /// The program ends: stop, and keep the queue.
     Shutdown,
 }

@@ -115,7 +115,8 @@ fn bare(text: &str) -> &str {
 
 fn is_preamble(lead: &str) -> bool {
     let lead = lead.trim().to_lowercase();
-    let begins = ["title", "sure", "here", "the title", "conversation title", "okay", "ok", "titel", "título", "titre", "标题"];
+    let begins =
+        ["title", "sure", "here", "the title", "conversation title", "okay", "ok", "titel", "título", "titre", "标题"];
     lead.chars().count() <= 40 && begins.iter().any(|word| lead.starts_with(word))
 }
 

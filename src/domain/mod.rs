@@ -8,6 +8,7 @@ pub mod attachment;
 pub mod colour;
 pub mod contract;
 pub mod diff;
+pub mod dropped;
 pub mod expression;
 pub mod fold;
 pub mod ids;

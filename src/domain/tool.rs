@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// How a tool is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `todo`, `submit_plan`, `step`, `ask_user`.
+    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `fetch`, `todo`, `submit_plan`, `step`, `ask_user`.
     pub name: String,
     /// What it does, its limits and what comes back.
     pub description: String,
@@ -172,6 +172,16 @@ pub enum Touch {
         /// The path by its letters.
         path: PathBuf,
     },
+    /// Asks a server for something.
+    Fetch {
+        /// The address, as it is asked for.
+        url: String,
+        /// The host of it, in lower case and without a port.
+        host: String,
+        /// The host is this machine, one of its network, or serves the credentials of a cloud; by the address that it has
+        /// where that is known, else by its name.
+        private: bool,
+    },
 }
 
 impl Touch {
@@ -229,6 +239,11 @@ pub enum Proposal {
         before: String,
         /// SHA-256 (hex) of the bytes after.
         after: String,
+    },
+    /// Ask for this address.
+    Address {
+        /// The address, exactly.
+        url: String,
     },
     /// Something without a preview: reading, listing, asking.
     Plain,

@@ -220,6 +220,8 @@ actions! {
         Editor "editor" "edit the text in $EDITOR" [Composer];
         Enhance "enhance" "rewrite the draft with names of the repository" [Composer];
         OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
+        Attach "attach" "give files along with the message" [Global];
+        Image "image" "give the picture of the clipboard along" [Global];
         History "history" "search the messages sent earlier" [Composer];
         Queue "queue" "take a queued message back" [Global];
     }

@@ -161,9 +161,8 @@ fn prepare(input: &Value, with: &Run) -> Result<(Call, String), Halt> {
             }
             still(now, with)?;
         }
-        let (content, _) = text::decode(&loaded.bytes).map_err(|kind| {
-            format!("{shown} is {kind} ({}), not text.", text::size(loaded.bytes.len() as u64))
-        })?;
+        let (content, _) = text::decode(&loaded.bytes)
+            .map_err(|kind| format!("{shown} is {kind} ({}), not text.", text::size(loaded.bytes.len() as u64)))?;
         let whole = content.chars().count();
         let most = LONGEST_FILE.min(left);
         let part: String = content.chars().take(most).collect();
@@ -176,12 +175,8 @@ fn prepare(input: &Value, with: &Run) -> Result<(Call, String), Halt> {
 }
 
 async fn ask(call: Call, text: String, with: &Run) -> Result<Outcome, String> {
-    let question = |text: String| Completion {
-        model: call.model.clone(),
-        system: SYSTEM.to_owned(),
-        text,
-        patience: PATIENCE,
-    };
+    let question =
+        |text: String| Completion { model: call.model.clone(), system: SYSTEM.to_owned(), text, patience: PATIENCE };
     let Some(schema) = &call.schema else {
         let answer = with.host.complete(question(text)).await?;
         return if answer.is_empty() { Err("The model gave no answer.".to_owned()) } else { Ok(Outcome::ok(answer)) };
@@ -223,11 +218,8 @@ mod tests {
         bench.write("a.txt", "x");
         bench.write(".env", "KEY=1");
         let facts = bench.inspect("call_llm", &json!({"prompt": "p", "files": ["a.txt", ".env"]})).unwrap();
-        let secrets: Vec<bool> = facts
-            .touches
-            .iter()
-            .map(|touch| matches!(touch, Touch::Read { secret: true, .. }))
-            .collect();
+        let secrets: Vec<bool> =
+            facts.touches.iter().map(|touch| matches!(touch, Touch::Read { secret: true, .. })).collect();
         assert_eq!(secrets, [false, true]);
         assert_eq!(bench.inspect("call_llm", &json!({"prompt": "p"})).unwrap().touches, [Touch::Inner]);
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The engine, for a running call of one session.
+/// The engine, for a running call of one session. By default there is none behind it.
 pub trait Host: Send + Sync {
     /// Asks a model once, without tools. The cost counts for the session.
     ///
@@ -22,31 +22,46 @@ pub trait Host: Send + Sync {
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>>;
 
     /// The session that the call belongs to.
-    fn own(&self) -> Option<SessionMeta>;
+    fn own(&self) -> Option<SessionMeta> {
+        None
+    }
 
     /// What the workspace defines.
-    fn properties(&self) -> Arc<Properties>;
+    fn properties(&self) -> Arc<Properties> {
+        Arc::default()
+    }
 
     /// All sessions of the workspace, in no order.
-    fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>>;
+    fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>> {
+        Box::pin(async { Err("There are no sessions.".to_owned()) })
+    }
 
     /// The last rows of a session, oldest first.
     ///
     /// # Errors
     /// A sentence: there is no such session, or it cannot be read.
-    fn said(&self, session: SessionId, rows: usize) -> BoxFuture<'static, Result<Vec<Message>, String>>;
+    fn said(&self, session: SessionId, rows: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
+        let _ = (session, rows);
+        Box::pin(async { Err("There are no sessions.".to_owned()) })
+    }
 
     /// Changes properties of a session.
     ///
     /// # Errors
     /// A sentence: there is no such session, or it cannot be changed.
-    fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>>;
+    fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>> {
+        let _ = (session, change);
+        Box::pin(async { Err("There are no sessions.".to_owned()) })
+    }
 
     /// Spawns a session that does a task, and waits for what it says at its end, unless it is to go on in the background.
     ///
     /// # Errors
     /// Why it was not begun, or how it ended without an answer.
-    fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>>;
+    fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
+        let _ = task;
+        Box::pin(async { Err(NotDone::Failed { text: "No session can be spawned here.".to_owned(), child: None }) })
+    }
 }
 
 /// No engine: whatever is asked fails.
@@ -56,30 +71,6 @@ pub struct Alone;
 impl Host for Alone {
     fn complete(&self, _: Completion) -> BoxFuture<'static, Result<String, String>> {
         Box::pin(async { Err("There is no model to ask.".to_owned()) })
-    }
-
-    fn own(&self) -> Option<SessionMeta> {
-        None
-    }
-
-    fn properties(&self) -> Arc<Properties> {
-        Arc::default()
-    }
-
-    fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>> {
-        Box::pin(async { Err("There are no sessions.".to_owned()) })
-    }
-
-    fn said(&self, _: SessionId, _: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
-        Box::pin(async { Err("There are no sessions.".to_owned()) })
-    }
-
-    fn change(&self, _: SessionId, _: Change) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Err("There are no sessions.".to_owned()) })
-    }
-
-    fn spawn(&self, _: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
-        Box::pin(async { Err(NotDone::Failed { text: "No session can be spawned here.".to_owned(), child: None }) })
     }
 }
 

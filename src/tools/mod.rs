@@ -151,6 +151,7 @@ pub mod ask_user;
 pub mod bash;
 pub mod call_llm;
 pub mod edit;
+pub mod fetch;
 pub mod files;
 pub mod glob;
 pub mod grep;

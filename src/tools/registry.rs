@@ -23,6 +23,7 @@ impl Registry {
             Arc::new(super::write::Write),
             Arc::new(super::edit::Edit),
             Arc::new(super::bash::Bash),
+            Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
             Arc::new(super::step::Step),
@@ -126,8 +127,24 @@ mod tests {
         assert_eq!(
             names,
             [
-                "read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "step", "ask_user",
-                "call_llm", "spawn", "session_info", "list_sessions", "set_status", "set_labels"
+                "read",
+                "list",
+                "glob",
+                "grep",
+                "write",
+                "edit",
+                "bash",
+                "fetch",
+                "todo",
+                "submit_plan",
+                "step",
+                "ask_user",
+                "call_llm",
+                "spawn",
+                "session_info",
+                "list_sessions",
+                "set_status",
+                "set_labels"
             ]
         );
         for spec in &specs {

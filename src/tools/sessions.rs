@@ -158,7 +158,8 @@ fn doing(meta: &SessionMeta) -> String {
 
 /// To the minute, in UTC.
 fn time(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+    jiff::Timestamp::from_millisecond(at.0)
+        .map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 fn message(row: &Message) -> Option<String> {
@@ -277,13 +278,7 @@ async fn list(input: &Value, with: &Run) -> Result<Outcome, String> {
             let mark = if own.as_ref() == Some(&meta.id) { " (this session)" } else { "" };
             let labels: String = meta.labels.iter().map(|label| format!(" #{label}")).collect();
             let title = input::one_line(meta.shown_title(), 100);
-            format!(
-                "{}{mark}  {}  {}  {}{labels}  {title}",
-                meta.id,
-                meta.status,
-                time(meta.last_message),
-                doing(meta)
-            )
+            format!("{}{mark}  {}  {}  {}{labels}  {title}", meta.id, meta.status, time(meta.last_message), doing(meta))
         })
         .collect();
     let shown = lines.len();

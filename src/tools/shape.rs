@@ -54,7 +54,8 @@ fn check(value: &Value, schema: &Value, at: &str, depth: usize) -> Result<(), St
     };
     match value {
         Value::Object(fields) => {
-            for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+            for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+            {
                 if !fields.contains_key(name) {
                     return Err(format!("{at} needs the field \"{name}\""));
                 }

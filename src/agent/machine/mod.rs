@@ -22,7 +22,7 @@ use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, MessageId, RequestId};
-use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::plan::{PlanApproval, Progress};
@@ -319,9 +319,9 @@ impl Machine {
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
-            Input::Hold(text) => {
+            Input::Hold(said) => {
                 self.hold_redelivery(&mut out);
-                self.enqueue(now, text);
+                self.enqueue(now, said);
                 self.queue.hold();
                 self.queue_changed(&mut out);
             }
@@ -444,10 +444,15 @@ impl Machine {
         out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
     }
 
-    fn enqueue(&mut self, now: At, text: String) {
+    fn enqueue(&mut self, now: At, said: UserText) {
+        let item = self.queued(now, said);
+        self.queue.items.push(item);
+    }
+
+    fn queued(&mut self, now: At, said: UserText) -> Queued {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        self.queue.items.push(Queued { id, text, at, redelivered: false });
+        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments }
     }
 
     /// All that is kept as waiting: what steers and was not delivered, then the queue.
@@ -501,7 +506,8 @@ impl Machine {
             self.status_at_end(end);
         }
         // A face that shows the end says so at once; headless the answer was printed.
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless && self.meta.parent.is_none() {
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless && self.meta.parent.is_none()
+        {
             self.meta.unread = true;
         }
         self.meta.activity = self.activity();

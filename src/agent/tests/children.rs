@@ -11,7 +11,7 @@ impl Engine {
     async fn told(&mut self, mode: Mode, text: &str) -> SessionId {
         self.send(Command::Create(NewSession { mode: Some(mode), ..NewSession::default() })).await;
         let id = self.opened().await.meta.id;
-        self.act(&id, Act::Send { text: text.into() }).await;
+        self.act(&id, Act::send(text)).await;
         id
     }
 
@@ -76,7 +76,7 @@ async fn a_spawned_session_does_its_task_and_its_last_word_is_the_result() {
     assert_ne!(seen[0], seen[1]);
     assert!(engine.answer_of(&parent).contains("came back: **Done.**"));
     // Nobody has its files any more, and it is a session that can be opened and talked to.
-    engine.act(&seen[0], Act::Send { text: "list".into() }).await;
+    engine.act(&seen[0], Act::send("list")).await;
     assert_eq!(engine.ended_in(&seen[0]).await, TurnEnd::Done);
     engine.end().await;
 }

@@ -56,7 +56,7 @@ fn a_message_that_comes_by_itself_waits_where_the_user_holds_or_stopped() {
     assert!(b.machine.queue.held);
 
     let mut b = Bench::new(Mode::Ask);
-    b.feed(Input::Act(Act::Send { text: "hi".into() }));
+    b.feed(Input::Act(Act::send("hi")));
     b.feed(Input::Act(Act::Stop));
     b.feed(Input::Deliver("answer".into()));
     assert!(!b.machine.is_running() && b.machine.queue.held, "nothing begins by itself after a stop");
@@ -66,7 +66,7 @@ fn a_message_that_comes_by_itself_waits_where_the_user_holds_or_stopped() {
 fn a_spawned_session_is_offered_no_spawn_and_told_what_it_is() {
     let mut b = Bench::with(Mode::Ask, |rules| rules.tools.push((spec("spawn"), true)));
     b.machine.meta.parent = Some(SpawnedBy { session: SessionId::parse("p").unwrap(), call: CallId::new("c") });
-    let steps = b.feed(Input::Act(Act::Send { text: "hi".into() }));
+    let steps = b.feed(Input::Act(Act::send("hi")));
     let request = steps.iter().find_map(|step| if let Step::Ask(_, request) = step { Some(request) } else { None });
     let request = request.unwrap();
     let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -77,7 +77,7 @@ fn a_spawned_session_is_offered_no_spawn_and_told_what_it_is() {
 #[test]
 fn what_a_child_waits_for_is_the_parents_activity_and_the_way_to_it_stays() {
     let mut b = Bench::with(Mode::Ask, |rules| rules.tools.push((spec("spawn"), true)));
-    b.feed(Input::Act(Act::Send { text: "hi".into() }));
+    b.feed(Input::Act(Act::send("hi")));
     let run = b.run();
     let call = Call { id: CallId::new("c"), name: "spawn".into(), input: json!({"title": "T"}) };
     b.feed(Input::Chunk(run, Chunk::Call(call)));
