@@ -167,7 +167,9 @@ actions! {
         Unread "unread" "mark the session as unread, or as read" [Global];
         Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];
-        Parent "parent" "to the session that this one is a branch of" [Global];
+        Parent "parent" "to the session that spawned this one, or that it is a branch of" [Global];
+        Child "child" "to a session that this one spawned: one that waits or works, else the last" [Global];
+        Retitle "retitle" "let the model make the title anew" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];
         Clear "clear" "take all messages out of the session" [Global];
         Delete "delete" "move the session to the trash" [Global];
@@ -220,6 +222,7 @@ actions! {
         Undo "undo" "undo in the text" [Composer Input];
         Redo "redo" "redo in the text" [Composer Input];
         Editor "editor" "edit the text in $EDITOR" [Composer];
+        Enhance "enhance" "rewrite the draft with names of the repository" [Composer];
         OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
         Attach "attach" "give files along with the message" [Global];
         Image "image" "give the picture of the clipboard along" [Global];

@@ -280,6 +280,10 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
         if meta.usage.cost_usd > 0.0 {
             facts.push((5, piece(dollars(meta.usage.cost_usd), paint.style(Role::Status))));
         }
+        let below: f64 = state.sessions.spawned_by(&meta.id).iter().map(|meta| meta.usage.cost_usd).sum();
+        if below > 0.0 {
+            facts.push((5, piece(format!("+ {} spawned", dollars(below)), paint.style(Role::Status))));
+        }
     }
     facts
 }

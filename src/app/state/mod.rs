@@ -183,6 +183,8 @@ pub struct State {
     pub frame: Frame,
     /// Milliseconds without a key before the one that is being handled.
     pub(crate) idle_before: u64,
+    /// The number of the last wish to rewrite a draft.
+    pub(crate) enhanced: u64,
     /// The engine was asked for a new session and has not answered.
     pub(crate) creating: bool,
     /// The engine was asked for a session with a worktree, which is shown when it comes.
@@ -253,6 +255,7 @@ impl State {
             terminal: Terminal { focused: true, dark: None },
             last_key: now,
             idle_before: 0,
+            enhanced: 0,
             creating: false,
             apart: false,
             quiet_until: At(i64::MIN),

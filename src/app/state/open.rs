@@ -36,6 +36,15 @@ pub struct Retry {
     pub reason: String,
 }
 
+/// A draft that is being rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enhancing {
+    /// The number of the wish.
+    pub number: u64,
+    /// The draft's revision then.
+    pub revision: u64,
+}
+
 /// One session whose conversation is loaded or asked for.
 #[derive(Debug, Default)]
 pub struct Open {
@@ -63,6 +72,8 @@ pub struct Open {
     pub jobs: Vec<JobShown>,
     /// The turn.
     pub turn: Turn,
+    /// The draft is being rewritten.
+    pub enhancing: Option<Enhancing>,
     /// The number of the last event; `None` before the snapshot.
     pub(crate) seq: Option<u64>,
     /// An event was missed and a new snapshot asked for.

@@ -1,11 +1,12 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, attach, chat, compose, lifecycle, list, overlay, panel, properties, redeliver, session};
+use super::{act, attach, chat, compose, enhance, lifecycle, list, overlay, panel, properties, redeliver, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, Quit, State};
 use crate::domain::dropped as paths;
+use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key};
 
@@ -190,6 +191,9 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         }
         Focus::Composer if state.composer().slash.is_some() => return compose::close_menu(state),
         _ => {}
+    }
+    if enhance::give_up(state, fx) {
+        return state.notify(Notice::new(Level::Info, "The draft stays as it is."));
     }
     if state.running() {
         session::stop(state, fx);

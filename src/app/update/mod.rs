@@ -5,6 +5,7 @@ mod change;
 mod chat;
 mod compose;
 mod engine;
+mod enhance;
 mod find;
 mod inbox;
 mod input;

@@ -344,9 +344,8 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             let (session, title) = (rename.session.clone(), rename.title.text().trim().to_owned());
             state.overlays.pop();
             closed(state);
-            if !title.is_empty() {
-                fx.push(to(&session, Act::Rename { title }));
-            }
+            // Nothing written: the model is to make one.
+            fx.push(to(&session, if title.is_empty() { Act::Retitle } else { Act::Rename { title } }));
         }
         Some(Overlay::Inbox(inbox)) if inbox.answering.is_some() => panel::accept_words(state, fx),
         Some(Overlay::Inbox(_)) => inbox::answer_selected(state, fx),

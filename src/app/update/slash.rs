@@ -34,7 +34,7 @@ pub(super) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
 
 /// Runs an offered command; one that cannot do without words is completed instead.
 pub(super) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
-    if matches!(slash, Slash::Steer | Slash::Attach) {
+    if matches!(slash, Slash::Steer | Slash::Attach | Slash::Enhance) {
         return state.composer_mut().set(&format!("/{} ", slash.word()));
     }
     state.composer_mut().take();
@@ -62,6 +62,21 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             if let Some(id) = state.current_id() {
                 fx.push(to(id, Act::Rename { title: args.to_owned() }));
             }
+            Ok(())
+        }
+        Slash::Title if args.eq_ignore_ascii_case("regenerate") => {
+            do_action(state, call.slash.action(), None, fx);
+            Ok(())
+        }
+        Slash::Title => {
+            if let Some(id) = state.current_id() {
+                fx.push(to(id, Act::Rename { title: args.to_owned() }));
+            }
+            Ok(())
+        }
+        Slash::Enhance => {
+            state.composer_mut().set(args);
+            do_action(state, call.slash.action(), None, fx);
             Ok(())
         }
         Slash::Search => {

@@ -32,10 +32,29 @@ const REASON: usize = 40;
 /// The call as lines. `made` is when it was proposed.
 pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Line<'static>> {
     let mut out = vec![head(call, made, row)];
+    if row.level == Level::Line {
+        out.extend(doing(call, row));
+    }
     if row.level != Level::Line {
         below(call, row, &mut out);
     }
     out
+}
+
+/// What a spawned session does now, while its call waits for it.
+fn doing(call: &ToolCall, row: &Row<'_>) -> Option<Line<'static>> {
+    let child = call.figures.child.as_ref().filter(|_| call.status == ToolStatus::Executing)?;
+    let (mark, text, role) = match (&child.waits, &call.result) {
+        (Some(waits), _) => ("● ", clean_line(waits), Role::NeedsYou),
+        (None, Some(line)) => ("└ ", clean_line(line.lines().next_back().unwrap_or_default()), Role::ToolOutput),
+        (None, None) => return None,
+    };
+    let ascii = if child.waits.is_some() { "* " } else { "` " };
+    let lead = format!("{}{}", " ".repeat(if row.width < 40 { 2 } else { 2 + VERB + 1 }), row.look.glyph(mark, ascii));
+    let room = row.width.saturating_sub(text::width(&lead));
+    let text = text::cut_with(&text, room, row.look.ellipsis()).into_owned();
+    let style = row.look.style(role);
+    Some(Line::from(vec![Span::styled(lead, row.look.style(if child.waits.is_some() { role } else { Role::Dim })), Span::styled(text, style)]))
 }
 
 fn refusal(call: &ToolCall) -> Option<&str> {
@@ -121,6 +140,10 @@ fn verb(name: &str) -> std::borrow::Cow<'_, str> {
         "job_output" => "job".into(),
         "job_kill" => "kill".into(),
         "transform_data" => "data".into(),
+        "call_llm" => "ask llm".into(),
+        "session_info" | "list_sessions" => "look".into(),
+        "set_status" => "status".into(),
+        "set_labels" => "labels".into(),
         other => clean_line(other),
     }
 }
@@ -171,6 +194,20 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
                     }
                 }
             }
+        }
+    }
+    if let Some(child) = &call.figures.child {
+        if child.waits.is_some() && !call.status.ended() {
+            add("needs you".to_owned(), look.style(Role::NeedsYou));
+        }
+        if child.background {
+            add("in the background".to_owned(), dim);
+        }
+        if child.calls > 0 {
+            add(format!("{} {}", thousands(child.calls), if child.calls == 1 { "call" } else { "calls" }), dim);
+        }
+        if child.tokens > 0 {
+            add(format!("{} tokens", crate::ui::figures::tokens(child.tokens)), dim);
         }
     }
     if call.figures.undo_incomplete.is_some() {
