@@ -252,6 +252,10 @@ actions! {
         NextTool "next_tool" "to the next tool call" [Chat];
         Fold "fold" "fold or unfold the entry" [Chat];
         Copy "copy" "copy the entry" [Chat];
+        CopyCode "copy_code" "copy a block of code of the entry; again: the next one" [Chat];
+        Open "open" "open the entry in $PAGER or $EDITOR" [Chat];
+        Print "print" "print the conversation to the terminal's own scrollback" [Global];
+        Beside "beside" "old and new of a change beside each other, or below" [Global];
         Density "density" "how much of tool calls is shown" [Global];
         Thinking "thinking" "fold or unfold thinking" [Global];
         Search "search" "search the conversation" [Chat];

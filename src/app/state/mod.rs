@@ -167,6 +167,8 @@ pub struct State {
     pub theme: String,
     /// How much of tool calls is shown, for every session.
     pub density: Density,
+    /// Old and new of a change stand below each other however wide the pane is, in every session.
+    pub unified: bool,
     /// An unfinished chord.
     pub chord: Chord,
     /// The terminal.
@@ -251,6 +253,7 @@ impl State {
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),
+            unified: false,
             chord: Chord::default(),
             terminal: Terminal { focused: true, dark: None },
             last_key: now,

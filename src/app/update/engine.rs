@@ -246,6 +246,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.resync = false;
     open.seq = Some(seq);
     open.chat.density = state.density;
+    open.chat.unified = state.unified;
     rows::replace(open, rows, (earlier, later), running);
     open.redelivery = redelivery;
     open.queue = queue;

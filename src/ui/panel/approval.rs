@@ -31,7 +31,8 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
             lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
-        Proposal::Change { diff, .. } => chat::diff_with(diff, width, look),
+        Proposal::Change { diff, .. } if paint.state.unified => chat::diff_with(diff, width, look),
+        Proposal::Change { diff, .. } => chat::diff_beside(diff, width, look),
         Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
         Proposal::Changes { .. } => chat::diffs_with(approval.proposal.diffs(), width, look),
         Proposal::Script { script, files, .. } => {

@@ -61,6 +61,7 @@ pub(in crate::ui) struct Body {
     plan: Option<Box<PlanView>>,
     width: u16,
     theme: String,
+    unified: bool,
     lines: Rc<Vec<Line<'static>>>,
     steps: Vec<(u16, u16)>,
 }
@@ -348,6 +349,7 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
         && known.theme == theme.name
         && known.request == *request
         && known.plan == view.panel.plan
+        && known.unified == paint.state.unified
     {
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
@@ -367,7 +369,8 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
     paint.found.panel_steps.clone_from(&steps);
     let plan = view.panel.plan.clone();
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
-    let kept = Body { request: request.clone(), plan, width, theme, lines: lines_kept, steps };
+    let unified = paint.state.unified;
+    let kept = Body { request: request.clone(), plan, width, theme, unified, lines: lines_kept, steps };
     paint.cache.asked = Some(kept);
     lines
 }
