@@ -255,6 +255,7 @@ impl Desk {
                 Command::Rules { session } => self.to(&session, ToLane::Rules).await,
                 Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(rule, scope)).await,
                 Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
+                Command::AskKey { session, connection } => self.to(&session, ToLane::AskKey(connection)).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Remember { text } => self.remember(text),
                 // What follows is done beside the other commands: it may take a while.
@@ -361,10 +362,10 @@ impl Desk {
         let mode = new.mode.unwrap_or(settings.mode).stricter(super::lane::loosest(&self.shared));
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
-        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));
+        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
-            Some(info.default_model.clone()).filter(|model| !model.is_empty())
+            Some(info.default_model).filter(|model| !model.is_empty())
         });
         meta
     }

@@ -7,6 +7,7 @@
 pub mod anthropic;
 mod arguments;
 pub mod azure;
+pub mod bounded;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
@@ -129,6 +130,8 @@ pub struct CallResult {
 /// A piece of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chunk {
+    /// The request waits for a free place at the connection of this name; `None` when it has one. Nothing was sent before.
+    Waiting(Option<String>),
     /// The response began; the provider's id of it, if it has one.
     Started(Option<String>),
     /// Text was added.

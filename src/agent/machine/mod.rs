@@ -2,11 +2,12 @@
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
 //! from request to request, `calls` the calls of a response, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
-//! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
+//! who is trusted, `key` the keys of connections, `automatic` what happens by itself. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
+mod key;
 mod law;
 mod person;
 mod plan;
@@ -142,6 +143,8 @@ pub struct Machine {
     untrusted: Vec<TrustRequest>,
     /// The question about it.
     trust: Option<Request>,
+    /// The question for the key of a connection.
+    key: Option<key::KeyAsked>,
     mode_since: At,
     mode_told: Mode,
     shutting_down: bool,
@@ -212,6 +215,7 @@ impl Machine {
             hits: Vec::new(),
             untrusted: Vec::new(),
             trust: None,
+            key: None,
             mode_since: At(0),
             mode_told,
             shutting_down: false,
@@ -268,6 +272,7 @@ impl Machine {
         };
         all.extend(self.own.plan.as_ref().map(|plan| self.plan_request(plan)));
         all.extend(self.trust.clone());
+        all.extend(self.key.as_ref().map(|asked| asked.request.clone()));
         all
     }
 
@@ -295,6 +300,9 @@ impl Machine {
                 self.changed(&mut out);
             }
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
+            Input::NoKey(run, wanted, failure) if run == self.run => self.no_key(now, *wanted, failure, &mut out),
+            Input::GiveKey(wanted) => self.give_key(now, *wanted, &mut out),
+            Input::Keyed(connection, stored) => self.keyed(now, &connection, stored, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
@@ -328,6 +336,7 @@ impl Machine {
             Input::Chunk(..)
             | Input::Used(..)
             | Input::Failed(..)
+            | Input::NoKey(..)
             | Input::RetryNow(_)
             | Input::Inspected(..)
             | Input::Progress(..)
@@ -347,6 +356,9 @@ impl Machine {
     }
 
     fn activity(&self) -> Activity {
+        if let Some(asked) = &self.key {
+            return Activity::NeedsYou(waiting_for(&asked.request));
+        }
         if let Some(turn) = &self.turn {
             if let Work::Calling(batch) = &turn.work
                 && let Some(request) = batch.requests().next()
@@ -513,5 +525,6 @@ fn waiting_for(request: &Request) -> String {
         Ask::Plan(review) => format!("plan: {}", review.title),
         Ask::Question(question) => format!("asks: {}", question.text),
         Ask::Trust(request) => format!("trust: {}", request.path.display()),
+        Ask::Key(request) => format!("key: {}", request.connection),
     }
 }
