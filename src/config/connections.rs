@@ -217,7 +217,8 @@ impl Connections {
     /// The connection of that name, or the one that a vendor's key would make.
     #[must_use]
     pub fn with_or_without_key(&self, name: &ConnectionName) -> Option<Usable> {
-        let vendor = || VENDORS.iter().find(|vendor| vendor.name == name.as_str()).map(|vendor| of_vendor(vendor, None));
+        let vendor =
+            || VENDORS.iter().find(|vendor| vendor.name == name.as_str()).map(|vendor| of_vendor(vendor, None));
         self.find(name).cloned().or_else(vendor)
     }
 
@@ -544,7 +545,7 @@ mod tests {
     #[test]
     fn a_missing_key_is_told() {
         let missing = |toml: &str| one(&gather(&format!("[connections.x]\n{toml}"), &[], None).0, "x").missing.clone();
-        assert!(missing("provider = 'openai'").unwrap().contains("`x = \"KEY\"` into the file credentials"));
+        assert!(missing("provider = 'openai'").unwrap().contains("`lisle auth add x`"));
         assert!(missing("provider = 'openai'\nkey_env = 'MINE'").unwrap().contains("MINE"));
         assert!(missing("provider = 'gemini'").unwrap().contains("GEMINI_API_KEY"));
         assert_eq!(missing("provider = 'azure-openai'\nbase_url = 'https://me.openai.azure.com'"), None);

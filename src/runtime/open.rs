@@ -52,8 +52,11 @@ impl Opener {
     #[must_use]
     pub fn connections(self) -> Connections {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let opened: Vec<Opened> =
-            all.infos().iter().filter_map(|info| Some(self.open(all.find(&info.name)?, all.default.as_ref()))).collect();
+        let opened: Vec<Opened> = all
+            .infos()
+            .iter()
+            .filter_map(|info| Some(self.open(all.find(&info.name)?, all.default.as_ref())))
+            .collect();
         let mut out = Connections::new().with_keys(Arc::new(self));
         for (info, provider) in opened {
             out.add(info, provider);
@@ -209,7 +212,8 @@ mod tests {
     fn a_key_is_stored_and_its_connection_opened_anew() {
         let dir = tempfile::tempdir().unwrap();
         let paths = Paths::find(Some(OsStr::new(dir.path()))).unwrap();
-        let text = "[connections.work]\nprovider = 'openai-compatible'\nbase_url = 'https://a.test:8443/v1'\nkey_env = 'NONE'";
+        let text =
+            "[connections.work]\nprovider = 'openai-compatible'\nbase_url = 'https://a.test:8443/v1'\nkey_env = 'NONE'";
         let (settings, problems) = Settings::parse(std::path::Path::new("/c"), text);
         assert_eq!(problems, vec![]);
         let keys = config::Credentials::default();

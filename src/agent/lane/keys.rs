@@ -58,8 +58,7 @@ impl Lane {
                 return;
             }
             let _ = me.send(ToLane::Tell(Event::Connections(shared.setup.connections.infos()))).await;
-            let lanes: Vec<_> =
-                shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+            let lanes: Vec<_> = shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
             for lane in lanes {
                 // One that ended waits for nothing.
                 let _ = lane.send(ToLane::Input(Input::Keyed(name.clone(), Ok(())))).await;

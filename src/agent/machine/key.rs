@@ -75,7 +75,13 @@ impl Machine {
     }
 
     /// A connection got a key: whoever asked for it goes on, in every session.
-    pub(super) fn keyed(&mut self, now: At, connection: &ConnectionName, stored: Result<(), String>, out: &mut Vec<Step>) {
+    pub(super) fn keyed(
+        &mut self,
+        now: At,
+        connection: &ConnectionName,
+        stored: Result<(), String>,
+        out: &mut Vec<Step>,
+    ) {
         let Some(asked) = self.key.as_ref().filter(|asked| asked.connection == *connection) else { return };
         if let Err(why) = stored {
             out.push(notice(Level::Error, why, "The key is asked for again."));

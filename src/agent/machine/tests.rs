@@ -1,5 +1,6 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod key;
 mod law;
 
 use super::*;

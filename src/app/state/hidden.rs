@@ -88,10 +88,18 @@ mod tests {
 
     #[test]
     fn keys_are_told_from_words_and_paths() {
-        for key in ["sk-ant-REDACTED", "AIzaSyA1234567890abcdef", "gsk_0123456789abcdef\n", "0123456789abcdef0123"] {
+        for key in
+            ["sk-ant-api03-abcDEFghi", "AIzaSyA1234567890abcdef", "gsk_0123456789abcdef\n", "0123456789abcdef0123"]
+        {
             assert!(looks_like_a_key(key), "{key}");
         }
-        for other in ["", "hello", "fix the tests in src/main.rs please", "/home/me/project1/src/main.rs", "internationalization"] {
+        for other in [
+            "",
+            "hello",
+            "fix the tests in src/main.rs please",
+            "/home/me/project1/src/main.rs",
+            "internationalization",
+        ] {
             assert!(!looks_like_a_key(other), "{other}");
         }
     }

@@ -301,7 +301,9 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
-        Ask::Key(wanted) => vec![loud("A key for "), strong(clean_line(wanted.connection.as_str()).into_owned()), loud("?")],
+        Ask::Key(wanted) => {
+            vec![loud("A key for "), strong(clean_line(wanted.connection.as_str()).into_owned()), loud("?")]
+        }
     }
 }
 
@@ -475,12 +477,9 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         Choice::PlanEdit => AnswerAction::PlanEdit,
         Choice::PlanDecline => AnswerAction::PlanDecline,
         Choice::Words => AnswerAction::Words,
-        Choice::Option(_)
-        | Choice::Trust
-        | Choice::Distrust
-        | Choice::Key
-        | Choice::NoKey
-        | Choice::StepComment(_) => return None,
+        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::Key | Choice::NoKey | Choice::StepComment(_) => {
+            return None;
+        }
     })
 }
 
