@@ -62,6 +62,7 @@ impl Bench {
             headless: false,
             steer_by_default: false,
             loosest: Mode::Execute,
+            ceiling: None,
             session_dir: "/s".into(),
             seed: 7,
         };
