@@ -83,12 +83,13 @@ impl Connections {
     }
 
     /// What a new session begins with: the connection chosen last, else the first one that was chosen earlier rather than
-    /// found; one that can be used.
+    /// found; one that can be used, or could with a key: that is asked for when it is needed.
     #[must_use]
     pub fn preferred(&self) -> Option<ConnectionInfo> {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.with(|all| {
-            let usable = || all.iter().map(|(info, _)| info).filter(|info| info.missing.is_none());
+            let can = |info: &&ConnectionInfo| info.missing.is_none() || self.wanted(&info.name, None).is_some();
+            let usable = || all.iter().map(|(info, _)| info).filter(can);
             let preferred = usable().find(|info| chosen.as_ref() == Some(&info.name));
             preferred.or_else(|| usable().find(|info| !info.offered)).cloned()
         })

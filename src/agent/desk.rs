@@ -362,6 +362,17 @@ impl Desk {
         };
         self.out.send(Event::Configured(Box::new(configured))).await;
         self.whole.properties().await;
+        // What the server tells of its models, their windows above all, is there before it is needed. Only for a screen, and only
+        // from a connection that was chosen.
+        let preferred = self
+            .shared
+            .setup
+            .connections
+            .preferred()
+            .filter(|info| !info.offered && info.missing.is_none() && !info.host.is_empty());
+        if let Some(info) = preferred.filter(|_| !self.shared.setup.settings.headless) {
+            self.models(info.name);
+        }
     }
 
     fn list(&mut self) {

@@ -20,6 +20,7 @@ mod reading;
 pub mod rehearsal;
 pub mod retry;
 pub mod sse;
+mod told;
 
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
