@@ -90,6 +90,8 @@ fn live(folder: &Path, at: u64) {
         default_model: "rehearsal".into(),
         small_model: String::new(),
         models: vec![],
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered: false,
     };

@@ -283,6 +283,7 @@ impl Desk {
                 Command::Rules { session } => self.to(&session, ToLane::Rules).await,
                 Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(rule, scope)).await,
                 Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
+                Command::AskKey { session, connection } => self.to(&session, ToLane::AskKey(connection)).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Enhance { session, number, draft } => {
                     self.to(&session, ToLane::Enhance { number, draft }).await;
@@ -361,6 +362,17 @@ impl Desk {
         };
         self.out.send(Event::Configured(Box::new(configured))).await;
         self.whole.properties().await;
+        // What the server tells of its models, their windows above all, is there before it is needed. Only for a screen, and only
+        // from a connection that was chosen.
+        let preferred = self
+            .shared
+            .setup
+            .connections
+            .preferred()
+            .filter(|info| !info.offered && info.missing.is_none() && !info.host.is_empty());
+        if let Some(info) = preferred.filter(|_| !self.shared.setup.settings.headless) {
+            self.models(info.name);
+        }
     }
 
     fn list(&mut self) {
@@ -389,10 +401,10 @@ impl Desk {
         let mode = new.mode.unwrap_or(settings.mode).stricter(super::lane::loosest(&self.shared));
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
-        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));
+        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
-            Some(info.default_model.clone()).filter(|model| !model.is_empty())
+            Some(info.default_model).filter(|model| !model.is_empty())
         });
         meta
     }

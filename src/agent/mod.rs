@@ -32,7 +32,7 @@ mod whole;
 mod work;
 pub mod worktree;
 
-pub use connections::Connections;
+pub use connections::{Connections, Keys, Opened};
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use rules::{Book, RuleBook};

@@ -72,6 +72,8 @@ impl Engine {
             default_model: "rehearsal".into(),
             small_model: String::new(),
             models: vec![],
+            host: String::new(),
+            key_from: None,
             missing: None,
             offered: false,
         };

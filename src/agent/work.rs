@@ -4,6 +4,7 @@ use super::lane::ToLane;
 use super::step::{Input, RunNo};
 use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
+use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
@@ -46,13 +47,14 @@ impl Works {
         self.0.entry(run.0).or_default().clone()
     }
 
-    /// Streams a response; dropping the stream drops the request.
+    /// Streams a response; dropping the stream drops the request. `wanted` says which key could help against a failure.
     pub(super) fn ask(
         &mut self,
         run: RunNo,
         provider: Arc<dyn Provider>,
         request: ModelRequest,
         lane: mpsc::Sender<ToLane>,
+        wanted: impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static,
     ) {
         let one = self.of(run);
         let stop = one.stop;
@@ -73,7 +75,10 @@ impl Works {
                         let last = matches!(chunk, Chunk::Stopped(_));
                         (Input::Chunk(run, chunk), last)
                     }
-                    Some(Err(error)) => (Input::Failed(run, error), true),
+                    Some(Err(error)) => match wanted(&error) {
+                        Some(key) => (Input::NoKey(run, Box::new(key), error), true),
+                        None => (Input::Failed(run, error), true),
+                    },
                     None => (Input::Failed(run, broke_off()), true),
                 };
                 if lane.send(ToLane::Input(input)).await.is_err() || last {

@@ -87,6 +87,11 @@ pub enum Command {
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
     Doctor(Doctor),
+    /// The keys of connections.
+    ///
+    /// No key is ever printed.
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// The labels that sessions of this workspace can have.
     #[command(subcommand)]
     Labels(LabelsCommand),
@@ -159,6 +164,27 @@ pub enum SessionsCommand {
     ///
     /// Exit status: 0 all of them are, 1 something is odd or could not be read.
     Verify(Verify),
+}
+
+/// `lisle auth`.
+#[derive(Debug, Subcommand)]
+pub enum AuthCommand {
+    /// Store the key of a connection: from stdin when something is piped in, else asked for without showing it.
+    ///
+    /// The connection is one of config.toml, or one of anthropic, openai, gemini and openrouter, which need no lines there.
+    Add(AuthName),
+    /// List the connections, the servers that their keys go to, and where the keys come from.
+    List(Json),
+    /// Take the stored key of a connection out. A variable of the environment stays what it is.
+    Remove(AuthName),
+}
+
+/// A connection.
+#[derive(Debug, ClapArgs)]
+pub struct AuthName {
+    /// Which connection.
+    #[arg(value_name = "CONNECTION", value_parser = connection)]
+    pub name: ConnectionName,
 }
 
 /// `lisle permissions`.

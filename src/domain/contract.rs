@@ -192,6 +192,13 @@ pub enum Command {
         /// Which connection.
         connection: ConnectionName,
     },
+    /// Ask for the key of a connection in a session: [`Event::Asked`], or a notice why not.
+    AskKey {
+        /// Where it is asked.
+        session: SessionId,
+        /// Which connection.
+        connection: ConnectionName,
+    },
     /// Rewrite a draft with what there is in the session's directory: [`Event::Enhanced`]. What is rewritten already is
     /// given up, also by an empty draft.
     Enhance {
@@ -494,6 +501,10 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The request waits until the connection of this name answers fewer others; `None` when it no longer does.
+    Waiting(Option<ConnectionName>),
+    /// The connections are these from now on: one of them got a key.
+    Connections(Vec<ConnectionInfo>),
     /// The turn is over.
     TurnEnded {
         /// How.
@@ -660,6 +671,12 @@ pub struct ConnectionInfo {
     pub small_model: String,
     /// Models known without asking the server.
     pub models: Vec<String>,
+    /// The server that its key goes to; empty where no key goes anywhere.
+    #[serde(default)]
+    pub host: String,
+    /// Where its key comes from, in words; `None` where it has none.
+    #[serde(default)]
+    pub key_from: Option<String>,
     /// Why it cannot be used now, e.g. a missing key; `None` when it can.
     pub missing: Option<String>,
     /// It was found, not chosen: nothing is sent to it before the user chooses it.
@@ -677,8 +694,9 @@ mod tests {
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
     use crate::domain::plan::{Mark, PlanApproval, Step};
-    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, TrustWhat};
+    use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, Question, TrustWhat};
     use crate::domain::rule::Offer;
+    use crate::domain::secret::Key;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
     fn attachment() -> Attachment {
@@ -753,6 +771,7 @@ mod tests {
             },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanEdited("# P".into()) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::Trust(true) },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::Key(Key::new("sk-1").unwrap()) },
             Act::Mode { mode: Mode::Execute, drop_plan: true },
             Act::DropPlan,
             Act::Model { connection: None, model: "m".into() },
@@ -793,6 +812,7 @@ mod tests {
             Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
             Command::Trust { session: session(), request: trust() },
             Command::Models { connection: ConnectionName::new("c") },
+            Command::AskKey { session: session(), connection: ConnectionName::new("c") },
             Command::Enhance { session: session(), number: 1, draft: "d".into() },
             Command::Remember { text: "t".into() },
             Command::Shutdown,
@@ -930,6 +950,14 @@ mod tests {
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),
             Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
+            Event::Asked(Box::new(request(Ask::Key(Box::new(KeyRequest {
+                connection: ConnectionName::new("c"),
+                host: "https://a.test".into(),
+                stored: "/c/credentials".into(),
+                why: "w".into(),
+            }))))),
+            Event::Waiting(Some(ConnectionName::new("c"))),
+            Event::Connections(vec![]),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
             Event::Jobs(vec![job()]),

@@ -198,6 +198,7 @@ actions! {
     Model ModelAction "model" {
         Pick "pick" "choose the model" [Global];
         Thinking "thinking" "choose the thinking level" [Global];
+        Connection "connection" "the connections, and give one a key" [Global];
     }
     /// The text being written.
     Composer ComposerAction "composer" {

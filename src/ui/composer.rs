@@ -258,6 +258,10 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
             text.push_str(&cells::cut(&reason, left, paint.signs.cut));
         }
         out.push(role(format!("{text}  "), Role::Warning));
+    } else if let Some(connection) = open.turn.waiting.as_ref().filter(|_| !waits) {
+        let text = format!("waits for a free place at {}", clean_line(connection.as_str()));
+        let left = room.saturating_sub(cells::pieces_width(&stop) + 2);
+        out.push(role(format!("{}  ", cells::cut(&text, left, paint.signs.cut)), Role::Dim));
     } else if waits {
         // It stands still: nothing turns and no time is counted while the user thinks.
         out.push(role("waits for you  ".to_owned(), Role::Dim));

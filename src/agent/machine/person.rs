@@ -109,6 +109,9 @@ impl Machine {
             self.answer_plan(now, answer, out);
             return;
         }
+        if self.asks_for_key(request) {
+            return self.answer_key(now, answer, out);
+        }
         if self.trust.as_ref().is_some_and(|trust| trust.id == *request) {
             self.answer_trust(&answer, out);
             return;

@@ -7,6 +7,7 @@ pub mod edit;
 pub mod files;
 pub mod find;
 pub mod fuzzy;
+pub mod hidden;
 pub mod notices;
 pub mod open;
 pub mod overlay;
@@ -428,9 +429,9 @@ impl State {
 
 fn panel_context(panel: &Panel, request: &Request) -> Context {
     match (&panel.stage, &request.ask) {
-        (Stage::Writing { .. } | Stage::Rules { .. }, _) => Context::Input,
+        (Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
-        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,
+        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_) | Ask::Key(_)) => Context::Question,
     }
 }

@@ -5,7 +5,7 @@ use super::composer::Composer;
 use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::Queued;
-use crate::domain::ids::{At, RequestId};
+use crate::domain::ids::{At, ConnectionName, RequestId};
 use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
@@ -21,6 +21,8 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
+    /// The request waits for a free place at this connection.
+    pub waiting: Option<ConnectionName>,
 }
 
 /// A request that is tried again.

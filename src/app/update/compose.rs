@@ -64,6 +64,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Some(Overlay::Inbox(_)) => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
             return;
         }
@@ -94,6 +96,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Focus::Panel => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
         }
         Focus::List if state.sessions.filter_open() => {

@@ -65,6 +65,10 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
+        Event::Connections(connections) => {
+            state.config.connections = connections;
+            model::refill(state);
+        }
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
@@ -102,6 +106,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         Event::Changed(_)
         | Event::Models { .. }
         | Event::Configured(_)
+        | Event::Connections(_)
         | Event::Properties(_)
         | Event::Found { .. }
         | Event::Audit(_)
@@ -154,10 +159,12 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Redelivering { at } => open.redelivery = at,
         Event::Row(row) => {
             open.turn.retry = None;
+            open.turn.waiting = None;
             rows::put(open, *row);
         }
         Event::Delta { id: row, add } => {
             open.turn.retry = None;
+            open.turn.waiting = None;
             // Nothing of a turn is shown any more once it was told to stop.
             if !open.turn.stopping && !rows::grow(open, &row, &add) {
                 resync(open, id, fx);
@@ -177,10 +184,11 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
         Event::Jobs(jobs) => open.jobs = jobs,
-        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
+        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), ..Turn::default() },
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
         }
+        Event::Waiting(connection) => open.turn.waiting = connection,
         Event::TurnEnded { end } => {
             open.turn = Turn::default();
             rows::settle(open);

@@ -430,6 +430,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Act(action) => do_action(state, action, None, fx),
         Value::Model { connection, model } => model::set_model(state, Some(connection), &model, fx),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
+        Value::Key(connection) => model::ask_for_key(state, &connection, fx),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
             state.theme.clone_from(&name);

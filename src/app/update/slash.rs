@@ -8,6 +8,7 @@ use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
 use crate::domain::contract::Act;
 use crate::domain::dropped;
+use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice};
@@ -105,6 +106,15 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         }
         Slash::Health => Err("Only repair can follow.".to_owned()),
         Slash::Model => model::choose_named(state, args, fx),
+        Slash::Connection if args.contains(char::is_whitespace) => {
+            // It may be a key: it stays nowhere.
+            let text = "Only a connection's name can follow; its key is asked for where it is not shown.";
+            return state.notify(Notice::new(Level::Warning, text));
+        }
+        Slash::Connection => {
+            model::ask_for_key(state, &ConnectionName::new(args), fx);
+            Ok(())
+        }
         Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
             Some(level) => {
                 session::thinking(state, level, fx);

@@ -462,6 +462,8 @@ fn models_come_from_the_connections() {
         default_model: "small".to_owned(),
         small_model: String::new(),
         models: vec!["small".to_owned(), "big".to_owned()],
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered,
     };
