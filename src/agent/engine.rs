@@ -2,6 +2,7 @@
 
 use super::desk::Shared;
 use super::lane::ToLane;
+use super::tally::Tally;
 use crate::domain::SessionMeta;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::{Chunk, Item, ModelRequest, Provider, ProviderError};
@@ -25,6 +26,10 @@ impl Engine {
     /// For calls of this session.
     pub(super) fn of(shared: &Arc<Shared>, meta: &SessionMeta, lane: mpsc::Sender<ToLane>) -> Self {
         Self { shared: shared.clone(), meta: meta.clone(), lane }
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        self.shared.tally(&self.meta, None)
     }
 
     /// The connection of the session and the name of the model that is meant.
@@ -52,6 +57,7 @@ impl Host for Engine {
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>> {
         let asked = self.model(&wanted.model);
         let lane = self.lane.clone();
+        let tally = self.tally();
         Box::pin(async move {
             let (provider, model) = asked?;
             let request = ModelRequest {
@@ -61,7 +67,7 @@ impl Host for Engine {
                 tools: Vec::new(),
                 thinking: ThinkingLevel::Off,
             };
-            let answer = answer(provider, request, &model, lane);
+            let answer = answer(provider, request, &model, lane, tally);
             match tokio::time::timeout(wanted.patience, answer).await {
                 Ok(answer) => answer.map_err(|error| error.to_string()),
                 Err(_) => Err(format!("{model} did not answer within {} s.", wanted.patience.as_secs())),
@@ -76,6 +82,7 @@ async fn answer(
     request: ModelRequest,
     model: &str,
     lane: mpsc::Sender<ToLane>,
+    tally: Option<Tally>,
 ) -> Result<String, ProviderError> {
     let mut chunks = provider.stream(request);
     let (mut text, mut used) = (String::new(), None);
@@ -92,6 +99,9 @@ async fn answer(
     }
     if let Some(used) = used {
         let (_, cost) = provider.figures(model, used);
+        if let Some(tally) = tally {
+            tally.note(&*provider, model, used);
+        }
         // A lane that ended counts no more.
         let _ = lane.send(ToLane::Apart(used, cost)).await;
     }

@@ -30,7 +30,7 @@ use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::session::Worktree;
+use crate::domain::session::{Activity, Worktree};
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{Event, SessionId, SessionMeta};
@@ -355,7 +355,10 @@ impl Lane {
                     self.told("keep that a turn runs", kept);
                 }
             }
-            Step::Emit(event) => {
+            Step::Emit(mut event) => {
+                if let Event::Changed(meta) = &mut event {
+                    meta.next_cost = self.shared.next_cost(meta);
+                }
                 if let Event::Changed(meta) = &event
                     && self.files.ours().is_some()
                 {
@@ -407,7 +410,13 @@ impl Lane {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
                 }
-                self.works.ask(run, provider, request, self.me.clone());
+                let turn = match self.machine.meta.activity {
+                    Activity::Running(since) => Some(since),
+                    _ => None,
+                };
+                if let Some(tally) = self.shared.tally(&self.machine.meta, turn) {
+                    self.works.ask(run, provider, request, self.me.clone(), tally);
+                }
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());

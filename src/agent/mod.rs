@@ -20,6 +20,7 @@ pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub mod undo;
@@ -32,3 +33,4 @@ pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use rules::{Book, RuleBook};
 pub use undo::UndoSettings;
+pub(crate) use whole::day;

@@ -5,6 +5,7 @@ use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
+use super::usage::Usage;
 use crate::domain::contract::Command;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
@@ -45,6 +46,8 @@ pub enum Overlay {
     Audit(Audit),
     /// The rules in force for a session.
     Rules(Rules),
+    /// What requests used and cost.
+    Usage(Usage),
 }
 
 /// What an undo of files would do, before it does it.

@@ -64,6 +64,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
+        Event::Usage(spending) => lifecycle::used(state, &spending),
         Event::Trash(rows) => lifecycle::trash(state, rows),
         Event::Health(report) => lifecycle::health(state, *report),
         Event::Branched { from, to, rewound } => lifecycle::branched(state, &from, &to, rewound, fx),
@@ -100,6 +101,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         | Event::Properties(_)
         | Event::Found { .. }
         | Event::Audit(_)
+        | Event::Usage(_)
         | Event::Trash(_)
         | Event::Health(_)
         | Event::Branched { .. }

@@ -165,6 +165,7 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
         Some(Overlay::Audit(audit)) => audit.step(by),
+        Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Health(card)) => {
             let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
@@ -304,6 +305,7 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
             return;
         }
         Some(Overlay::Rules(rules)) => return rules.select(at),
+        Some(Overlay::Usage(usage)) => return usage.select(at),
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
                 return;
@@ -329,6 +331,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
         Some(Overlay::Audit(audit)) => audit.turn(),
+        Some(Overlay::Usage(usage)) => usage.turn(),
         Some(Overlay::Confirm(asked)) => {
             let deed = asked.deed.clone();
             close(state);
