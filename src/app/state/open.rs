@@ -19,6 +19,10 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
+    /// When something last came of it.
+    pub heard: Option<At>,
+    /// The last that came was a piece of an answer: it began, and is not over.
+    pub answering: bool,
 }
 
 /// A request that is tried again.

@@ -10,6 +10,7 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::message::Body;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -151,10 +152,13 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Redelivering { at } => open.redelivery = at,
         Event::Row(row) => {
             open.turn.retry = None;
+            open.turn.heard = Some(now);
+            open.turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
             rows::put(open, *row);
         }
         Event::Delta { id: row, add } => {
             open.turn.retry = None;
+            (open.turn.heard, open.turn.answering) = (Some(now), true);
             // Nothing of a turn is shown any more once it was told to stop.
             if !open.turn.stopping && !rows::grow(open, &row, &add) {
                 resync(open, id, fx);
@@ -172,9 +176,12 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
-        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
+        Event::TurnStarted { at } => {
+            open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
+        }
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
+            (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
         }
         Event::TurnEnded { end } => {
             open.turn = Turn::default();
