@@ -40,7 +40,7 @@ use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::session::Worktree;
+use crate::domain::session::{Activity, Worktree};
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{ConnectionName, Event, MessageId, SessionId, SessionMeta};
@@ -423,7 +423,10 @@ impl Lane {
                     self.told("keep that a turn runs", kept);
                 }
             }
-            Step::Emit(event) => {
+            Step::Emit(mut event) => {
+                if let Event::Changed(meta) = &mut event {
+                    meta.next_cost = self.shared.next_cost(meta);
+                }
                 if let Event::Changed(meta) = &event
                     && self.files.ours().is_some()
                 {
@@ -478,9 +481,14 @@ impl Lane {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
                 }
+                let turn = match self.machine.meta.activity {
+                    Activity::Running(since) => Some(since),
+                    _ => None,
+                };
+                let tally = self.shared.tally(&self.machine.meta, turn);
                 let (connections, name) = (connections.clone(), info.name);
                 let wanted = move |error: &ProviderError| keys::wanted_after(&connections, &name, error);
-                self.works.ask(run, provider, request, self.me.clone(), wanted);
+                self.works.ask(run, provider, request, self.me.clone(), (wanted, tally));
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());

@@ -93,6 +93,7 @@ impl Engine {
             allowances: Arc::default(),
             sandbox: crate::domain::permission::Holding::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            warn_cost: 0.5,
             undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
@@ -100,6 +101,7 @@ impl Engine {
         let setup = Setup {
             store: store.clone(),
             connections,
+            books: Arc::new(crate::store::books::Books::new(&home.join("data"))),
             tools: Registry::standard(),
             rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,

@@ -2,6 +2,7 @@
 
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
+use super::tally::Tally;
 use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
 use crate::domain::request::KeyRequest;
@@ -54,20 +55,23 @@ impl Works {
         provider: Arc<dyn Provider>,
         request: ModelRequest,
         lane: mpsc::Sender<ToLane>,
-        wanted: impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static,
+        (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
         let one = self.of(run);
         let stop = one.stop;
         one.tasks.spawn(async move {
             let model = request.model.clone();
             let mut chunks = provider.stream(request);
+            let mut counted = None;
             loop {
                 let next = tokio::select! {
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => break,
                     next = chunks.next() => next,
                 };
                 let (input, last) = match next {
                     Some(Ok(Chunk::Usage(used))) => {
+                        // A response may be counted more than once, each time up to then.
+                        counted = Some(used);
                         let (window, cost) = provider.figures(&model, used);
                         (Input::Used(run, used, window, cost), false)
                     }
@@ -82,8 +86,11 @@ impl Works {
                     None => (Input::Failed(run, broke_off()), true),
                 };
                 if lane.send(ToLane::Input(input)).await.is_err() || last {
-                    return;
+                    break;
                 }
+            }
+            if let (Some(used), Some(tally)) = (counted, tally) {
+                tally.note(&*provider, &model, used);
             }
         });
     }

@@ -69,6 +69,7 @@ commands! {
     Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
     Health "health" "[repair]" "look at this session's files" SessionAction::Health;
     Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
+    Usage "usage" "" "what requests used and cost" SessionAction::Usage;
     Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;

@@ -17,6 +17,7 @@ use super::property::{Definition, Properties};
 use super::request::{Answer, Request, TrustRequest};
 use super::rule::{KnownRule, Rule, RuleScope};
 use super::session::{SessionMeta, ThinkingLevel};
+use super::spending::Spending;
 use super::tool::TodoItem;
 use super::undo::{Changes, UndoAim, UndoPlan};
 use serde::{Deserialize, Serialize};
@@ -213,6 +214,11 @@ pub enum Command {
     Remember {
         /// The text.
         text: String,
+    },
+    /// Send what requests used and cost: [`Event::Usage`].
+    Usage {
+        /// Also by the turns of this session.
+        session: Option<SessionId>,
     },
     /// Save, stop every turn, end every process. [`Event::Ended`] is the last event.
     Shutdown,
@@ -552,6 +558,8 @@ pub enum Event {
     Health(Box<HealthReport>),
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
+    /// What requests used and cost.
+    Usage(Box<Spending>),
     /// The rules that are in force for the session.
     Rules(Box<InForce>),
     /// What the workspace defines: at the start, and when it changed.
@@ -653,6 +661,9 @@ pub struct Configured {
     pub cycle: Vec<Mode>,
     /// What holds commands back beside the permission modes.
     pub sandbox: crate::domain::permission::Holding,
+    /// A request that may cost more US dollars is told before it is sent.
+    #[serde(default)]
+    pub warn_cost: f64,
     /// Texts sent earlier, oldest first, from all sessions.
     pub history: Vec<String>,
 }
@@ -815,6 +826,7 @@ mod tests {
             Command::AskKey { session: session(), connection: ConnectionName::new("c") },
             Command::Enhance { session: session(), number: 1, draft: "d".into() },
             Command::Remember { text: "t".into() },
+            Command::Usage { session: Some(session()) },
             Command::Shutdown,
         ]);
         there_and_back(commands);
@@ -928,6 +940,7 @@ mod tests {
             Event::Trash(vec![]),
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
+            Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
             Event::Rules(Box::new(InForce {
                 rules: vec![KnownRule {

@@ -32,6 +32,7 @@ pub mod rule;
 pub mod sanitise;
 pub mod secret;
 pub mod session;
+pub mod spending;
 pub mod tool;
 pub mod undo;
 pub mod usage;

@@ -176,6 +176,7 @@ actions! {
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
         Audit "audit" "every tool call, and who let it run" [Global];
+        Usage "usage" "what requests used and cost" [Global];
         Rules "rules" "the rules of the permissions, and take one back" [Global];
         Trust "trust" "what is not trusted here, and trust it" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];

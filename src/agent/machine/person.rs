@@ -2,7 +2,7 @@
 
 use super::batch::{Asking, Edited, Stage};
 use super::{Machine, Work, notice};
-use crate::agent::step::{Safety, Step};
+use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
@@ -34,11 +34,13 @@ impl Machine {
                     self.stop(now, "You stopped the turn.", out);
                 }
             }
-            Act::Retry => {
-                if self.turn.is_none() {
-                    self.begin_again(now, out);
-                }
+            Act::Retry if self.turn.is_none() => self.begin_again(now, out),
+            Act::Retry if self.backs_off() => {
+                // The wait that runs belongs to the run before: when it is over, nothing comes of it.
+                self.run = RunNo(self.run.0 + 1);
+                self.request(now, out);
             }
+            Act::Retry => {}
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
             Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
             Act::DropPlan => self.give_up_plan(now, out),

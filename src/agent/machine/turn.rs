@@ -176,7 +176,8 @@ impl Machine {
         self.keep(rows, if ends { Safety::Synced } else { Safety::Written }, out);
         match &stop {
             Stop::Length => {
-                let text = "The answer reached the model's output limit and was cut off.";
+                let text =
+                    "The answer reached the model's output limit and was cut off. Send \"go on\" and it continues.";
                 let row = self.info(now, Level::Warning, InfoKind::Remark, text);
                 self.keep(vec![row], Safety::Written, out);
             }

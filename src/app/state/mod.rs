@@ -17,6 +17,7 @@ pub mod plan;
 pub mod rules;
 pub mod search;
 pub mod sessions;
+pub mod usage;
 
 use super::msg::Frame;
 use crate::domain::Notice;
@@ -411,7 +412,7 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,

@@ -23,6 +23,10 @@ pub struct Turn {
     pub retry: Option<Retry>,
     /// The request waits for a free place at this connection.
     pub waiting: Option<ConnectionName>,
+    /// When something last came of it.
+    pub heard: Option<At>,
+    /// The last that came was a piece of an answer: it began, and is not over.
+    pub answering: bool,
 }
 
 /// A request that is tried again.

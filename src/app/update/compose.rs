@@ -84,6 +84,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Usage(_)
             | Overlay::Rules(_)
             | Overlay::Jobs(_)
             | Overlay::Health(_)

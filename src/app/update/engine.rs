@@ -13,7 +13,7 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::message::UserText;
+use crate::domain::message::{Body, UserText};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -72,6 +72,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
+        Event::Usage(spending) => lifecycle::used(state, &spending),
         Event::Trash(rows) => lifecycle::trash(state, rows),
         Event::Health(report) => lifecycle::health(state, *report),
         Event::Branched { from, to, rewound } => lifecycle::branched(state, &from, &to, rewound, fx),
@@ -110,6 +111,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         | Event::Properties(_)
         | Event::Found { .. }
         | Event::Audit(_)
+        | Event::Usage(_)
         | Event::Trash(_)
         | Event::Health(_)
         | Event::Branched { .. }
@@ -160,11 +162,14 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Row(row) => {
             open.turn.retry = None;
             open.turn.waiting = None;
+            open.turn.heard = Some(now);
+            open.turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
             rows::put(open, *row);
         }
         Event::Delta { id: row, add } => {
             open.turn.retry = None;
             open.turn.waiting = None;
+            (open.turn.heard, open.turn.answering) = (Some(now), true);
             // Nothing of a turn is shown any more once it was told to stop.
             if !open.turn.stopping && !rows::grow(open, &row, &add) {
                 resync(open, id, fx);
@@ -184,9 +189,12 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
         Event::Jobs(jobs) => open.jobs = jobs,
-        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), ..Turn::default() },
+        Event::TurnStarted { at } => {
+            open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
+        }
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
+            (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
         }
         Event::Waiting(connection) => open.turn.waiting = connection,
         Event::TurnEnded { end } => {

@@ -114,6 +114,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Usage(_)
             | Overlay::Rules(_)
             | Overlay::Jobs(_)
             | Overlay::Health(_)

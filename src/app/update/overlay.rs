@@ -166,6 +166,7 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
         Some(Overlay::Audit(audit)) => audit.step(by),
+        Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Jobs(_)) => jobs::step(state, by),
         Some(Overlay::Health(card)) => {
@@ -307,6 +308,7 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
         }
         Some(Overlay::Rules(rules)) => return rules.select(at),
         Some(Overlay::Jobs(_)) => return jobs::select(state, at),
+        Some(Overlay::Usage(usage)) => return usage.select(at),
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
                 return;
@@ -334,6 +336,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
         Some(Overlay::Audit(audit)) => audit.turn(),
+        Some(Overlay::Usage(usage)) => usage.turn(),
         Some(Overlay::Confirm(asked)) => {
             let deed = asked.deed.clone();
             close(state);
