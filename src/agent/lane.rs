@@ -1,12 +1,13 @@
 //! One session's task: feeds the machine, does its steps in order, and tells the faces.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the files that they give along, `keep` its
-//! machine and its files, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
-//! write.
+//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
+//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `law` the files of
+//! rules, `plan` those of plans, `face` what is shown, `follow` what others write.
 
 mod acts;
 mod attach;
+mod beside;
 mod face;
 mod follow;
 mod keep;
@@ -15,6 +16,7 @@ mod plan;
 mod undo;
 
 use super::attach::Loose;
+use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
@@ -37,8 +39,9 @@ use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
-use crate::domain::{Event, SessionId, SessionMeta};
+use crate::domain::{Event, MessageId, SessionId, SessionMeta};
 use crate::provider::ProviderError;
+use crate::store::checkpoints::Checkpoints;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
 use crate::tools::registry::Registry;
@@ -109,6 +112,25 @@ pub(super) enum ToLane {
     Trust(Box<TrustRequest>),
     /// The files of rules were changed by us.
     Law,
+    /// The session was spawned, and its call waits for it.
+    Raised(Box<Raised>),
+    /// Nobody waits for the spawned session any more.
+    Grown,
+    /// The parent of this session is in this mode now.
+    Ceiling(Mode),
+    /// A message that comes by itself: the answer of a session in the background.
+    Deliver(String),
+    /// A model made a title, in the place of this one; `None` where it made none. Whether the user had asked for it.
+    Titled {
+        title: Option<String>,
+        was: String,
+        wanted: bool,
+    },
+    /// Rewrite the draft of a face.
+    Enhance {
+        number: u64,
+        draft: String,
+    },
     /// A question apart used so much and cost so many dollars.
     Apart(RequestUsage, f64),
     /// The time of a redelivery has come.
@@ -188,6 +210,8 @@ pub(super) struct Lane {
     looks: u64,
     /// What the files of rules came to the last time.
     book: Option<Arc<Book>>,
+    /// What goes on beside the turns.
+    beside: beside::Beside,
 }
 
 impl Lane {
@@ -226,6 +250,7 @@ impl Lane {
             restoring: Vec::new(),
             looks: 0,
             book: None,
+            beside: beside::Beside::default(),
         };
         lane.automatic();
         lane
@@ -271,6 +296,12 @@ impl Lane {
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
+                Some(ToLane::Raised(raised)) => self.raised(*raised).await,
+                Some(ToLane::Grown) => self.grown().await,
+                Some(ToLane::Ceiling(mode)) => self.input(Input::Ceiling(Some(mode))).await,
+                Some(ToLane::Deliver(text)) => self.deliver(text).await,
+                Some(ToLane::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
+                Some(ToLane::Enhance { number, draft }) => self.enhance(number, draft).await,
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
@@ -335,6 +366,7 @@ impl Lane {
                 self.perform(step).await;
             }
         }
+        self.tell_family().await;
     }
 
     async fn perform(&mut self, step: Step) {
@@ -378,16 +410,18 @@ impl Lane {
                     let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
                     metas.insert(meta.id.clone(), (**meta).clone());
                 }
+                self.beside.hear(&event);
                 self.out.send(event).await;
             }
             Step::Ask(run, request) => self.ask(run, *request).await,
             Step::Inspect(run, call) => {
                 let tool = self.shared.setup.tools.find(&call.name);
-                let site = self.site();
+                let site = self.site(None);
                 self.works.inspect(run, call, tool, site);
             }
             Step::Run(run, call, facts, sandbox) => {
-                let site = self.site();
+                let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
+                let site = self.site(Some(Decided { run, mode }));
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
@@ -451,8 +485,21 @@ impl Lane {
         });
     }
 
-    fn site(&self) -> Site {
+    /// Where what the calls of this turn change is kept.
+    fn kept_for_undo(&self) -> (Arc<Keeper>, Checkpoints, Option<MessageId>) {
+        self.beside.undo().unwrap_or_else(|| {
+            let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta.id);
+            (self.keeper.clone(), checkpoints, self.turn_message())
+        })
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::of(&self.shared, &self.machine.meta, self.me.clone(), self.kept_for_undo())
+    }
+
+    fn site(&self, decided: Option<Decided>) -> Site {
         let settings = &self.shared.setup.settings;
+        let engine = self.engine();
         Site {
             place: Place {
                 cwd: self.machine.meta.cwd.clone(),
@@ -464,12 +511,11 @@ impl Lane {
             },
             seen: self.seen.clone(),
             lane: self.me.clone(),
-            host: Arc::new(Engine::of(&self.shared, &self.machine.meta, self.me.clone())),
-            undo: (
-                self.keeper.clone(),
-                self.shared.setup.store.checkpoints(&self.machine.meta.id),
-                self.turn_message(),
-            ),
+            host: Arc::new(match decided {
+                Some(decided) => engine.decided(decided),
+                None => engine,
+            }),
+            undo: self.kept_for_undo(),
         }
     }
 }
@@ -483,6 +529,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),
+        ceiling: None,
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),
     }

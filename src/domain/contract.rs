@@ -191,6 +191,16 @@ pub enum Command {
         /// Which connection.
         connection: ConnectionName,
     },
+    /// Rewrite a draft with what there is in the session's directory: [`Event::Enhanced`]. What is rewritten already is
+    /// given up, also by an empty draft.
+    Enhance {
+        /// Which session.
+        session: SessionId,
+        /// The face's number of this wish.
+        number: u64,
+        /// The draft.
+        draft: String,
+    },
     /// Keep a sent or dropped text in the input history.
     Remember {
         /// The text.
@@ -287,6 +297,8 @@ pub enum Act {
         /// The new title.
         title: String,
     },
+    /// Let the model make the title anew, whoever made the one that it has.
+    Retitle,
     /// The user saw the end of it.
     Read,
     /// Change the directory where tools work.
@@ -488,6 +500,13 @@ pub enum Event {
         /// It takes the place of the first: the user went back to an earlier message.
         rewound: bool,
     },
+    /// A draft was rewritten, or could not be.
+    Enhanced {
+        /// The face's number of the wish.
+        number: u64,
+        /// What came of it, or why nothing did, as a sentence.
+        result: Result<Enhanced, String>,
+    },
     /// What an undo would do.
     UndoPlanned(Box<UndoPlan>),
     /// What the session changed.
@@ -540,6 +559,15 @@ pub struct InForce {
     pub rules: Vec<KnownRule>,
     /// What is not trusted and so only makes things stricter.
     pub trust: Vec<TrustRequest>,
+}
+
+/// A draft that was rewritten.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enhanced {
+    /// The new text.
+    pub text: String,
+    /// What of the directory was used for it: files, and that there was an introduction to the repository.
+    pub used: Vec<String>,
 }
 
 /// How a turn ended.
@@ -713,6 +741,7 @@ mod tests {
             Act::Model { connection: None, model: "m".into() },
             Act::Thinking(ThinkingLevel::Max),
             Act::Rename { title: "t".into() },
+            Act::Retitle,
             Act::Read,
             Act::Cwd("/w".into()),
             Act::TakeOver,
@@ -746,6 +775,7 @@ mod tests {
             Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
             Command::Trust { session: session(), request: trust() },
             Command::Models { connection: ConnectionName::new("c") },
+            Command::Enhance { session: session(), number: 1, draft: "d".into() },
             Command::Remember { text: "t".into() },
             Command::Shutdown,
         ]);
@@ -852,6 +882,7 @@ mod tests {
                 files: vec![],
                 gaps: vec!["g".into()],
             })),
+            Event::Enhanced { number: 1, result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }) },
             Event::FilesChanged(Box::default()),
             Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
             Event::Trash(vec![]),

@@ -41,6 +41,10 @@ impl Lane {
             return;
         }
         self.acted = true;
+        if act == Act::Retitle {
+            return self.retitle().await;
+        }
+        let begins = matches!(act, Act::Send { .. });
         self.automatic();
         if let Act::Attach { path } = act {
             return self.attach(path).await;
@@ -72,6 +76,9 @@ impl Lane {
             return;
         }
         self.input(Input::Act(act)).await;
+        if begins {
+            self.name_at_start();
+        }
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
             self.shared.setup.connections.choose(&name);
@@ -298,6 +305,7 @@ fn leads_to_a_request(act: &Act) -> bool {
         | Act::Model { .. }
         | Act::Thinking(_)
         | Act::Rename { .. }
+        | Act::Retitle
         | Act::Read
         | Act::Cwd(_)
         | Act::TakeOver

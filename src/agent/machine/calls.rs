@@ -261,7 +261,11 @@ impl Machine {
             }
         }
         let row = one.row.clone();
-        let safety = if matches!(facts.proposal, Proposal::Plain) { Safety::Written } else { Safety::Synced };
+        let safety = if matches!(facts.proposal, Proposal::Plain | Proposal::Address { .. }) {
+            Safety::Written
+        } else {
+            Safety::Synced
+        };
         out.push(Step::Live(row.clone(), safety));
         out.push(Step::Emit(Event::Row(Box::new(row))));
         out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
@@ -388,7 +392,7 @@ impl Machine {
 
 /// What identifies a call before its tool was asked: the first of the usual fields.
 fn subject(call: &Call) -> String {
-    ["command", "path", "pattern", "title", "question"]
+    ["command", "path", "url", "pattern", "title", "question"]
         .iter()
         .find_map(|key| call.input.get(key).and_then(serde_json::Value::as_str))
         .unwrap_or_default()

@@ -55,6 +55,8 @@ impl Machine {
                     self.changed_by_user(out);
                 }
             }
+            // What a model is asked for is the lane's business.
+            Act::Retitle => {}
             Act::Read => self.read(out),
             Act::Cwd(cwd) => {
                 if self.meta.cwd != cwd {
@@ -215,7 +217,7 @@ impl Machine {
             );
             out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
         }
-        mode
+        self.below_ceiling(mode, out)
     }
 
     fn set_mode(&mut self, now: At, mode: Mode, drop_plan: bool, out: &mut Vec<Step>) {

@@ -61,6 +61,7 @@ impl Bench {
             headless: false,
             steer_by_default: false,
             loosest: Mode::Execute,
+            ceiling: None,
             session_dir: "/s".into(),
             seed: 7,
         };

@@ -114,7 +114,7 @@ impl Machine {
             model: self.meta.model.clone().unwrap_or_default(),
             system: self.system_prompt(now),
             items: context::items(&self.rows),
-            tools: self.rules.tools.iter().map(|(spec, _)| spec.clone()).collect(),
+            tools: self.offered(),
             thinking: self.meta.thinking,
         };
         out.push(Step::Ask(self.run, Box::new(request)));
