@@ -3,6 +3,7 @@
 mod engine;
 mod find;
 mod focus;
+mod jobs;
 mod keys;
 mod lifecycle;
 mod list;
