@@ -201,7 +201,8 @@ fn a_key_that_a_server_repeats_stands_nowhere() {
 /// Whether a process runs with this word among its arguments.
 fn runs(word: &str) -> bool {
     std::fs::read_dir("/proc").into_iter().flatten().flatten().any(|entry| {
-        std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line.split(|b| *b == 0).any(|part| part == word.as_bytes()))
+        std::fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| line.split(|b| *b == 0).any(|part| part == word.as_bytes()))
     })
 }
 
@@ -210,9 +211,7 @@ fn patches_jobs_and_scripts_change_nothing_either() {
     let repo = |room: &Room| room.root.join("repo").display().to_string();
     let patch = |body: &str| json!({"patch": format!("*** Begin Patch\n{body}\n*** End Patch")});
     let background = |command: &str| json!({"command": command, "background": true});
-    let script = |script: &str, inputs: &[&str], output: &str| {
-        json!({"language": "bash", "script": script, "inputs": inputs, "output": output})
-    };
+    let script = |script: &str, inputs: &[&str], output: &str| json!({"language": "bash", "script": script, "inputs": inputs, "output": output});
     let evil = "cd \"$(dirname \"$1\")\"; echo x > made; rm -f a.txt; : > a.txt; chmod 777 a.txt; touch a.txt; \
         ln -s /etc link2; mv sub moved; mkdir -p ../other/made; (exec 3<>/dev/tcp/127.0.0.1/80) && echo connected; \
         cat \"$1\" > \"$2\"; echo over";
@@ -239,7 +238,11 @@ fn patches_jobs_and_scripts_change_nothing_either() {
     let before = room.files();
     let out = room.run("explore", "go");
     assert_eq!(room.files(), before);
-    assert!(!room.root.join("repo/made").exists() && !room.root.join("other/made").exists() && !room.root.join("made").exists());
+    assert!(
+        !room.root.join("repo/made").exists()
+            && !room.root.join("other/made").exists()
+            && !room.root.join("made").exists()
+    );
     let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
     assert!(!said.contains("HIDDEN"), "{said}");
     let results = results(&server.asked()[1].json());

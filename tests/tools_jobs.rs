@@ -170,21 +170,26 @@ async fn a_script_turns_files_into_one_and_can_do_nothing_else() {
     if lisle::sandbox::is_enforced() {
         bench.sandbox = Sandbox::ReadOnly;
     }
-    let call = |language: &str, script: &str| {
-        json!({"language": language, "script": script, "inputs": ["a.csv"], "output": "sum.txt"})
-    };
+    let call = |language: &str, script: &str| json!({"language": language, "script": script, "inputs": ["a.csv"], "output": "sum.txt"});
     let bash = "s=0; while read -r n; do s=$((s+n)); done < \"$1\"; echo $s > \"$2\"; echo done";
-    let python = "import sys\nopen(sys.argv[-1], 'w').write(str(sum(map(int, open(sys.argv[1])))) + '\\n')\nprint('done')";
+    let python =
+        "import sys\nopen(sys.argv[-1], 'w').write(str(sum(map(int, open(sys.argv[1])))) + '\\n')\nprint('done')";
     let node = "const fs = require('fs'); const [i, o] = process.argv.slice(2); \
         fs.writeFileSync(o, fs.readFileSync(i, 'utf8').split('\\n').map(Number).reduce((a, b) => a + b) + '\\n'); \
         console.log('done')";
     for (language, script) in [("bash", bash), ("python3", python), ("node", node)] {
         let tool = Registry::standard().find("transform_data").unwrap();
-        if tool.inspect(&call(language, script), &bench.place, &Seen::default()).is_err_and(|e| e.contains("not installed")) {
+        if tool
+            .inspect(&call(language, script), &bench.place, &Seen::default())
+            .is_err_and(|e| e.contains("not installed"))
+        {
             continue;
         }
         let text = bench.ok("transform_data", call(language, script)).await;
-        assert!(text.contains("sum.txt: 2 bytes. It begins:\n6\n") && text.contains("done\nexit 0"), "{language}: {text}");
+        assert!(
+            text.contains("sum.txt: 2 bytes. It begins:\n6\n") && text.contains("done\nexit 0"),
+            "{language}: {text}"
+        );
     }
     let left: Vec<_> = std::fs::read_dir(bench.place.session_dir.join("data")).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "the scripts are gone: {left:?}");
@@ -206,6 +211,7 @@ async fn a_script_turns_files_into_one_and_can_do_nothing_else() {
 async fn a_script_that_never_ends_is_ended() {
     let bench = Bench::new();
     let input = json!({"language": "bash", "script": "sleep 600", "output": "o", "timeout_s": 1});
-    let outcome = tokio::time::timeout(Duration::from_secs(30), bench.run("transform_data", input)).await.unwrap().unwrap();
+    let outcome =
+        tokio::time::timeout(Duration::from_secs(30), bench.run("transform_data", input)).await.unwrap().unwrap();
     assert!(outcome.failed && outcome.text.contains("took longer than 1 s"), "{}", outcome.text);
 }

@@ -3,8 +3,8 @@
 use super::state::fuzzy;
 use crate::domain::nearest::nearest;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, SessionAction, TurnAction,
-    UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, SessionAction,
+    TurnAction, UndoAction,
 };
 
 macro_rules! commands {
@@ -80,6 +80,8 @@ commands! {
     Stop "stop" "" "stop the turn" TurnAction::Stop;
     Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
+    Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
+    Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;
     Queue "queue" "" "take a queued message back" ComposerAction::Queue;
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;

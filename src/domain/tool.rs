@@ -1,7 +1,7 @@
 //! Tools as the model, the transcript and the permission function see them.
 
 use super::diff::FileDiff;
-use super::ids::CallId;
+use super::ids::{CallId, SessionId};
 use super::permission::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -92,6 +92,29 @@ pub struct ToolFigures {
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// The session that the call spawned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<Box<Child>>,
+}
+
+/// A spawned session as the call that spawned it shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Child {
+    /// Which session.
+    pub session: SessionId,
+    /// Tool calls that it made.
+    #[serde(default)]
+    pub calls: u64,
+    /// Tokens of its context and of all that it wrote.
+    #[serde(default)]
+    pub tokens: u64,
+    /// What it waits for, in a few words, while it waits for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+    /// The call does not wait for it.
+    #[serde(default)]
+    pub background: bool,
 }
 
 /// One tool call of the transcript, from proposal to result.
@@ -172,6 +195,13 @@ pub enum Touch {
         /// SHA-256 (hex) of the script.
         script: String,
     },
+    /// Changes the status or the labels of a session.
+    Session {
+        /// Which one.
+        session: SessionId,
+        /// It is the session that the call belongs to.
+        own: bool,
+    },
     /// The command is to run outside the sandbox that would hold it.
     Outside,
     /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
@@ -179,6 +209,16 @@ pub enum Touch {
     Leaves {
         /// The path by its letters.
         path: PathBuf,
+    },
+    /// Asks a server for something.
+    Fetch {
+        /// The address, as it is asked for.
+        url: String,
+        /// The host of it, in lower case and without a port.
+        host: String,
+        /// The host is this machine, one of its network, or serves the credentials of a cloud; by the address that it has
+        /// where that is known, else by its name.
+        private: bool,
     },
 }
 
@@ -193,7 +233,7 @@ impl ToolFigures {
         match proposal {
             Proposal::Change { diff, .. } => self.diff = Some(diff.clone()),
             Proposal::Changes { .. } => self.diffs = proposal.diffs().cloned().collect(),
-            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Plain => {}
+            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {}
         }
     }
 }
@@ -268,6 +308,11 @@ pub enum Proposal {
         /// The files that it is given, and the one that it is to write.
         files: Vec<PathBuf>,
     },
+    /// Ask for this address.
+    Address {
+        /// The address, exactly.
+        url: String,
+    },
     /// Something without a preview: reading, listing, asking.
     Plain,
 }
@@ -289,7 +334,9 @@ impl Proposal {
         let (one, several) = match self {
             Proposal::Change { diff, .. } => (Some(diff), &[][..]),
             Proposal::Changes { changes } => (None, changes.as_slice()),
-            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Plain => (None, &[][..]),
+            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {
+                (None, &[][..])
+            }
         };
         one.into_iter().chain(several.iter().map(|change| &change.diff))
     }

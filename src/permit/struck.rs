@@ -104,10 +104,16 @@ impl Struck {
     /// The call does what this step names.
     fn names(&self, facts: &CallFacts, cwd: &Path) -> bool {
         let named = |path: &str| self.paths.iter().any(|name| Path::new(path).starts_with(name));
-        let changed = facts.proposal.diffs().any(|diff| named(&diff.path) || diff.moved_from.as_deref().is_some_and(named));
+        let changed =
+            facts.proposal.diffs().any(|diff| named(&diff.path) || diff.moved_from.as_deref().is_some_and(named));
         changed
             || facts.touches.iter().any(|touch| match touch {
-                Touch::Inner | Touch::Leaves { .. } | Touch::Outside | Touch::Script { .. } => false,
+                Touch::Inner
+                | Touch::Leaves { .. }
+                | Touch::Outside
+                | Touch::Script { .. }
+                | Touch::Session { .. }
+                | Touch::Fetch { .. } => false,
                 Touch::Write { path, .. } => self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Read { path, .. } => self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Command { command, cwd: there, .. } => self.names_command(command, cwd, there, 0),

@@ -28,6 +28,7 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
         Proposal::Change { .. } => "write",
         Proposal::Changes { .. } => "patch",
         Proposal::Script { .. } => "transform_data",
+        Proposal::Address { .. } => "fetch",
         Proposal::Plain => "read",
     };
     CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal }
@@ -56,6 +57,11 @@ fn change(path: &str) -> Proposal {
 
 fn read(path: &str, secret: bool) -> CallFacts {
     facts(vec![Touch::Read { path: PathBuf::from(path), secret }], Proposal::Plain)
+}
+
+fn fetch(host: &str, private: bool) -> CallFacts {
+    let url = format!("https://{host}/x");
+    facts(vec![Touch::Fetch { url: url.clone(), host: host.to_owned(), private }], Proposal::Address { url })
 }
 
 /// `a` allowed, `q` asked and may be remembered, `Q` asked and never remembered, `d` denied.
@@ -89,6 +95,8 @@ fn the_table() {
         (command("ls -la"), "aaa"),
         (command("cat src/a.rs | head -3"), "aaa"),
         (command("cat .env"), "dQQ"),
+        (fetch("docs.rs", false), "dqa"),
+        (fetch("10.0.0.1", true), "dQQ"),
         (command("ls /home/u/.ssh"), "dQQ"),
         (command("cat ../../proc/self/environ"), "dQQ"),
         (command("cat /dev/zero"), "dQa"),
@@ -157,7 +165,8 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
         assert_eq!(column(Hold::Enforced, ExploreCommands::Blocked, &facts).chars().next(), Some('d'));
         // It is held in every mode, whatever the settings say of commands.
         for mode in Mode::ALL {
-            let policy = Policy { hold: Hold::Enforced, sandbox: crate::domain::permission::Sandbox::None, ..Policy::default() };
+            let policy =
+                Policy { hold: Hold::Enforced, sandbox: crate::domain::permission::Sandbox::None, ..Policy::default() };
             assert_eq!(sandbox(policy, mode, &facts), crate::domain::permission::Sandbox::ReadOnly);
         }
     }
@@ -263,6 +272,8 @@ fn any_touch() -> impl Strategy<Value = Touch> {
     ]);
     prop_oneof![
         Just(Touch::Inner),
+        (prop::sample::select(vec!["docs.rs", "evil.example"]), any::<bool>())
+            .prop_map(|(host, private)| Touch::Fetch { url: String::new(), host: host.to_owned(), private }),
         (path.clone(), any::<bool>()).prop_map(|(path, secret)| Touch::Read { path: path.into(), secret }),
         (path, place).prop_map(|(path, place)| Touch::Write { path: path.into(), place }),
         line.prop_map(|line| Touch::command(line, "/w/p")),
@@ -314,6 +325,7 @@ proptest! {
                 let reads = match touch {
                     Touch::Outside | Touch::Script { .. } => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
+                    Touch::Fetch { .. } | Touch::Session { .. } => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
                         *place == Place::SessionFolder && !crate::domain::paths::climbs(path)
@@ -333,6 +345,7 @@ proptest! {
             write("/etc/x", Place::Outside),
             write("/w/p/.git/x", Place::Protected),
             read("/w/p/x", true),
+            fetch("localhost", true),
         ] {
             for mode in [Mode::Ask, Mode::Execute] {
                 prop_assert_eq!(letter(&decide(mode, &kept, &facts, false)), 'Q');

@@ -20,7 +20,8 @@ pub struct Saved {
 /// # Errors
 /// Why it could not be kept, in a few words.
 pub fn save(bytes: &[u8], tool: &str, ending: Option<&str>, place: &Place) -> Result<Saved, String> {
-    let plain = |ending: &&str| !ending.is_empty() && ending.len() <= 8 && ending.bytes().all(|b| b.is_ascii_alphanumeric());
+    let plain =
+        |ending: &&str| !ending.is_empty() && ending.len() <= 8 && ending.bytes().all(|b| b.is_ascii_alphanumeric());
     let ending = ending.map(|ending| ending.trim_start_matches('.')).filter(plain);
     let ending = ending.unwrap_or_else(|| text::extension(bytes)).to_ascii_lowercase();
     let path = create(place, "downloads", tool, &ending, bytes)?;
@@ -72,7 +73,8 @@ mod tests {
     fn data_is_kept_privately_and_named_by_what_it_is() {
         let bench = Bench::new();
         let png = b"\x89PNG\r\n\x1a\n\0\0";
-        for (ending, expected) in [(None, "png"), (Some(".CSV"), "csv"), (Some("../../etc"), "png"), (Some(""), "png")] {
+        for (ending, expected) in [(None, "png"), (Some(".CSV"), "csv"), (Some("../../etc"), "png"), (Some(""), "png")]
+        {
             let saved = save(png, "x", ending, &bench.place).unwrap();
             assert_eq!(saved.path.extension().unwrap(), expected);
             assert!(saved.path.parent().unwrap().ends_with("downloads"));

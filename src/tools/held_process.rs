@@ -82,9 +82,7 @@ pub(super) async fn start(place: &Place, sandbox: Sandbox, line: Line) -> Result
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), cwd.display())
     })?;
     match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-        (Some(control), Some(output), Some(report)) => {
-            Ok(Running { child, control, output, report, held, timeout })
-        }
+        (Some(control), Some(output), Some(report)) => Ok(Running { child, control, output, report, held, timeout }),
         _ => Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
     }
 }

@@ -111,7 +111,9 @@ impl Jobs {
             let job = Arc::new(job);
             all.push(job.clone());
             let ended = all.iter().filter(|job| locked(&job.state).end.is_some()).count();
-            if let Some(oldest) = all.iter().position(|job| locked(&job.state).end.is_some()).filter(|_| ended > MOST_ENDED) {
+            if let Some(oldest) =
+                all.iter().position(|job| locked(&job.state).end.is_some()).filter(|_| ended > MOST_ENDED)
+            {
                 all.remove(oldest);
             }
             job
@@ -183,8 +185,11 @@ impl Jobs {
 
     fn found(&self, id: &str) -> Result<Arc<Job>, String> {
         self.find(id).ok_or_else(|| {
-            let names: Vec<String> =
-                self.list().iter().map(|job| format!("{} ({})", job.id, super::input::one_line(&job.command, 40))).collect();
+            let names: Vec<String> = self
+                .list()
+                .iter()
+                .map(|job| format!("{} ({})", job.id, super::input::one_line(&job.command, 40)))
+                .collect();
             let id = super::input::one_line(id, 20);
             match names.as_slice() {
                 [] => format!("There is no job `{id}`. None was started since lisle was; jobs end with it."),
@@ -231,7 +236,11 @@ impl Jobs {
     }
 
     /// Ends a job for the model and waits for its end, which is quick.
-    pub(super) async fn kill_and_wait(&self, id: &str, stop: &CancellationToken) -> Result<(String, Option<i32>), Halt> {
+    pub(super) async fn kill_and_wait(
+        &self,
+        id: &str,
+        stop: &CancellationToken,
+    ) -> Result<(String, Option<i32>), Halt> {
         let job = self.found(id)?;
         job.kill(EndedBy::Model);
         let wanted = Read { wait: crate::sandbox::GRACE + Duration::from_secs(5), ..Read::default() };
@@ -319,7 +328,9 @@ mod tests {
 
     #[test]
     fn names_are_short_and_nothing_is_found_where_nothing_is() {
-        assert!((0..100).map(|_| name()).all(|name| name.len() == 4 && name.bytes().all(|b| b.is_ascii_alphanumeric())));
+        assert!(
+            (0..100).map(|_| name()).all(|name| name.len() == 4 && name.bytes().all(|b| b.is_ascii_alphanumeric()))
+        );
         let jobs = Jobs::default();
         assert!(!jobs.kill("x", EndedBy::User) && !jobs.any_running() && jobs.list().is_empty());
         assert!(jobs.found("x").unwrap_err().contains("jobs end with it"));

@@ -136,9 +136,8 @@ pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
         }
         (Proposal::Changes { changes: one }, Proposal::Changes { changes: other }) => {
             let known = |changes: &[FileChange]| -> Vec<(String, String, String, bool)> {
-                let of = |one: &FileChange| {
-                    (one.diff.path.clone(), one.before.clone(), one.after.clone(), one.diff.is_gone)
-                };
+                let of =
+                    |one: &FileChange| (one.diff.path.clone(), one.before.clone(), one.after.clone(), one.diff.is_gone);
                 changes.iter().map(of).collect()
             };
             known(one) == known(other)
@@ -160,8 +159,10 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
 
 pub mod ask_user;
 pub mod bash;
+pub mod call_llm;
 pub mod downloads;
 pub mod edit;
+pub mod fetch;
 pub mod files;
 pub mod glob;
 pub mod grep;
@@ -178,10 +179,14 @@ pub mod list;
 pub mod patch;
 pub mod paths;
 pub mod places;
+pub mod properties;
 pub mod read;
 pub mod registry;
 pub mod restore;
 pub mod seen;
+pub mod sessions;
+pub mod shape;
+pub mod spawn;
 pub mod step;
 pub mod submit_plan;
 mod summary;

@@ -15,7 +15,7 @@ impl Registry {
     /// The tools that lisle brings along.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 15] = [
+        let tools: Vec<Arc<dyn Tool>> = vec![
             Arc::new(super::read::Read),
             Arc::new(super::list::List),
             Arc::new(super::glob::Glob),
@@ -27,10 +27,17 @@ impl Registry {
             Arc::new(super::job_output::JobOutput),
             Arc::new(super::job_output::JobKill),
             Arc::new(super::transform_data::TransformData),
+            Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
             Arc::new(super::step::Step),
             Arc::new(super::ask_user::AskUser),
+            Arc::new(super::call_llm::CallLlm),
+            Arc::new(super::spawn::Spawn),
+            Arc::new(super::sessions::SessionInfo),
+            Arc::new(super::sessions::ListSessions),
+            Arc::new(super::properties::SetStatus),
+            Arc::new(super::properties::SetLabels),
         ];
         Self(tools.into_iter().map(|tool| Arc::new(Guarded(tool)) as Arc<dyn Tool>).collect())
     }
@@ -137,7 +144,24 @@ mod tests {
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
         assert_eq!(
             names,
-            ["read", "list", "glob", "grep", "write", "edit", "patch", "bash", "job_output", "job_kill", "transform_data", "todo", "submit_plan", "step", "ask_user"]
+            [
+                "read",
+                "list",
+                "glob",
+                "grep",
+                "write",
+                "edit",
+                "patch",
+                "bash",
+                "job_output",
+                "job_kill",
+                "transform_data",
+                "fetch",
+                "todo",
+                "submit_plan",
+                "step",
+                "ask_user"
+            ]
         );
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);

@@ -84,14 +84,21 @@ mod tests {
     }
 
     fn summed(long: &Long, host: &dyn Host) -> Option<String> {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(of(long, "bash", "which test fails", host))
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(of(
+            long,
+            "bash",
+            "which test fails",
+            host,
+        ))
     }
 
     #[test]
     fn it_says_by_whom_and_where_the_whole_is() {
         let host = Small(Ok("Test a fails.".into()), Mutex::default());
         let text = summed(&long(20_000), &host).unwrap();
-        for part in ["summary of it by tiny", "/s/long_responses/x.txt", "which test fails", "\n\nTest a fails.\n\n", "exit 3"] {
+        for part in
+            ["summary of it by tiny", "/s/long_responses/x.txt", "which test fails", "\n\nTest a fails.\n\n", "exit 3"]
+        {
             assert!(text.contains(part), "{part}: {text}");
         }
         let asked = host.1.lock().unwrap();

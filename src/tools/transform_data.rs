@@ -96,8 +96,11 @@ fn wanted(input: &Value, place: &Place) -> Result<Wanted, String> {
         return Err(format!("`language` must be python3, node or bash, but it is \"{language}\"."));
     };
     let interpreter = find(programs, place).ok_or_else(|| {
-        let there: Vec<&str> =
-            LANGUAGES.iter().filter(|(_, programs, _)| find(programs, place).is_some()).map(|(name, ..)| *name).collect();
+        let there: Vec<&str> = LANGUAGES
+            .iter()
+            .filter(|(_, programs, _)| find(programs, place).is_some())
+            .map(|(name, ..)| *name)
+            .collect();
         format!("{language} is not installed here. Installed is: {}.", there.join(", "))
     })?;
     let script = fields.text("script")?;
@@ -318,9 +321,7 @@ mod tests {
         let data = bench.place.session_dir.join("data");
         std::fs::create_dir_all(&data).unwrap();
         symlink("/etc", data.join("out")).unwrap();
-        let of = |language: &str, script: &str, inputs: Value, output: &str| {
-            json!({"language": language, "script": script, "inputs": inputs, "output": output})
-        };
+        let of = |language: &str, script: &str, inputs: Value, output: &str| json!({"language": language, "script": script, "inputs": inputs, "output": output});
         for (input, says) in [
             (json!({}), "needs the field `language`"),
             (of("perl", "x", json!([]), "o"), "must be python3, node or bash, but it is \"perl\""),

@@ -41,7 +41,8 @@ impl Lane {
             todo: self.machine.own.todo.clone(),
             plan: self.machine.own.progress.clone().map(Box::new),
             jobs: self.jobs.list(),
-            draft: self.draft.clone(),
+            draft: self.draft.text.clone(),
+            draft_attachments: self.draft.attachments.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;
     }

@@ -156,6 +156,7 @@ fn shown_in_full(approval: &Approval) -> bool {
             hunks.map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
         }
         Proposal::Script { script, .. } => script.chars().nth(LONGEST_COMMAND).is_none(),
+        Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Plain => true,
     }
 }

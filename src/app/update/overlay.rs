@@ -1,7 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, session, to, undo,
+    act as do_action, chat, compose, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, session, to,
+    undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -325,7 +326,9 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             Focus::Chat => chat::accept_search(state),
             Focus::Composer => {}
         },
-        Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_) | Overlay::Jobs(_)) => back(state, fx),
+        Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_) | Overlay::Jobs(_)) => {
+            back(state, fx)
+        }
         Some(Overlay::Undo(_)) => undo::accept(state, fx),
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
         Some(Overlay::Find) => find::accept(state, fx),

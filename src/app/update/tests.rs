@@ -115,6 +115,7 @@ pub(super) fn snapshot(meta: SessionMeta) -> Opened {
         todo: vec![],
         jobs: Vec::new(),
         draft: String::new(),
+        draft_attachments: vec![],
     }
 }
 

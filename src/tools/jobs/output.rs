@@ -119,7 +119,8 @@ impl File {
         let mut made = None;
         if self.file.is_none() {
             let (place, name) = (self.place.clone(), self.name.clone());
-            let path = tokio::task::spawn_blocking(move || downloads::create(&place, "long_responses", &name, "txt", b""));
+            let path =
+                tokio::task::spawn_blocking(move || downloads::create(&place, "long_responses", &name, "txt", b""));
             let path = path.await.ok().and_then(Result::ok);
             self.file = match &path {
                 Some(path) => tokio::fs::OpenOptions::new().append(true).open(path).await.ok(),
@@ -136,7 +137,10 @@ impl File {
         self.written += part.len() as u64;
         // A disk that is full costs the file and not the job.
         self.is_done = !kept || part.len() < bytes.len();
-        if self.is_done && kept && let Some(file) = &mut self.file {
+        if self.is_done
+            && kept
+            && let Some(file) = &mut self.file
+        {
             let note = format!("\n[only the first {MOST_IN_FILE} bytes are kept here]\n");
             let _ = file.write_all(note.as_bytes()).await;
         }
@@ -184,7 +188,9 @@ mod tests {
         written.add(b"\nend\n");
         let text = written.take(None);
         let lost = 1_000_005 - RING as u64;
-        assert!(text.starts_with(&format!("[{lost} bytes before this were not kept here; all that it wrote is in /s/long")));
+        assert!(
+            text.starts_with(&format!("[{lost} bytes before this were not kept here; all that it wrote is in /s/long"))
+        );
         assert!(text.ends_with("x\nend\n") && written.end().len() == RING);
     }
 }

@@ -100,7 +100,9 @@ fn find(lines: &[String], hunk: &Hunk, from: usize, grown: isize) -> Result<Foun
     let (mut begin, mut headed) = (from, None);
     for header in &hunk.after {
         let at = places(lines, &[header.as_str()], begin).first().copied();
-        let at = at.or_else(|| (begin..lines.len()).find(|at| lines.get(*at).is_some_and(|line| line.trim() == header.trim())));
+        let at = at.or_else(|| {
+            (begin..lines.len()).find(|at| lines.get(*at).is_some_and(|line| line.trim() == header.trim()))
+        });
         let at = at.ok_or_else(|| Lost::Header(header.clone()))?;
         (begin, headed) = (at + 1, Some(at));
     }
@@ -197,7 +199,11 @@ mod tests {
             ("a\nb\n", "@@\n+end", "a\nb\nend\n"),
             ("", "@@\n+one", "one\n"),
             ("fn a() {\n  x\n}\nfn b() {\n  x\n}\n", "@@ fn b() {\n-  x\n+  y", "fn a() {\n  x\n}\nfn b() {\n  y\n}\n"),
-            ("fn a() {\n  x\n}\nfn b() {\n  x\n}\n", "@@ fn b() {\n fn b() {\n-  x\n+  y", "fn a() {\n  x\n}\nfn b() {\n  y\n}\n"),
+            (
+                "fn a() {\n  x\n}\nfn b() {\n  x\n}\n",
+                "@@ fn b() {\n fn b() {\n-  x\n+  y",
+                "fn a() {\n  x\n}\nfn b() {\n  y\n}\n",
+            ),
             ("fn a() {\n}\n", "@@ fn a() {\n+  y", "fn a() {\n  y\n}\n"),
             ("a\nx\nb\nx\n", "@@\n a\n-x\n@@\n b\n-x\n+y", "a\nb\ny\n"),
             // What stays is the file's: here with blanks at the end, and with another kind of quote.
@@ -217,7 +223,11 @@ mod tests {
     fn what_is_not_certain_is_told() {
         for (text, hunks, says) in [
             ("x\ny\nx\n", "@@\n-x\n+z", "stand there 2 times, on lines 1, 3. Give more"),
-            ("let value = 1;\n", "@@\n-let  value = 1;\n+x", "were not found. The closest text begins on line 1, and differs only in white space"),
+            (
+                "let value = 1;\n",
+                "@@\n-let  value = 1;\n+x",
+                "were not found. The closest text begins on line 1, and differs only in white space",
+            ),
             ("  a\n", "@@\n-a\n+b", "differs only in white space"),
             ("a\nb\n", "@@ nowhere at all\n-b", "The line `@@ nowhere at all` was not found."),
             ("a\nb\n", "@@\n-b\n+c\n@@\n-a\n+d", "Place 2: Its lines stand before the place above (on line 1)"),

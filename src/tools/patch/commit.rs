@@ -35,7 +35,8 @@ pub(super) fn all(deeds: &[Deed<'_>]) -> Result<(), Failed> {
             Ok(()) => done.push(Done { deed, folders }),
             Err(error) => {
                 take_folders(&folders);
-                let left = done.iter().rev().filter(|one| one.take_back().is_err()).map(|one| one.deed.path().to_owned());
+                let left =
+                    done.iter().rev().filter(|one| one.take_back().is_err()).map(|one| one.deed.path().to_owned());
                 return Err(Failed { error, left: left.collect() });
             }
         }

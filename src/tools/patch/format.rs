@@ -95,7 +95,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<One>, String> {
 
 fn path_of(line: &str, mark: &str, number: usize) -> Result<String, String> {
     let path = line.trim().strip_prefix(mark).unwrap_or_default().trim();
-    if path.is_empty() { Err(format!("Line {number} of the patch names no path after `{mark}`.")) } else { Ok(path.to_owned()) }
+    if path.is_empty() {
+        Err(format!("Line {number} of the patch names no path after `{mark}`."))
+    } else {
+        Ok(path.to_owned())
+    }
 }
 
 fn odd(line: &str, number: usize, wanted: &str) -> String {
@@ -118,7 +122,9 @@ fn marked_files(lines: &[&str], from: usize) -> Result<Vec<One>, String> {
             let path = path_of(line, ADD, number)?;
             let mut content = String::new();
             while let Some(line) = lines.get(at).filter(|line| !is_mark(line)) {
-                let rest = line.strip_prefix('+').ok_or_else(|| odd(line, at + 1, "Each line of a new file begins with `+`."))?;
+                let rest = line
+                    .strip_prefix('+')
+                    .ok_or_else(|| odd(line, at + 1, "Each line of a new file begins with `+`."))?;
                 content.push_str(rest);
                 content.push('\n');
                 at += 1;
@@ -287,7 +293,8 @@ fn unified_hunks(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, String> {
         }
         *at += 1;
         if let Some(after) = line.strip_prefix("@@") {
-            let near = numbers(after.trim()).ok_or_else(|| odd(line, *at, "Expected is `@@ -LINE,COUNT +LINE,COUNT @@`."))?;
+            let near =
+                numbers(after.trim()).ok_or_else(|| odd(line, *at, "Expected is `@@ -LINE,COUNT +LINE,COUNT @@`."))?;
             out.push(Hunk { near: Some(near), ..Hunk::default() });
         } else if line.starts_with('\\') {
             // "\ No newline at end of file": the file keeps the end that it has.
@@ -374,7 +381,10 @@ mod tests {
             ("*** Begin Patch\n*** Add File:  \n", "Line 2 of the patch names no path"),
             ("*** Begin Patch\n*** Update File: a\n*** End Patch", "no change follows it"),
             ("*** Begin Patch\n*** Update File: a\n@@ x\n*** End Patch", "has no lines"),
-            ("*** Begin Patch\n*** Update File: a\n@@\nfoo\n*** End Patch", "Line 4 of the patch is not understood: `foo`"),
+            (
+                "*** Begin Patch\n*** Update File: a\n@@\nfoo\n*** End Patch",
+                "Line 4 of the patch is not understood: `foo`",
+            ),
             ("--- a/x\n+++ b/x\n", "no change (`@@`) follows"),
             ("--- a/x\n+++ b/x\n@@ somewhere\n", "Expected is `@@ -LINE"),
         ] {

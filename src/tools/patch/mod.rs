@@ -96,7 +96,10 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Vec<Piece>, Stri
     };
     let ones = format::parse(text)?;
     if ones.len() > MOST_FILES {
-        return Err(format!("The patch names {} files; at most {MOST_FILES} can be in one. Make several calls.", ones.len()));
+        return Err(format!(
+            "The patch names {} files; at most {MOST_FILES} can be in one. Make several calls.",
+            ones.len()
+        ));
     }
     let mut taken: Vec<PathBuf> = Vec::new();
     let mut pieces = Vec::new();
@@ -105,7 +108,9 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Vec<Piece>, Stri
         for path in std::iter::once(&piece.change.path).chain(&piece.to) {
             if taken.contains(path) {
                 let shown = paths::shown(path, place);
-                return Err(format!("The patch names {shown} twice. Put all that becomes of a file under one heading."));
+                return Err(format!(
+                    "The patch names {shown} twice. Put all that becomes of a file under one heading."
+                ));
             }
             taken.push(path.clone());
         }
@@ -125,8 +130,14 @@ fn piece(one: &One, place: &Place, seen: &Seen) -> Result<Piece, String> {
         }
         Deed::Delete => {
             let (loaded, old, _) = known(&path, place, seen)?;
-            let change =
-                Change { path, before: Some(loaded), old: Some(old), new: String::new(), after: Vec::new(), note: None };
+            let change = Change {
+                path,
+                before: Some(loaded),
+                old: Some(old),
+                new: String::new(),
+                after: Vec::new(),
+                note: None,
+            };
             Ok(Piece { change, to: None, is_gone: true })
         }
         Deed::Update { to, hunks } => {
@@ -144,7 +155,9 @@ fn piece(one: &One, place: &Place, seen: &Seen) -> Result<Piece, String> {
                 return Err("The patch leaves it as it is.".to_owned());
             }
             let after = text::encode(&new, form).map_err(|c| {
-                format!("It is Latin-1, which has no `{c}`. Leave that character out, or write the whole file with `write`.")
+                format!(
+                    "It is Latin-1, which has no `{c}`. Leave that character out, or write the whole file with `write`."
+                )
             })?;
             let change = Change { path, before: Some(loaded), old: Some(old), new, after, note: None };
             Ok(Piece { change, to: to.map(|(_, to)| to), is_gone: false })
@@ -291,10 +304,19 @@ mod tests {
         let bench = ready();
         let facts = bench.inspect("patch", &patch(ALL)).unwrap();
         assert_eq!(facts.subject, "new/n.txt, a.txt, gone.txt, from.txt");
-        let written: Vec<_> = facts.touches.iter().map(|touch| matches!(touch, Touch::Write { place: tool::Place::Inside, .. })).collect();
+        let written: Vec<_> = facts
+            .touches
+            .iter()
+            .map(|touch| matches!(touch, Touch::Write { place: tool::Place::Inside, .. }))
+            .collect();
         assert_eq!(written, [true; 5]);
         let diffs: Vec<_> = facts.proposal.diffs().map(|diff| (diff.path.clone(), diff.is_new, diff.is_gone)).collect();
-        let expected = [("new/n.txt", true, false), ("a.txt", false, false), ("gone.txt", false, true), ("sub/to.txt", false, false)];
+        let expected = [
+            ("new/n.txt", true, false),
+            ("a.txt", false, false),
+            ("gone.txt", false, true),
+            ("sub/to.txt", false, false),
+        ];
         assert_eq!(diffs, expected.map(|(path, new, gone)| (path.to_owned(), new, gone)));
         let outcome = bench.run_with("patch", patch(ALL), facts).unwrap();
         assert_eq!(
@@ -363,7 +385,9 @@ mod tests {
         symlink(&outside, bench.path("sub")).unwrap();
         match bench.run_with("patch", patch(ALL), facts) {
             Err(RunError::FactsChanged(now)) => {
-                assert!(now.touches.contains(&Touch::Write { path: outside.join("to.txt"), place: tool::Place::Outside }));
+                assert!(
+                    now.touches.contains(&Touch::Write { path: outside.join("to.txt"), place: tool::Place::Outside })
+                );
             }
             other => panic!("{other:?}"),
         }

@@ -25,14 +25,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &JobsCard, body: Rect) {
     if running > 0 {
         title.push(paint.piece(format!("  {}", count(running, "runs", "run")), Role::Dim));
     }
-    let kill = paint.key(Action::Job(JobAction::Kill), Context::Jobs).filter(|_| jobs.get(at).is_some_and(JobShown::runs));
+    let kill =
+        paint.key(Action::Job(JobAction::Kill), Context::Jobs).filter(|_| jobs.get(at).is_some_and(JobShown::runs));
     let rows = u16::try_from(jobs.len()).unwrap_or(u16::MAX).clamp(1, 12);
     let need = if jobs.is_empty() { 2 } else { rows + 1 + DETAIL };
     let inner = super::sheet(paint, body, 100, need, &title, &[(kill, "end")]);
     if jobs.is_empty() {
         paint.found.overlay_rows = inner.height;
-        let text = "Nothing runs in the background. The agent starts servers and long builds there; they end with lisle.";
-        for (n, line) in super::folded(text, usize::from(inner.width)).into_iter().enumerate().take(usize::from(inner.height)) {
+        let text =
+            "Nothing runs in the background. The agent starts servers and long builds there; they end with lisle.";
+        for (n, line) in
+            super::folded(text, usize::from(inner.width)).into_iter().enumerate().take(usize::from(inner.height))
+        {
             paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Dim);
         }
         return;
@@ -105,7 +109,9 @@ fn facts(paint: &mut Paint<'_>, job: &JobShown, area: Rect) {
     let said: Vec<&str> = said.lines().collect();
     let last: Vec<(String, Role)> = match said.as_slice() {
         [] => vec![("It wrote nothing yet.".to_owned(), Role::Dim)],
-        said => said.iter().map(|line| (cells::cut(line, width, paint.signs.cut).into_owned(), Role::ToolOutput)).collect(),
+        said => {
+            said.iter().map(|line| (cells::cut(line, width, paint.signs.cut).into_owned(), Role::ToolOutput)).collect()
+        }
     };
     let skip = last.len().saturating_sub(room);
     lines.extend(last.into_iter().skip(skip));

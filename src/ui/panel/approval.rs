@@ -35,9 +35,11 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
         Proposal::Changes { .. } => chat::diffs_with(approval.proposal.diffs(), width, look),
         Proposal::Script { script, files, .. } => {
             let mut lines = styled(paint, &expose(script), width, Role::Strong);
-            lines.extend(files.iter().flat_map(|path| styled(paint, &expose(&paint.home_path(path)), width, Role::Dim)));
+            lines
+                .extend(files.iter().flat_map(|path| styled(paint, &expose(&paint.home_path(path)), width, Role::Dim)));
             lines
         }
+        Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
         Proposal::Plain => styled(paint, &expose(&approval.subject), width, Role::ToolSubject),
     }
 }
@@ -97,6 +99,7 @@ fn oddities(proposal: &Proposal) -> Option<String> {
             proposal.diffs().flat_map(of_one).collect()
         }
         Proposal::Script { script, .. } => odd(script).into_iter().collect(),
+        Proposal::Address { url } => odd(url).into_iter().collect(),
         Proposal::Plain => return None,
     };
     let list = |wanted: fn(&Odd) -> bool| {

@@ -303,7 +303,13 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                     piece(format!(" {}{}", paint.signs.minus, sum(|diff| diff.removed)), paint.style(Role::Error)),
                 ]
             }
-            Proposal::Script { language, .. } => vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))],
+            Proposal::Script { language, .. } => {
+                vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))]
+            }
+            Proposal::Address { url } if alone => {
+                vec![loud("Fetch? "), strong(expose(&one_line(url, paint.signs.cut)))]
+            }
+            Proposal::Address { .. } => vec![loud("Fetch this address?")],
             Proposal::Plain if alone => {
                 vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }

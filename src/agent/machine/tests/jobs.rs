@@ -58,7 +58,9 @@ fn at_the_end_of_a_turn_it_is_kept_for_the_next() {
 fn to_ask_again_how_far_a_job_is_is_no_loop_and_other_words_for_a_call_are_no_other_call() {
     let mut b = Bench::new(Mode::Execute);
     b.send("go");
-    for (n, (name, expected)) in [("job_output", 0), ("job_output", 0), ("job_output", 0), ("job_output", 0)].iter().enumerate() {
+    for (n, (name, expected)) in
+        [("job_output", 0), ("job_output", 0), ("job_output", 0), ("job_output", 0)].iter().enumerate()
+    {
         let id = format!("p{n}");
         b.chunk(Chunk::Call(Call { id: CallId::new(&id), name: (*name).into(), input: json!({"job": "ab12"}) }));
         b.stop_with(Stop::Calls);
