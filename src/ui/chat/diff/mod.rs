@@ -9,6 +9,7 @@ use super::ink::{CodeAt, Ink, coded, inks};
 use super::look::Look;
 use super::markdown::bounded;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
+use crate::domain::lookalike::expose;
 use crate::domain::sanitise::reveal;
 use crate::theme::Role;
 use crate::ui::text::{Fold, expand_tabs, spans_width, wrap};
@@ -63,6 +64,38 @@ pub(super) fn beside(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink>
                 ink.line = other.line;
                 out.push(ink);
             }
+        }
+    }
+    out
+}
+
+/// The changes of several files, each under its name and what becomes of it.
+pub(super) fn several<'a>(
+    diffs: impl Iterator<Item = &'a FileDiff>,
+    width: usize,
+    side_by_side: bool,
+    look: &Look<'_>,
+) -> Vec<Ink> {
+    let mut out = Vec::new();
+    for diff in diffs {
+        if !out.is_empty() {
+            out.push(Ink::default());
+        }
+        let mut name = vec![Span::styled(expose(&diff.path), look.style(Role::Strong))];
+        let fate = match diff {
+            FileDiff { is_new: true, .. } => "  new".to_owned(),
+            FileDiff { is_gone: true, .. } => "  deleted".to_owned(),
+            FileDiff { moved_from: Some(from), .. } => format!("  was {}", expose(from)),
+            _ => String::new(),
+        };
+        name.push(Span::styled(fate, look.style(Role::DiffMeta)));
+        name.push(Span::styled(format!("  +{}", diff.added), look.style(Role::DiffAdded)));
+        let minus = look.glyph("−", "-");
+        name.push(Span::styled(format!(" {minus}{}", diff.removed), look.style(Role::DiffRemoved)));
+        out.extend(inks(wrap(&name, width, &[], &[], Fold::Anywhere)));
+        // One that only moves has nothing else to show.
+        if !diff.hunks.is_empty() || diff.moved_from.is_none() {
+            out.extend(if side_by_side { beside(diff, width, look) } else { unified(diff, width, look) });
         }
     }
     out
