@@ -2,7 +2,7 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `beside` what goes on beside its turns, `keys` the keys of connections, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! machine and its files, `beside` what goes on beside its turns, `keys` the keys of connections, `windows` what servers tell of their models, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
 //! write.
 
 mod acts;
@@ -14,6 +14,7 @@ mod keys;
 mod law;
 mod plan;
 mod undo;
+mod windows;
 
 use super::children::{Decided, Raised};
 use super::desk::Shared;
@@ -203,6 +204,8 @@ pub(super) struct Lane {
     book: Option<Arc<Book>>,
     /// What goes on beside the turns.
     beside: beside::Beside,
+    /// The server was asked how much its models can hold.
+    windows_asked: bool,
 }
 
 impl Lane {
@@ -241,6 +244,7 @@ impl Lane {
             looks: 0,
             book: None,
             beside: beside::Beside::default(),
+            windows_asked: false,
         };
         lane.automatic();
         lane
@@ -340,6 +344,9 @@ impl Lane {
     async fn input(&mut self, input: Input) {
         if law::needs_law(&input) {
             self.refresh_law().await;
+        }
+        if matches!(input, Input::Used(_, _, None, _)) {
+            self.ask_for_windows();
         }
         self.feed(input).await;
     }
