@@ -3,8 +3,8 @@
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
 //! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `keys` the keys
-//! of connections, `jobs` what goes on in the background, `law` the files of rules, `plan` those of plans, `face` what is
-//! shown, `follow` what others
+//! of connections, `windows` what servers tell of their models, `jobs` what goes on in the background, `law` the files of
+//! rules, `plan` those of plans, `face` what is shown, `follow` what others
 //! write.
 
 mod acts;
@@ -18,6 +18,7 @@ mod keys;
 mod law;
 mod plan;
 mod undo;
+mod windows;
 
 use super::attach::Loose;
 use super::children::{Decided, Raised};
@@ -226,6 +227,8 @@ pub(super) struct Lane {
     book: Option<Arc<Book>>,
     /// What goes on beside the turns.
     beside: beside::Beside,
+    /// The server was asked how much its models can hold.
+    windows_asked: bool,
 }
 
 impl Lane {
@@ -268,6 +271,7 @@ impl Lane {
             looks: 0,
             book: None,
             beside: beside::Beside::default(),
+            windows_asked: false,
         };
         lane.automatic();
         lane
@@ -372,6 +376,9 @@ impl Lane {
     async fn input(&mut self, input: Input) {
         if law::needs_law(&input) {
             self.refresh_law().await;
+        }
+        if matches!(input, Input::Used(_, _, None, _)) {
+            self.ask_for_windows();
         }
         self.feed(input).await;
     }
