@@ -74,6 +74,8 @@ fn base() -> State {
         default_model: "claude-sonnet".to_owned(),
         small_model: String::new(),
         models: Vec::new(),
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered: false,
     }];
@@ -269,6 +271,8 @@ fn an_empty_session_says_where_one_is_and_who_answers() {
         default_model: "rehearsal".to_owned(),
         small_model: String::new(),
         models: Vec::new(),
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered: false,
     });

@@ -1,8 +1,10 @@
 //! One session's task: feeds the machine, does its steps in order, and tells the faces.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the files that they give along, `keep` its
-//! machine and its files, `beside` what goes on beside its turns, `law` the files of rules, `plan` those of plans, `jobs` the commands in the background, `face` what is shown, `follow` what others
+//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
+//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `keys` the keys
+//! of connections, `jobs` what goes on in the background, `law` the files of rules, `plan` those of plans, `face` what is
+//! shown, `follow` what others
 //! write.
 
 mod acts;
@@ -12,6 +14,7 @@ mod face;
 mod follow;
 mod jobs;
 mod keep;
+mod keys;
 mod law;
 mod plan;
 mod undo;
@@ -37,10 +40,10 @@ use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::session::Worktree;
+use crate::domain::session::{Activity, Worktree};
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
-use crate::domain::{Event, MessageId, SessionId, SessionMeta};
+use crate::domain::{ConnectionName, Event, MessageId, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
@@ -115,6 +118,8 @@ pub(super) enum ToLane {
     Trust(Box<TrustRequest>),
     /// The files of rules were changed by us.
     Law,
+    /// The user wants to give the key of this connection.
+    AskKey(ConnectionName),
     /// The session was spawned, and its call waits for it.
     Raised(Box<Raised>),
     /// Nobody waits for the spawned session any more.
@@ -308,6 +313,7 @@ impl Lane {
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
+                Some(ToLane::AskKey(connection)) => self.ask_for_key(connection).await,
                 Some(ToLane::Raised(raised)) => self.raised(*raised).await,
                 Some(ToLane::Grown) => self.grown().await,
                 Some(ToLane::Ceiling(mode)) => self.input(Input::Ceiling(Some(mode))).await,
@@ -417,7 +423,10 @@ impl Lane {
                     self.told("keep that a turn runs", kept);
                 }
             }
-            Step::Emit(event) => {
+            Step::Emit(mut event) => {
+                if let Event::Changed(meta) = &mut event {
+                    meta.next_cost = self.shared.next_cost(meta);
+                }
                 if let Event::Changed(meta) = &event
                     && self.files.ours().is_some()
                 {
@@ -450,6 +459,7 @@ impl Lane {
             }
             Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
             Step::Trust(request) => self.trust(*request).await,
+            Step::StoreKey(connection, key) => self.store_key(connection, key),
             Step::RedeliverAt(at) => {
                 let me = self.me.clone();
                 tokio::spawn(async move {
@@ -464,29 +474,41 @@ impl Lane {
         self.works.forget_before(run);
         let connections = &self.shared.setup.connections;
         let name = self.machine.meta.connection.clone();
-        let info = name.as_ref().and_then(|name| connections.info(name)).cloned();
+        let info = name.as_ref().and_then(|name| connections.info(name));
         let provider = name.as_ref().and_then(|name| connections.provider(name));
         match (info, provider) {
             (Some(info), Some(provider)) if info.missing.is_none() => {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
                 }
-                self.works.ask(run, provider, request, self.me.clone());
+                let turn = match self.machine.meta.activity {
+                    Activity::Running(since) => Some(since),
+                    _ => None,
+                };
+                let tally = self.shared.tally(&self.machine.meta, turn);
+                let (connections, name) = (connections.clone(), info.name);
+                let wanted = move |error: &ProviderError| keys::wanted_after(&connections, &name, error);
+                self.works.ask(run, provider, request, self.me.clone(), (wanted, tally));
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());
                 let error = no_connection(&format!("The connection {} cannot be used: {why}.", info.name));
-                self.fail_soon(run, error);
+                self.fail_for_a_key(run, &info.name, error);
             }
             (None, _) => {
                 self.machine.connection_missing = true;
-                let text = match name {
-                    Some(name) => format!(
-                        "This session was made with the connection {name}, which is not configured here. Choose another with /model."
-                    ),
-                    None => "No connection is configured. Choose one with /model.".to_owned(),
-                };
-                self.fail_soon(run, no_connection(&text));
+                match name {
+                    Some(name) => {
+                        let text = format!(
+                            "This session was made with the connection {name}, which is not configured here. Choose another with /model."
+                        );
+                        self.fail_for_a_key(run, &name, no_connection(&text));
+                    }
+                    None => {
+                        let text = "No connection is configured. Choose one with /model.";
+                        self.fail_soon(run, no_connection(text));
+                    }
+                }
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
+use super::tally::Tally;
 use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
+use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
@@ -46,26 +48,30 @@ impl Works {
         self.0.entry(run.0).or_default().clone()
     }
 
-    /// Streams a response; dropping the stream drops the request.
+    /// Streams a response; dropping the stream drops the request. `wanted` says which key could help against a failure.
     pub(super) fn ask(
         &mut self,
         run: RunNo,
         provider: Arc<dyn Provider>,
         request: ModelRequest,
         lane: mpsc::Sender<ToLane>,
+        (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
         let one = self.of(run);
         let stop = one.stop;
         one.tasks.spawn(async move {
             let model = request.model.clone();
             let mut chunks = provider.stream(request);
+            let mut counted = None;
             loop {
                 let next = tokio::select! {
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => break,
                     next = chunks.next() => next,
                 };
                 let (input, last) = match next {
                     Some(Ok(Chunk::Usage(used))) => {
+                        // A response may be counted more than once, each time up to then.
+                        counted = Some(used);
                         let (window, cost) = provider.figures(&model, used);
                         (Input::Used(run, used, window, cost), false)
                     }
@@ -73,12 +79,18 @@ impl Works {
                         let last = matches!(chunk, Chunk::Stopped(_));
                         (Input::Chunk(run, chunk), last)
                     }
-                    Some(Err(error)) => (Input::Failed(run, error), true),
+                    Some(Err(error)) => match wanted(&error) {
+                        Some(key) => (Input::NoKey(run, Box::new(key), error), true),
+                        None => (Input::Failed(run, error), true),
+                    },
                     None => (Input::Failed(run, broke_off()), true),
                 };
                 if lane.send(ToLane::Input(input)).await.is_err() || last {
-                    return;
+                    break;
                 }
+            }
+            if let (Some(used), Some(tally)) = (counted, tally) {
+                tally.note(&*provider, &model, used);
             }
         });
     }

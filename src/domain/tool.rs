@@ -188,19 +188,19 @@ pub enum Touch {
         #[serde(default)]
         unseen: Option<String>,
     },
-    /// Runs a script that only works on data: it may read what it is given and write below the session's `data/`.
-    Script {
-        /// The interpreter, every link in it followed.
-        interpreter: PathBuf,
-        /// SHA-256 (hex) of the script.
-        script: String,
-    },
     /// Changes the status or the labels of a session.
     Session {
         /// Which one.
         session: SessionId,
         /// It is the session that the call belongs to.
         own: bool,
+    },
+    /// Runs a script that only works on data: it may read what it is given and write below the session's `data/`.
+    Script {
+        /// The interpreter, every link in it followed.
+        interpreter: PathBuf,
+        /// SHA-256 (hex) of the script.
+        script: String,
     },
     /// The command is to run outside the sandbox that would hold it.
     Outside,
@@ -294,6 +294,11 @@ pub enum Proposal {
         /// SHA-256 (hex) of the bytes after.
         after: String,
     },
+    /// Ask for this address.
+    Address {
+        /// The address, exactly.
+        url: String,
+    },
     /// These changes of several files, all or none.
     Changes {
         /// One for each file, in order.
@@ -307,11 +312,6 @@ pub enum Proposal {
         script: String,
         /// The files that it is given, and the one that it is to write.
         files: Vec<PathBuf>,
-    },
-    /// Ask for this address.
-    Address {
-        /// The address, exactly.
-        url: String,
     },
     /// Something without a preview: reading, listing, asking.
     Plain,

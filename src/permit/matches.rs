@@ -43,8 +43,8 @@ impl Asked {
         };
         for touch in &facts.touches {
             match touch {
-                Touch::Script { interpreter, .. } => out.paths.push(interpreter.clone()),
                 Touch::Inner | Touch::Outside | Touch::Session { .. } => {}
+                Touch::Script { interpreter, .. } => out.paths.push(interpreter.clone()),
                 Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
                     out.paths.push(path.clone());
                 }

@@ -56,7 +56,6 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             }
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
-        Touch::Script { .. } => script_row(policy, mode),
         Touch::Session { session, own } => match mode {
             Mode::Explore => Row::Deny(explore(&format!("the properties of the session {session} would be changed"))),
             // An agent keeps its own session's status and labels as it keeps its todo list.
@@ -69,6 +68,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             Mode::Ask | Mode::Execute => Row::Allow,
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
+        Touch::Script { .. } => script_row(policy, mode),
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
             _ => never(

@@ -111,9 +111,9 @@ impl Struck {
                 Touch::Inner
                 | Touch::Leaves { .. }
                 | Touch::Outside
-                | Touch::Script { .. }
                 | Touch::Session { .. }
-                | Touch::Fetch { .. } => false,
+                | Touch::Fetch { .. }
+                | Touch::Script { .. } => false,
                 Touch::Write { path, .. } => self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Read { path, .. } => self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Command { command, cwd: there, .. } => self.names_command(command, cwd, there, 0),

@@ -26,9 +26,9 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
     let tool = match &proposal {
         Proposal::Command { .. } => "bash",
         Proposal::Change { .. } => "write",
+        Proposal::Address { .. } => "fetch",
         Proposal::Changes { .. } => "patch",
         Proposal::Script { .. } => "transform_data",
-        Proposal::Address { .. } => "fetch",
         Proposal::Plain => "read",
     };
     CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal }

@@ -41,6 +41,8 @@ pub(crate) struct Bench {
     pub seen: Arc<Seen>,
     /// Stops the calls.
     pub stop: CancellationToken,
+    /// The engine around the calls.
+    pub host: Arc<dyn super::host::Host>,
 }
 
 impl Bench {
@@ -57,7 +59,7 @@ impl Bench {
             allowances: Arc::default(),
             window: 200_000,
         };
-        Self { _dir: dir, place, seen: Arc::new(Seen::default()), stop: CancellationToken::new() }
+        Self { _dir: dir, place, seen: Arc::new(Seen::default()), stop: CancellationToken::new(), host: Arc::new(super::host::Alone) }
     }
 
     /// The path below the working directory.
@@ -95,7 +97,7 @@ impl Bench {
             call: CallId::new("call-1"),
             progress,
             jobs: Arc::default(),
-            host: Arc::new(crate::tools::host::Alone),
+            host: self.host.clone(),
         };
         runtime.block_on(Registry::standard().find(tool).unwrap().run(input, with))
     }

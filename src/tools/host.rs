@@ -21,11 +21,6 @@ pub trait Host: Send + Sync {
     /// A sentence: there is no model to ask, it failed, or it took too long.
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>>;
 
-    /// The small model of the session's connection, where it has one of its own.
-    fn small_model(&self) -> Option<String> {
-        None
-    }
-
     /// The session that the call belongs to.
     fn own(&self) -> Option<SessionMeta> {
         None
@@ -66,6 +61,11 @@ pub trait Host: Send + Sync {
     fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
         let _ = task;
         Box::pin(async { Err(NotDone::Failed { text: "No session can be spawned here.".to_owned(), child: None }) })
+    }
+
+    /// The small model of the session's connection, where it has one of its own.
+    fn small_model(&self) -> Option<String> {
+        None
     }
 }
 

@@ -29,8 +29,10 @@ impl Lane {
         if later.is_none() {
             rows.extend(self.machine.live_rows());
         }
+        let mut meta = self.machine.meta.clone();
+        meta.next_cost = self.shared.next_cost(&meta);
         let opened = Opened {
-            meta: self.machine.meta.clone(),
+            meta,
             rows,
             earlier,
             later,

@@ -1,6 +1,7 @@
 //! The machine as tables: what goes in, what comes out.
 
-mod jobs;
+mod children;
+mod key;
 mod law;
 
 use super::*;

@@ -5,7 +5,7 @@ use super::composer::Composer;
 use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::Queued;
-use crate::domain::ids::{At, RequestId};
+use crate::domain::ids::{At, ConnectionName, RequestId};
 use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
@@ -21,6 +21,12 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
+    /// The request waits for a free place at this connection.
+    pub waiting: Option<ConnectionName>,
+    /// When something last came of it.
+    pub heard: Option<At>,
+    /// The last that came was a piece of an answer: it began, and is not over.
+    pub answering: bool,
 }
 
 /// A request that is tried again.
@@ -34,6 +40,15 @@ pub struct Retry {
     pub at: At,
     /// Why.
     pub reason: String,
+}
+
+/// A draft that is being rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enhancing {
+    /// The number of the wish.
+    pub number: u64,
+    /// The draft's revision then.
+    pub revision: u64,
 }
 
 /// One session whose conversation is loaded or asked for.
@@ -63,6 +78,8 @@ pub struct Open {
     pub jobs: Vec<JobShown>,
     /// The turn.
     pub turn: Turn,
+    /// The draft is being rewritten.
+    pub enhancing: Option<Enhancing>,
     /// The number of the last event; `None` before the snapshot.
     pub(crate) seq: Option<u64>,
     /// An event was missed and a new snapshot asked for.

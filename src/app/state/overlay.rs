@@ -5,6 +5,7 @@ use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
+use super::usage::Usage;
 use crate::domain::contract::Command;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
@@ -48,6 +49,8 @@ pub enum Overlay {
     Rules(Rules),
     /// The commands of a session in the background.
     Jobs(JobsCard),
+    /// What requests used and cost.
+    Usage(Usage),
 }
 
 /// The commands of a session in the background; what is known of them is in the session.

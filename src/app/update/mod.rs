@@ -3,8 +3,11 @@
 mod attach;
 mod change;
 mod chat;
+mod colours;
 mod compose;
+mod copy;
 mod engine;
+mod enhance;
 mod find;
 mod inbox;
 mod input;
@@ -80,6 +83,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
+        Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Zone { utc_offset } => {
             state.utc_offset = utc_offset;

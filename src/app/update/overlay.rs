@@ -166,6 +166,7 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
         Some(Overlay::Audit(audit)) => audit.step(by),
+        Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Jobs(_)) => jobs::step(state, by),
         Some(Overlay::Health(card)) => {
@@ -307,6 +308,7 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
         }
         Some(Overlay::Rules(rules)) => return rules.select(at),
         Some(Overlay::Jobs(_)) => return jobs::select(state, at),
+        Some(Overlay::Usage(usage)) => return usage.select(at),
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
                 return;
@@ -334,6 +336,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
         Some(Overlay::Audit(audit)) => audit.turn(),
+        Some(Overlay::Usage(usage)) => usage.turn(),
         Some(Overlay::Confirm(asked)) => {
             let deed = asked.deed.clone();
             close(state);
@@ -344,9 +347,8 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             let (session, title) = (rename.session.clone(), rename.title.text().trim().to_owned());
             state.overlays.pop();
             closed(state);
-            if !title.is_empty() {
-                fx.push(to(&session, Act::Rename { title }));
-            }
+            // Nothing written: the model is to make one.
+            fx.push(to(&session, if title.is_empty() { Act::Retitle } else { Act::Rename { title } }));
         }
         Some(Overlay::Inbox(inbox)) if inbox.answering.is_some() => panel::accept_words(state, fx),
         Some(Overlay::Inbox(_)) => inbox::answer_selected(state, fx),
@@ -431,6 +433,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Act(action) => do_action(state, action, None, fx),
         Value::Model { connection, model } => model::set_model(state, Some(connection), &model, fx),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
+        Value::Key(connection) => model::ask_for_key(state, &connection, fx),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
             state.theme.clone_from(&name);

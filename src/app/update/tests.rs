@@ -3,7 +3,7 @@
 mod engine;
 mod find;
 mod focus;
-mod jobs;
+mod key;
 mod keys;
 mod lifecycle;
 mod list;

@@ -2,8 +2,10 @@
 //!
 //! The subject stays to the last: where the line is too short, figures go first.
 
+use super::colours::language_of;
 use super::diff;
-use super::markdown::plain;
+use super::ink::{CodeAt, Ink, coded, inks};
+use super::markdown::{bounded, plain};
 use super::row::{Level, Row, lasted, seconds, thousands};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
@@ -30,12 +32,31 @@ const FULL: usize = 1_000;
 const REASON: usize = 40;
 
 /// The call as lines. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Line<'static>> {
-    let mut out = vec![head(call, made, row)];
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Ink> {
+    let mut out: Vec<Ink> = vec![head(call, made, row).into()];
+    if row.level == Level::Line {
+        out.extend(doing(call, row).map(Ink::from));
+    }
     if row.level != Level::Line {
         below(call, row, &mut out);
     }
     out
+}
+
+/// What a spawned session does now, while its call waits for it.
+fn doing(call: &ToolCall, row: &Row<'_>) -> Option<Line<'static>> {
+    let child = call.figures.child.as_ref().filter(|_| call.status == ToolStatus::Executing)?;
+    let (mark, text, role) = match (&child.waits, &call.result) {
+        (Some(waits), _) => ("● ", clean_line(waits), Role::NeedsYou),
+        (None, Some(line)) => ("└ ", clean_line(line.lines().next_back().unwrap_or_default()), Role::ToolOutput),
+        (None, None) => return None,
+    };
+    let ascii = if child.waits.is_some() { "* " } else { "` " };
+    let lead = format!("{}{}", " ".repeat(if row.width < 40 { 2 } else { 2 + VERB + 1 }), row.look.glyph(mark, ascii));
+    let room = row.width.saturating_sub(text::width(&lead));
+    let text = text::cut_with(&text, room, row.look.ellipsis()).into_owned();
+    let style = row.look.style(role);
+    Some(Line::from(vec![Span::styled(lead, row.look.style(if child.waits.is_some() { role } else { Role::Dim })), Span::styled(text, style)]))
 }
 
 fn refusal(call: &ToolCall) -> Option<&str> {
@@ -121,6 +142,10 @@ fn verb(name: &str) -> std::borrow::Cow<'_, str> {
         "job_output" => "job".into(),
         "job_kill" => "kill".into(),
         "transform_data" => "data".into(),
+        "call_llm" => "ask llm".into(),
+        "session_info" | "list_sessions" => "look".into(),
+        "set_status" => "status".into(),
+        "set_labels" => "labels".into(),
         other => clean_line(other),
     }
 }
@@ -173,6 +198,20 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
             }
         }
     }
+    if let Some(child) = &call.figures.child {
+        if child.waits.is_some() && !call.status.ended() {
+            add("needs you".to_owned(), look.style(Role::NeedsYou));
+        }
+        if child.background {
+            add("in the background".to_owned(), dim);
+        }
+        if child.calls > 0 {
+            add(format!("{} {}", thousands(child.calls), if child.calls == 1 { "call" } else { "calls" }), dim);
+        }
+        if child.tokens > 0 {
+            add(format!("{} tokens", crate::ui::figures::tokens(child.tokens)), dim);
+        }
+    }
     if call.figures.undo_incomplete.is_some() {
         add("undo incomplete".to_owned(), look.style(Role::Warning));
     }
@@ -218,17 +257,14 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
 }
 
 /// What stands below the line of an unfolded call.
-fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
+fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     let look = &row.look;
     let full = row.level == Level::Full;
     let indent = if row.width < 40 { 2 } else { 5 };
     let lead = [Span::raw(" ".repeat(indent))];
     let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
-    let put = |lines: Vec<Line<'static>>, out: &mut Vec<Line<'static>>| {
-        out.extend(
-            lines.into_iter().map(|line| Line::from(lead.iter().cloned().chain(line.spans).collect::<Vec<_>>())),
-        );
-    };
+    let put_inks = |lines: Vec<Ink>, out: &mut Vec<Ink>| out.extend(lines.into_iter().map(|line| line.behind(&lead)));
+    let put = |lines: Vec<Line<'static>>, out: &mut Vec<Ink>| put_inks(inks(lines), out);
     let text = |text: &str, style: Style, limit: usize, key: &str| {
         let cleaned = clean(text.trim_end());
         let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
@@ -252,15 +288,18 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
         put(text(reason, look.style(Role::Warning), limit, key), out);
     } else if call.figures.changes().next().is_some() {
         let mut lines = match &call.figures.diff {
-            Some(diff) => diff::lines(diff, inner.width, look),
-            None => diff::several(call.figures.diffs.iter(), inner.width, look),
+            Some(diff) if row.beside => diff::beside(diff, inner.width, look),
+            Some(diff) => diff::unified(diff, inner.width, look),
+            None => diff::several(call.figures.diffs.iter(), inner.width, row.beside, look),
         };
         let hidden = lines.len().saturating_sub(if full { FULL } else { 2 * TAIL });
         lines.truncate(lines.len() - hidden);
         if hidden > 0 {
-            lines.push(inner.more(hidden, key));
+            lines.push(inner.more(hidden, key).into());
         }
-        put(lines, out);
+        put_inks(lines, out);
+    } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
+        put_inks(file(call, &lines, limit, key, &inner), out);
     } else if let Some(result) = call.result.as_deref().filter(|result| !result.trim().is_empty()) {
         put(text(result, look.style(Role::ToolOutput), limit, key), out);
     } else if call.status.ended() {
@@ -288,6 +327,52 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
         let why = if why.is_empty() { String::new() } else { format!("; {why}") };
         put(vec![inner.hint(&format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
     }
+}
+
+/// What `read` gave of a file: lines with their numbers. `None` when it gave something else.
+fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r str)>> {
+    if call.name != "read" || call.status != ToolStatus::Completed {
+        return None;
+    }
+    let numbered = |line: &'r str| {
+        let (number, text) = line.split_once('\t')?;
+        (!number.is_empty() && number.len() <= 9 && number.bytes().all(|b| b.is_ascii_digit()))
+            .then_some((number, text))
+    };
+    let mut lines: Vec<&str> = result.trim_end_matches('\n').split('\n').collect();
+    let note = lines.last().copied().filter(|line| line.starts_with('(') && lines.len() > 1);
+    lines.truncate(lines.len() - usize::from(note.is_some()));
+    let mut out = lines.into_iter().map(numbered).collect::<Option<Vec<_>>>()?;
+    out.extend(note.map(|note| ("", note)));
+    Some(out)
+}
+
+/// Lines of a file behind their numbers, as code in the language of its ending; of too many the last ones.
+fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<Ink> {
+    let look = &row.look;
+    let (style, faint) = (look.style(Role::ToolOutput), look.style(Role::Faint));
+    let digits = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(1);
+    let hidden = lines.len().saturating_sub(limit);
+    let mut out = Vec::new();
+    if hidden > 0 {
+        out.push(row.more(hidden, key).into());
+    }
+    let mut at = CodeAt::first(0, &language_of(call.subject.trim()));
+    at.line = u32::try_from(hidden).unwrap_or(u32::MAX);
+    for (number, line) in lines.get(hidden..).unwrap_or_default() {
+        if number.is_empty() {
+            out.extend(inks(plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look)));
+            continue;
+        }
+        let (kept, more) = bounded(line, look);
+        let text = text::expand_tabs(&clean(kept)).replace('\n', " ");
+        let spans: Vec<_> = [Span::styled(text, style)].into_iter().chain(more).collect();
+        let first = [Span::styled(format!("{number:>digits$}  "), faint)];
+        let rest = [Span::raw(" ".repeat(digits + 2))];
+        out.extend(coded(&spans, row.width, &first, &rest, &at));
+        at.next();
+    }
+    out
 }
 
 /// Verb, subject and what came back, for copying.

@@ -11,6 +11,7 @@ mod jobs;
 mod picker;
 mod rules;
 mod undo;
+mod usage;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;
@@ -39,6 +40,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
         Overlay::Audit(audit) => audit::draw(paint, audit, body),
+        Overlay::Usage(usage) => usage::draw(paint, usage, body),
         Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Jobs(card) => jobs::draw(paint, card, body),
         Overlay::Health(card) => cards::health(paint, card, body),

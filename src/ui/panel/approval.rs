@@ -31,7 +31,9 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
             lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
-        Proposal::Change { diff, .. } => chat::diff_with(diff, width, look),
+        Proposal::Change { diff, .. } if paint.state.unified => chat::diff_with(diff, width, look),
+        Proposal::Change { diff, .. } => chat::diff_beside(diff, width, look),
+        Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
         Proposal::Changes { .. } => chat::diffs_with(approval.proposal.diffs(), width, look),
         Proposal::Script { script, files, .. } => {
             let mut lines = styled(paint, &expose(script), width, Role::Strong);
@@ -39,7 +41,6 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
                 .extend(files.iter().flat_map(|path| styled(paint, &expose(&paint.home_path(path)), width, Role::Dim)));
             lines
         }
-        Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
         Proposal::Plain => styled(paint, &expose(&approval.subject), width, Role::ToolSubject),
     }
 }
@@ -98,8 +99,8 @@ fn oddities(proposal: &Proposal) -> Option<String> {
             };
             proposal.diffs().flat_map(of_one).collect()
         }
-        Proposal::Script { script, .. } => odd(script).into_iter().collect(),
         Proposal::Address { url } => odd(url).into_iter().collect(),
+        Proposal::Script { script, .. } => odd(script).into_iter().collect(),
         Proposal::Plain => return None,
     };
     let list = |wanted: fn(&Odd) -> bool| {
