@@ -111,6 +111,9 @@ fn value(row: &Message) -> Option<Value> {
             put("toolName", json!(name));
             put("toolUseId", json!(call.id));
             put("toolInput", call.input.clone());
+            if let Some(intent) = crate::domain::tool::intent(&call.input) {
+                put("toolIntent", json!(intent));
+            }
             put("toolStatus", json!(call.status));
             put("toolResult", json!(call.result));
             put("toolDuration", json!(call.millis));
