@@ -13,7 +13,7 @@ mod search;
 mod sessions;
 
 use crate::runtime;
-use args::{Args, Command};
+use args::{Args, Command, DoctorCommand};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -94,6 +94,19 @@ async fn start(args: Args) -> Exit {
         Some(Command::Permissions(command)) => {
             complain_of(&ground);
             permissions::run(&ground, command)
+        }
+        Some(Command::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => {
+            let mut problems = std::mem::take(&mut ground.problems);
+            let keys = runtime::keymap(&ground, &mut problems);
+            ground.problems = problems;
+            complain_of(&ground);
+            match runtime::inspect(keys).await {
+                Ok(()) => Exit::Done,
+                Err(error) => {
+                    output::complain(&format!("lisle: {error}"));
+                    Exit::Failed
+                }
+            }
         }
         Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {
