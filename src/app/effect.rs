@@ -38,6 +38,10 @@ pub enum Effect {
         /// The text to begin with.
         text: String,
     },
+    /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].
+    Picture,
+    /// Remove a file that [`Effect::Picture`] made.
+    Discard(PathBuf),
     /// Use this theme, and keep the choice if `keep`.
     Theme {
         /// Its name.

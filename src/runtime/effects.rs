@@ -2,7 +2,7 @@
 
 use super::face::{Face, Owed, Told};
 use super::files::{Finder, Question};
-use super::{Exit, clipboard, commands, editor};
+use super::{Exit, clipboard, commands, editor, picture};
 use crate::app::effect::Keep;
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
@@ -33,6 +33,8 @@ impl Face {
                 self.owed = Owed::User;
             }
             Effect::Edit { text } => self.edit(text),
+            Effect::Picture => self.picture(),
+            Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
             Effect::Find { ticket, root, query, folders } => self.find(Question { ticket, root, query, folders }),
             Effect::Commands { cwd } => self.read_commands(cwd),
@@ -100,6 +102,18 @@ impl Face {
         tokio::spawn(async move {
             let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
             let _ = tell.send(Told::Edited(edited));
+        });
+    }
+
+    fn picture(&mut self) {
+        let (tell, temp) = (self.tell.clone(), self.temp.clone());
+        tokio::spawn(async move {
+            let found = picture::fetch(&env, &temp).await;
+            if let Err(tokio::sync::mpsc::error::SendError(Told::Msg(Msg::Picture(Ok(file))))) =
+                tell.send(Told::Msg(Msg::Picture(found)))
+            {
+                picture::discard(&file);
+            }
         });
     }
 

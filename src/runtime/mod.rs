@@ -19,6 +19,7 @@ pub mod input;
 pub mod inspector;
 mod kept;
 pub mod memory;
+pub mod picture;
 pub mod rules;
 mod run;
 pub mod setup;

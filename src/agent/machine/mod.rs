@@ -1,12 +1,13 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! from request to request, `calls` the calls of a response, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
+//! from request to request, `calls` the calls of a response, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
 //! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
+mod children;
 mod law;
 mod person;
 mod plan;
@@ -21,7 +22,7 @@ use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, MessageId, RequestId};
-use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::plan::{PlanApproval, Progress};
@@ -54,6 +55,8 @@ pub struct Rules {
     pub steer_by_default: bool,
     /// The loosest mode that this workspace may have.
     pub loosest: Mode,
+    /// The mode of the session that spawned this one and waits for it: no mode is looser.
+    pub ceiling: Option<Mode>,
     /// Where `plans/` and `data/` of this session lie.
     pub session_dir: PathBuf,
     /// Seed of ids and back-off.
@@ -294,6 +297,10 @@ impl Machine {
                 self.meta.usage.add_apart(used, cost);
                 self.changed(&mut out);
             }
+            Input::Child(run, call, child, line) if run == self.run => self.child(&call, *child, line, &mut out),
+            Input::Ceiling(ceiling) => self.set_ceiling(now, ceiling, &mut out),
+            Input::Deliver(text) => self.deliver(now, text, &mut out),
+            Input::Titled { title, was, wanted } => self.titled(title, &was, wanted, &mut out),
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
@@ -312,9 +319,9 @@ impl Machine {
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
-            Input::Hold(text) => {
+            Input::Hold(said) => {
                 self.hold_redelivery(&mut out);
-                self.enqueue(now, text);
+                self.enqueue(now, said);
                 self.queue.hold();
                 self.queue_changed(&mut out);
             }
@@ -326,6 +333,7 @@ impl Machine {
             }
             // The rest is late news of a run that was stopped.
             Input::Chunk(..)
+            | Input::Child(..)
             | Input::Used(..)
             | Input::Failed(..)
             | Input::RetryNow(_)
@@ -352,6 +360,11 @@ impl Machine {
                 && let Some(request) = batch.requests().next()
             {
                 return Activity::NeedsYou(waiting_for(request));
+            }
+            if let Work::Calling(batch) = &turn.work
+                && let Some(what) = batch.waits_below()
+            {
+                return Activity::NeedsYou(what);
             }
             return Activity::Running(turn.started);
         }
@@ -431,10 +444,15 @@ impl Machine {
         out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
     }
 
-    fn enqueue(&mut self, now: At, text: String) {
+    fn enqueue(&mut self, now: At, said: UserText) {
+        let item = self.queued(now, said);
+        self.queue.items.push(item);
+    }
+
+    fn queued(&mut self, now: At, said: UserText) -> Queued {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        self.queue.items.push(Queued { id, text, at, redelivered: false });
+        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments }
     }
 
     /// All that is kept as waiting: what steers and was not delivered, then the queue.
@@ -460,14 +478,18 @@ impl Machine {
     fn system_prompt(&self, now: At) -> String {
         let today =
             jiff::Timestamp::from_millisecond(now.0).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
-        prompt::system(&Surroundings {
+        let mut text = prompt::system(&Surroundings {
             cwd: &self.meta.cwd,
             session_dir: &self.rules.session_dir,
             today: &today,
             mode: self.meta.mode,
             headless: self.rules.headless,
             plan: self.own.progress.as_ref().filter(|progress| !progress.over),
-        })
+        });
+        if self.meta.parent.is_some() {
+            text.push_str(super::children::TOLD);
+        }
+        text
     }
 
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
@@ -484,7 +506,8 @@ impl Machine {
             self.status_at_end(end);
         }
         // A face that shows the end says so at once; headless the answer was printed.
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless {
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless && self.meta.parent.is_none()
+        {
             self.meta.unread = true;
         }
         self.meta.activity = self.activity();

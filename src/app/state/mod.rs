@@ -4,6 +4,7 @@ pub mod audit;
 pub mod chat;
 pub mod composer;
 pub mod edit;
+pub mod files;
 pub mod find;
 pub mod fuzzy;
 pub mod notices;
@@ -24,6 +25,7 @@ use crate::domain::Notice;
 use crate::domain::command::OwnCommand;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
+use crate::domain::message::UserText;
 use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
@@ -148,7 +150,9 @@ pub struct State {
     /// The composer while [`Current::New`].
     pub lobby: Composer,
     /// Messages sent from the lobby, until the engine made the session.
-    pub lobby_sent: Vec<String>,
+    pub lobby_sent: Vec<UserText>,
+    /// Files with pictures of the clipboard that are being copied.
+    pub pictures: Vec<PathBuf>,
     /// Texts sent earlier, from all sessions.
     pub history: History,
     /// Commands of the user's own, those of the shown session's directory among them.
@@ -252,6 +256,7 @@ impl State {
             current: Current::New,
             lobby: Composer::default(),
             lobby_sent: Vec::new(),
+            pictures: Vec::new(),
             history: History::default(),
             commands: Vec::new(),
             seen_commands: BTreeSet::new(),
