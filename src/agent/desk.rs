@@ -402,7 +402,7 @@ impl Desk {
         let Birth { meta, raised, prompt, ready } = birth;
         let (id, parent) = (meta.id.clone(), meta.parent.as_ref().map(|parent| parent.session.clone()));
         let lane = self.start(id.clone(), Some(meta));
-        let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::Send { text: prompt })];
+        let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
         if let Some(parent) = parent {
             self.shared.raise(&parent, &id, lane.clone());
             // Whatever the parent's mode becomes from here on is told; what it became until here is seen.

@@ -75,6 +75,11 @@ impl Engine {
 }
 
 impl Host for Engine {
+    fn small_model(&self) -> Option<String> {
+        let info = self.shared.setup.connections.info(self.meta.connection.as_ref()?)?;
+        Some(info.small_model.clone()).filter(|model| !model.is_empty() && info.missing.is_none())
+    }
+
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>> {
         let asked = self.model(&wanted.model);
         let lane = self.lane.clone();

@@ -10,13 +10,14 @@ mod attach;
 mod beside;
 mod face;
 mod follow;
+mod jobs;
 mod keep;
 mod law;
 mod plan;
 mod undo;
 
-use super::children::{Decided, Raised};
 use super::attach::Loose;
+use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
@@ -44,8 +45,10 @@ use crate::provider::ProviderError;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
+use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -133,6 +136,8 @@ pub(super) enum ToLane {
     },
     /// A question apart used so much and cost so many dollars.
     Apart(RequestUsage, f64),
+    /// Something changed of the commands in the background.
+    Jobs,
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
@@ -183,6 +188,10 @@ pub(super) struct Lane {
     out: Outbox,
     works: Works,
     seen: Arc<Seen>,
+    /// Commands that go on in the background.
+    jobs: Arc<Jobs>,
+    /// The jobs whose end was told.
+    told_jobs: HashSet<String>,
     files: Files,
     /// The machine has the rows that the model gets.
     has_context: bool,
@@ -228,6 +237,7 @@ impl Lane {
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
         let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
         let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
+        let jobs = jobs::begin(&me);
         let mut lane = Self {
             shared,
             me,
@@ -235,6 +245,8 @@ impl Lane {
             out,
             works: Works::default(),
             seen: Arc::default(),
+            jobs,
+            told_jobs: HashSet::new(),
             files,
             has_context: is_new,
             draft: UserText::default(),
@@ -303,6 +315,7 @@ impl Lane {
                 Some(ToLane::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
                 Some(ToLane::Enhance { number, draft }) => self.enhance(number, draft).await,
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
+                Some(ToLane::Jobs) => self.jobs_changed().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
@@ -318,6 +331,7 @@ impl Lane {
     async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
         self.keeper.end_all();
         self.input(Input::Shutdown).await;
+        self.end_jobs().await;
         while !self.machine.is_quiet() {
             match from.recv().await {
                 Some(ToLane::Input(input)) => self.input(input).await,
@@ -510,6 +524,7 @@ impl Lane {
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),
+            jobs: self.jobs.clone(),
             lane: self.me.clone(),
             host: Arc::new(match decided {
                 Some(decided) => engine.decided(decided),

@@ -62,6 +62,8 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// A command in the background ended; this is what the transcript and the model are told.
+    JobEnded(String),
     /// Files were restored; this is what the transcript and the model are told.
     Restored(String),
     /// These are the rules of the files from now on.

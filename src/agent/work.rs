@@ -8,6 +8,7 @@ use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
 use crate::store::checkpoints::Checkpoints;
+use crate::tools::jobs::Jobs;
 use crate::tools::seen::Seen;
 use crate::tools::{Place, Run, Tool};
 use futures_util::StreamExt;
@@ -31,6 +32,8 @@ struct OneRun {
 pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
+    /// What goes on in the background.
+    pub(super) jobs: Arc<Jobs>,
     pub(super) lane: mpsc::Sender<ToLane>,
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
@@ -104,7 +107,7 @@ impl Works {
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
     ) {
-        let Site { place, seen, lane, host, undo: (keeper, checkpoints, turn) } = site;
+        let Site { place, seen, jobs, lane, host, undo: (keeper, checkpoints, turn) } = site;
         let about = About {
             checkpoints,
             call: call.id.clone(),
@@ -117,7 +120,7 @@ impl Works {
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
         let stop = one.stop.child_token();
-        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, host };
+        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {
@@ -142,7 +145,10 @@ impl Works {
                     Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
                 }
             };
-            if let Some(kept) = kept {
+            if let Some(mut kept) = kept {
+                if ended.as_ref().is_ok_and(|outcome| outcome.figures.job.is_some()) {
+                    kept.goes_on();
+                }
                 let gaps = keeper.end(kept).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));

@@ -1,8 +1,8 @@
 //! The commands that are written as messages: `/new`, `/rename`, … What they do is in `update::slash`.
 
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, PaneAction, SessionAction, TurnAction,
-    UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, PaneAction,
+    SessionAction, TurnAction, UndoAction,
 };
 
 macro_rules! commands {
@@ -47,6 +47,7 @@ commands! {
     Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
+    Title "title" "[TITLE]" "let the model make the title anew, or set it" SessionAction::Retitle;
     Status "status" "[STATUS]" "choose the status" SessionAction::Status;
     Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
@@ -54,7 +55,8 @@ commands! {
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
     Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
-    Parent "parent" "" "to the session that this one is a branch of" SessionAction::Parent;
+    Parent "parent" "" "to the session that spawned this one, or that it is a branch of" SessionAction::Parent;
+    Child "child" "" "to a session that this one spawned" SessionAction::Child;
     Rewind "rewind" "" "go back to an earlier message" SessionAction::Rewind;
     Undo "undo" "" "undo what the last turn changed in files" UndoAction::Files;
     Redo "redo" "" "redo what was undone in files" UndoAction::Redo;
@@ -76,6 +78,7 @@ commands! {
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
     Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;
@@ -86,6 +89,7 @@ commands! {
     List "list" "" "hide the list, or show it again" PaneAction::List;
     Focus "focus" "" "only the conversation, or all again" PaneAction::OnlyChat;
     Details "details" "" "hide the details of a wide screen, or show them" PaneAction::Details;
+    Enhance "enhance" "TEXT" "rewrite a draft with names of the repository" ComposerAction::Enhance;
     Theme "theme" "[NAME]" "choose the colours" AppAction::Theme;
     Keys "keys" "" "the keys of this place" AppAction::Help;
     Help "help" "" "all commands" AppAction::Palette;
@@ -150,8 +154,9 @@ mod tests {
                 // Modal editing is for keymaps that have it; a capital letter is a verb of its own there.
                 .filter(|action| !matches!(action, Action::Vim(_)))
                 .filter(|action| {
-                    let pressed =
-                        table.keys_of(**action).any(|b| crate::keymap::check::plain(&b.keys) && action.lives_in(b.context));
+                    let pressed = table
+                        .keys_of(**action)
+                        .any(|b| crate::keymap::check::plain(&b.keys) && action.lives_in(b.context));
                     !pressed && !slashed.contains(action)
                 })
                 .map(|action| action.name())

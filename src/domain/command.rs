@@ -191,16 +191,24 @@ mod tests {
 
     #[test]
     fn files_are_read() {
-        let read = read("---\ndescription: \"Fix it\"\nargument-hint: [ISSUE]\nallowed-tools: Bash\n---\n\nFix $1.\n").unwrap();
-        assert_eq!((read.description.as_str(), read.hint.as_str(), read.text.as_str()), ("Fix it", "[ISSUE]", "Fix $1."));
+        let read = read("---\ndescription: \"Fix it\"\nargument-hint: [ISSUE]\nallowed-tools: Bash\n---\n\nFix $1.\n")
+            .unwrap();
+        assert_eq!(
+            (read.description.as_str(), read.hint.as_str(), read.text.as_str()),
+            ("Fix it", "[ISSUE]", "Fix $1.")
+        );
         let plain = super::read("# Look at it\n\nClosely.").unwrap();
         assert_eq!((plain.description.as_str(), plain.text.as_str()), ("Look at it", "# Look at it\n\nClosely."));
         let rule = super::read("a\n---\nb").unwrap();
         assert_eq!(rule.text, "a\n---\nb", "only at the beginning");
-        for (broken, line) in [("", 1), ("---\ndescription: x\n", 1), ("---\nwhat is this\n---\nx", 2), ("---\n---\n \n", 1)] {
+        for (broken, line) in
+            [("", 1), ("---\ndescription: x\n", 1), ("---\nwhat is this\n---\nx", 2), ("---\n---\n \n", 1)]
+        {
             assert_eq!(super::read(broken).unwrap_err().0, line, "{broken:?}");
         }
-        for (name, fits) in [("fix", true), ("fix-it_2", true), ("Fix", false), ("a b", false), ("", false), ("a/b", false)] {
+        for (name, fits) in
+            [("fix", true), ("fix-it_2", true), ("Fix", false), ("a b", false), ("", false), ("a/b", false)]
+        {
             assert_eq!(is_name(name), fits, "{name}");
         }
     }

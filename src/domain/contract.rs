@@ -7,6 +7,7 @@
 use super::attachment::Attachment;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
+use super::job::JobShown;
 use super::ledger::Ledger;
 use super::message::Message;
 use super::notice::Notice;
@@ -303,6 +304,11 @@ pub enum Act {
     Read,
     /// Change the directory where tools work.
     Cwd(PathBuf),
+    /// End a command that goes on in the background.
+    KillJob {
+        /// Its name.
+        job: String,
+    },
     /// Write this session though another process holds it: that one stopped, or runs on another machine.
     TakeOver,
     /// Keep the unsent text of the composer.
@@ -468,6 +474,8 @@ pub enum Event {
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
+    /// The commands that go on in the background, and those that ended lately: all that are known.
+    Jobs(Vec<JobShown>),
     /// How far the approved plan is carried out; `None` when it no longer is.
     Plan(Option<Box<Progress>>),
     /// A turn began.
@@ -613,6 +621,9 @@ pub struct Opened {
     /// How far the approved plan is carried out.
     #[serde(default)]
     pub plan: Option<Box<Progress>>,
+    /// The commands that go on in the background, and those that ended lately.
+    #[serde(default)]
+    pub jobs: Vec<JobShown>,
     /// The unsent text.
     pub draft: String,
     /// The files that would go along with it.
@@ -659,6 +670,7 @@ pub struct ConnectionInfo {
 mod tests {
     use super::*;
     use crate::domain::ids::CallId;
+    use crate::domain::job::{EndedBy, JobEnd};
     use crate::domain::message::{
         AssistantText, Body, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
     };
@@ -696,6 +708,11 @@ mod tests {
 
     fn session() -> SessionId {
         SessionId::parse("260101-a-b").unwrap()
+    }
+
+    fn job() -> JobShown {
+        let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User });
+        JobShown { id: "ab12".into(), command: "x".into(), since: At(1), end, bytes: 3, last: "y".into() }
     }
 
     fn there_and_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(all: Vec<T>) {
@@ -744,6 +761,7 @@ mod tests {
             Act::Retitle,
             Act::Read,
             Act::Cwd("/w".into()),
+            Act::KillJob { job: "ab12".into() },
             Act::TakeOver,
             Act::draft(""),
         ];
@@ -834,6 +852,7 @@ mod tests {
             call: CallId::new("c"),
             tool: "bash".into(),
             subject: "ls".into(),
+            intent: Some("why".into()),
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
@@ -866,6 +885,7 @@ mod tests {
                 requests: vec![],
                 todo: vec![],
                 plan: Some(Box::default()),
+                jobs: vec![job()],
                 draft: "d".into(),
                 draft_attachments: vec![attachment()],
             })),
@@ -912,6 +932,7 @@ mod tests {
             Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
+            Event::Jobs(vec![job()]),
             Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),
             Event::TurnStarted { at: At(1) },
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },

@@ -14,6 +14,7 @@ pub mod expression;
 pub mod fold;
 pub mod ids;
 pub mod inbox;
+pub mod job;
 pub mod ledger;
 pub mod lookalike;
 pub mod message;

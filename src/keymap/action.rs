@@ -51,6 +51,8 @@ pub enum Context {
     Changes,
     /// The rules of the permissions; the keys of a list hold there too.
     Rules,
+    /// The commands in the background; the keys of a list hold there too.
+    Jobs,
 }
 
 impl Context {
@@ -79,6 +81,7 @@ impl Context {
         Context::Undo,
         Context::Changes,
         Context::Rules,
+        Context::Jobs,
     ];
 
     /// Its name in keymap files.
@@ -108,6 +111,7 @@ impl Context {
             Context::Undo => "undo",
             Context::Changes => "changes",
             Context::Rules => "rules",
+            Context::Jobs => "jobs",
         }
     }
 
@@ -179,7 +183,9 @@ actions! {
         Unread "unread" "mark the session as unread, or as read" [Global];
         Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];
-        Parent "parent" "to the session that this one is a branch of" [Global];
+        Parent "parent" "to the session that spawned this one, or that it is a branch of" [Global];
+        Child "child" "to a session that this one spawned: one that waits or works, else the last" [Global];
+        Retitle "retitle" "let the model make the title anew" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];
         Clear "clear" "take all messages out of the session" [Global];
         Delete "delete" "move the session to the trash" [Global];
@@ -240,6 +246,7 @@ actions! {
         Undo "undo" "undo in the text" [Composer Input];
         Redo "redo" "redo in the text" [Composer Input];
         Editor "editor" "edit the text in $EDITOR" [Composer];
+        Enhance "enhance" "rewrite the draft with names of the repository" [Composer];
         OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
         Attach "attach" "give files along with the message" [Global];
         Image "image" "give the picture of the clipboard along" [Global];
@@ -413,6 +420,11 @@ actions! {
     Find FindAction "find" {
         NextSession "next_session" "to the next session" [Find];
         PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// Commands in the background.
+    Job JobAction "job" {
+        List "list" "commands in the background, and end one" [Global];
+        Kill "kill" "end the command" [Jobs];
     }
     /// The rules of the permissions.
     Rules RulesAction "rules" {

@@ -92,7 +92,8 @@ fn a_users_file_is_laid_over_the_defaults() {
 
 #[test]
 fn a_chord_is_taken_away_and_the_place_behind_has_it() {
-    let loaded = user("[[composer]]\non = [\"ctrl+r\", \"ctrl+x r\"]\nrun = \"none\"\n[[list]]\non = \"g\"\nrun = \"none\"\n");
+    let loaded =
+        user("[[composer]]\non = [\"ctrl+r\", \"ctrl+x r\"]\nrun = \"none\"\n[[list]]\non = \"g\"\nrun = \"none\"\n");
     assert_eq!(told(&loaded), Vec::<String>::new());
     let here = [Context::Composer, Context::Global];
     assert_eq!(feed(&loaded.table, &here, "ctrl+r"), Fed::None);

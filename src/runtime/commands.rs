@@ -68,9 +68,8 @@ fn one(path: &Path, origin: Origin) -> Result<OwnCommand, Problem> {
         return Err(odd(None, &format!("/{name} is a command of lisle."), "Give the file another name."));
     }
     // A link could lead to any file of the machine, and its text would be sent.
-    let meta = fs::symlink_metadata(path).map_err(|error| {
-        odd(None, &format!("The file could not be read: {error}."), "Check its owner and rights.")
-    })?;
+    let meta = fs::symlink_metadata(path)
+        .map_err(|error| odd(None, &format!("The file could not be read: {error}."), "Check its owner and rights."))?;
     if !meta.is_file() && origin == Origin::Repository {
         return Err(odd(None, "A command of a repository is a file, not a link.", "Put the file itself there."));
     }
@@ -80,8 +79,9 @@ fn one(path: &Path, origin: Origin) -> Result<OwnCommand, Problem> {
     let whole = fs::read_to_string(path).map_err(|error| {
         odd(None, &format!("The file could not be read: {error}."), "Save it as UTF-8, and check its rights.")
     })?;
-    let written = command::read(&whole)
-        .map_err(|(line, why)| odd(Some(line), &format!("The command /{name} cannot be used: {why}."), "Correct it."))?;
+    let written = command::read(&whole).map_err(|(line, why)| {
+        odd(Some(line), &format!("The command /{name} cannot be used: {why}."), "Correct it.")
+    })?;
     let mut hash = String::new();
     for byte in Sha256::digest(whole.as_bytes()) {
         let _ = write!(hash, "{byte:02x}");

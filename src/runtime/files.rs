@@ -326,7 +326,10 @@ mod tests {
         assert_eq!(paths(&asked(dir.path(), "src/u", true)), ["src/ui/"]);
         assert_eq!(paths(&asked(&dir.path().join("src"), "../d", true)), ["../docs/"]);
         let absolute = format!("{}/src/", dir.path().display());
-        assert_eq!(paths(&asked(dir.path(), &absolute, false)), [format!("{absolute}main.rs"), format!("{absolute}ui/")]);
+        assert_eq!(
+            paths(&asked(dir.path(), &absolute, false)),
+            [format!("{absolute}main.rs"), format!("{absolute}ui/")]
+        );
     }
 
     #[test]

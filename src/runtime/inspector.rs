@@ -161,7 +161,13 @@ fn answered(answer: Answer) -> String {
         Answer::Mode { number: 2031, usable } => format!("tells when light and dark change: {}", yes(usable)),
         Answer::Mode { number, usable } => format!("mode {number}: {}", yes(usable)),
         Answer::Background(rgb) => {
-            format!("its background is #{:02x}{:02x}{:02x}, {}", rgb.0, rgb.1, rgb.2, if rgb.is_light() { "light" } else { "dark" })
+            format!(
+                "its background is #{:02x}{:02x}{:02x}, {}",
+                rgb.0,
+                rgb.1,
+                rgb.2,
+                if rgb.is_light() { "light" } else { "dark" }
+            )
         }
         Answer::Attributes => "that was all it says of itself".to_owned(),
         Answer::ColoursChanged => "light and dark changed".to_owned(),
@@ -317,7 +323,10 @@ mod tests {
         assert!(up.contains("composer.up") && up.contains("in composer, input"), "{up}");
         assert_eq!(then, Then::On);
         let (space, _) = shown(&mut inspector, b"\0");
-        assert!(space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("composer.mark"), "{space}");
+        assert!(
+            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("composer.mark"),
+            "{space}"
+        );
         let (odd, _) = shown(&mut inspector, b"\x1b[24;5~");
         assert!(odd.contains("key     ctrl+f12\ndoes    nothing in any place"), "{odd}");
     }

@@ -29,9 +29,9 @@ pub mod terminal;
 pub mod tty;
 
 pub use crate::agent::Link;
-pub use run::run;
 pub use commands::Folders;
 pub use inspector::inspect;
+pub use run::run;
 pub use start::{app, keymap};
 pub use terminal::Mouse;
 pub use tty::TtyError;

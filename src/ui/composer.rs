@@ -6,8 +6,8 @@ use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::edit::Editor;
-use crate::app::state::{Current, Focus};
 use crate::app::state::vim::Mode;
+use crate::app::state::{Current, Focus};
 use crate::domain::ids::RequestId;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
@@ -277,6 +277,14 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
     let state = paint.state;
     let Some(open) = state.current_open() else { return Vec::new() };
     let role = |text: String, role| piece(text, paint.style(role));
+    if open.enhancing.is_some() {
+        let here = state.focus != Focus::Panel && state.overlays.is_empty();
+        let mut out = vec![role("rewriting the draft  ".to_owned(), Role::Running)];
+        if let Some(key) = paint.key(Action::App(AppAction::Back), Context::Global).filter(|_| here) {
+            out.extend([role(key, Role::Key), role(" keeps it".to_owned(), Role::Dim)]);
+        }
+        return out;
+    }
     if open.turn.stopping {
         return vec![role(format!("{} stopping", paint.signs.stopping), Role::Dim)];
     }

@@ -68,7 +68,11 @@ fn steps(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
         Some(plan) => {
             let (done, of) = plan.figures();
             heading(paint, area, y, "Plan", &format!("{done} of {of}"));
-            plan.steps.iter().filter(|step| !step.struck).map(|step| step_row(paint, step.status, step.line())).collect()
+            plan.steps
+                .iter()
+                .filter(|step| !step.struck)
+                .map(|step| step_row(paint, step.status, step.line()))
+                .collect()
         }
         None if open.todo.is_empty() => return,
         None => {

@@ -241,7 +241,11 @@ mod tests {
     fn the_user_divides_the_screen() {
         let at = |width, wants| divide(Rect::new(0, 0, width, 40), wants);
         for (cells, width, got) in [(20, 100, 20), (2, 100, 16), (90, 100, 60), (60, 80, 40)] {
-            assert_eq!(at(width, Wants { list: ListWant::Cells(cells), ..PLAIN }).list.width, got, "{cells} of {width}");
+            assert_eq!(
+                at(width, Wants { list: ListWant::Cells(cells), ..PLAIN }).list.width,
+                got,
+                "{cells} of {width}"
+            );
         }
         let hidden = at(120, Wants { list: ListWant::Hidden, ..PLAIN });
         assert_eq!((hidden.both, hidden.list.is_empty(), hidden.right.width), (false, true, 120));

@@ -20,7 +20,7 @@ impl Lane {
             let made = Err("The session could not be written, so there is no place for a copy.".to_owned());
             return self.out.send(Event::Attached { path, made }).await;
         }
-        let (place, me, written) = (self.site().place, self.me.clone(), path.clone());
+        let (place, me, written) = (self.site(None).place, self.me.clone(), path.clone());
         tokio::spawn(async move {
             let made = blocking(move || attach::take(&written, &place)).await;
             let made = made.unwrap_or_else(|| Err("The file could not be looked at; the log says more.".to_owned()));

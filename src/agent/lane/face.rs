@@ -40,6 +40,7 @@ impl Lane {
             requests: self.machine.requests(),
             todo: self.machine.own.todo.clone(),
             plan: self.machine.own.progress.clone().map(Box::new),
+            jobs: self.jobs.list(),
             draft: self.draft.text.clone(),
             draft_attachments: self.draft.attachments.clone(),
         };

@@ -17,7 +17,7 @@ use crate::permit::{self, Verdict};
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
-        if !matches!(act, Act::Read | Act::TakeOver | Act::Detach { .. }) {
+        if !matches!(act, Act::Read | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
             self.hold_redelivery(out);
         }
         match act {
@@ -66,7 +66,7 @@ impl Machine {
                 self.changed_by_user(out);
             }
             // Drafts and attachments are files of their own, and who writes is the lane's business.
-            Act::Draft { .. } | Act::TakeOver | Act::Attach { .. } | Act::Detach { .. } => {}
+            Act::Draft { .. } | Act::TakeOver | Act::Attach { .. } | Act::Detach { .. } | Act::KillJob { .. } => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod children;
 mod law;
 
 use super::*;

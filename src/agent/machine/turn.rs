@@ -110,6 +110,8 @@ impl Machine {
         }
         turn.requests += 1;
         turn.work = Work::Responding(Box::default());
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Written, out);
         let request = ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
             system: self.system_prompt(now),
@@ -273,7 +275,7 @@ impl Machine {
                     let so_far = one.tool().and_then(|tool| tool.result.take()).unwrap_or_default();
                     let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
                     // A change that was only proposed is not a change.
-                    let figures = ToolFigures { diff: None, ..figures };
+                    let figures = ToolFigures { diff: None, diffs: Vec::new(), ..figures };
                     one.finish(now, true, stopped_text(&so_far), figures);
                 }
                 let rows = batch.take_final();

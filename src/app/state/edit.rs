@@ -524,8 +524,8 @@ mod tests {
     #[test]
     fn what_is_marked_is_cut_copied_and_put_back() {
         use Verb::{
-            Backspace, Down, First, KillWord, KillWordForward, LineStart, Mark, MarkAll, MarkCopy, MarkCut, MarkSwap, Right, Yank,
-            YankPop,
+            Backspace, Down, First, KillWord, KillWordForward, LineStart, Mark, MarkAll, MarkCopy, MarkCut, MarkSwap,
+            Right, Yank, YankPop,
         };
         for (text, verbs, expected) in [
             ("ab\ncd", &[First, Mark, Down, Right, MarkCut][..], "d"),

@@ -201,6 +201,8 @@ pub struct State {
     pub(crate) ticket: u64,
     /// The directory whose commands were asked for last.
     pub(crate) commands_of: Option<PathBuf>,
+    /// The number of the last wish to rewrite a draft.
+    pub(crate) enhanced: u64,
     /// The engine was asked for a new session and has not answered.
     pub(crate) creating: bool,
     /// The engine was asked for a session with a worktree, which is shown when it comes.
@@ -277,6 +279,7 @@ impl State {
             idle_before: 0,
             ticket: 0,
             commands_of: None,
+            enhanced: 0,
             creating: false,
             apart: false,
             quiet_until: At(i64::MIN),
@@ -414,6 +417,7 @@ impl State {
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
             Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
             Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
+            Some(Overlay::Jobs(_)) => contexts.extend([Context::Jobs, Context::Inbox]),
             Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
@@ -466,6 +470,7 @@ impl State {
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,
             Overlay::Rules(_) => Context::Rules,
+            Overlay::Jobs(_) => Context::Jobs,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)

@@ -10,6 +10,7 @@ use crate::app::state::chat::{self, Chat, Density, Entry, View};
 use crate::app::state::search::Search;
 use crate::app::state::{Focus, State};
 use crate::domain::contract::Command;
+use crate::domain::ids::SessionId;
 use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ChatAction;
@@ -48,6 +49,14 @@ pub(super) fn drawn(state: &mut State, frame: Frame, fx: &mut Vec<Effect>) {
     }
 }
 
+/// The session that the call at the cursor spawned.
+fn spawned_at_cursor(state: &State) -> Option<SessionId> {
+    let chat = &state.current_open()?.chat;
+    let entry = chat.entries.iter().find(|entry| Some(entry.key) == chat.cursor)?;
+    let child = entry.message.tool()?.figures.child.as_ref()?;
+    state.sessions.meta(&child.session).map(|meta| meta.id.clone())
+}
+
 pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
     let page = |state: &State| {
         let height = state.current_open().map_or(0, |open| open.chat.drawn.height);
@@ -73,6 +82,10 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         ChatAction::PreviousTool => jump(state, Way::Up, is_tool),
         ChatAction::NextTool => jump(state, Way::Down, is_tool),
         ChatAction::Fold => {
+            // What it did is in its own session.
+            if let Some(child) = spawned_at_cursor(state) {
+                return session::open(state, &child, fx);
+            }
             if let Some(chat) = chat(state)
                 && let Some(key) = at_cursor(chat)
             {

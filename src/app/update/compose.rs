@@ -1,6 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{attach, chat, offer, overlay, panel, plan, properties, slash, to};
+use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
@@ -41,6 +41,7 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
                 state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
             }
         },
+        Verb::Enhance => enhance::ask(state, fx),
         Verb::Attach => state.composer_mut().set("/attach "),
         Verb::Image => fx.push(Effect::Picture),
         Verb::History => overlay::history(state),
@@ -85,6 +86,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Trash(_)
             | Overlay::Audit(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),

@@ -3,7 +3,8 @@
 
 use super::settle::plain;
 use super::{
-    attach, change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo,
+    attach, change, compose, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session,
+    to, undo,
 };
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
@@ -94,6 +95,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
+        Event::Enhanced { number, result } => enhance::done(state, id, number, result),
         Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
         Event::FilesChanged(changes) => undo::changed(state, id, *changes),
         Event::Rules(known) => rules::shown(state, id, *known),
@@ -174,6 +176,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
+        Event::Jobs(jobs) => open.jobs = jobs,
         Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
@@ -227,6 +230,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
         requests,
         todo,
         plan,
+        jobs,
         draft,
         draft_attachments,
     } = snapshot;
@@ -247,11 +251,13 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
+    open.jobs = jobs;
     open.plan = plan;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
         // A call or a question that waits belongs to a turn; a plan waits without one.
-        Activity::NeedsYou(_) if requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
+        // Without a request here it waits for a session that it spawned.
+        Activity::NeedsYou(_) if requests.is_empty() || requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
             open.turn.started.or(Some(state.now))
         }
         Activity::NeedsYou(_) => None,
@@ -322,7 +328,8 @@ fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>) {
     let before = state.sessions.meta(&meta.id);
     let needed = before.is_some_and(needs_you);
     let ran = before.is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
-    if !state.terminal.focused {
+    // Of a spawned session its parent tells.
+    if !state.terminal.focused && meta.parent.is_none() {
         let title = plain(meta.shown_title());
         match &meta.activity {
             Activity::NeedsYou(what) if !needed => {
@@ -367,6 +374,7 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
             Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
             Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
+            Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

@@ -1,11 +1,12 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, attach, chat, compose, lifecycle, list, overlay, panel, properties, redeliver, session};
+use super::{act, attach, chat, compose, enhance, lifecycle, list, overlay, panel, properties, redeliver, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, Quit, State};
 use crate::domain::dropped as paths;
+use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key};
 
@@ -124,6 +125,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Trash(_)
             | Overlay::Audit(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
@@ -203,6 +205,9 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     }
     if state.focus == Focus::Composer && state.composer_mut().unmark() {
         return;
+    }
+    if enhance::give_up(state, fx) {
+        return state.notify(Notice::new(Level::Info, "The draft stays as it is."));
     }
     if state.running() {
         session::stop(state, fx);

@@ -5,9 +5,11 @@ mod change;
 mod chat;
 mod compose;
 mod engine;
+mod enhance;
 mod find;
 mod inbox;
 mod input;
+mod jobs;
 mod leave;
 mod lifecycle;
 mod list;
@@ -139,6 +141,7 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Find(verb) => find::act(state, verb),
         Action::Undo(verb) => undo::act(state, verb, fx),
         Action::Rules(verb) => rules::act(state, verb),
+        Action::Job(verb) => jobs::act(state, verb, fx),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),

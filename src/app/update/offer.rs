@@ -117,10 +117,8 @@ fn command_rows(state: &State, typed: &str) -> Vec<Row> {
     });
     let all: Vec<Row> = built_in.chain(own).collect();
     let hits = fuzzy::rank(typed, all.iter().map(|row| row.label.as_str()));
-    let mut rows: Vec<Row> = hits
-        .into_iter()
-        .filter_map(|(place, marks)| all.get(place).map(|row| Row { marks, ..row.clone() }))
-        .collect();
+    let mut rows: Vec<Row> =
+        hits.into_iter().filter_map(|(place, marks)| all.get(place).map(|row| Row { marks, ..row.clone() })).collect();
     rows.sort_by_key(|row| (row.label != typed, !row.label.starts_with(typed)));
     rows
 }

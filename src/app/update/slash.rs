@@ -1,7 +1,8 @@
 //! What the commands do that are written as messages.
 
 use super::{
-    act as do_action, attach, chat, compose, find, lifecycle, list, model, offer, overlay, plan, properties, session, to,
+    act as do_action, attach, chat, compose, find, lifecycle, list, model, offer, overlay, plan, properties, session,
+    to,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
@@ -18,7 +19,7 @@ use crate::keymap::action::Action;
 
 /// Runs an offered command; one that cannot do without words is completed instead.
 pub(super) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
-    if matches!(slash, Slash::Steer | Slash::Attach) {
+    if matches!(slash, Slash::Steer | Slash::Attach | Slash::Enhance) {
         return state.composer_mut().set(&format!("/{} ", slash.word()));
     }
     state.composer_mut().take();
@@ -71,6 +72,21 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             if let Some(id) = state.current_id() {
                 fx.push(to(id, Act::Rename { title: args.to_owned() }));
             }
+            Ok(())
+        }
+        Slash::Title if args.eq_ignore_ascii_case("regenerate") => {
+            do_action(state, call.slash.action(), None, fx);
+            Ok(())
+        }
+        Slash::Title => {
+            if let Some(id) = state.current_id() {
+                fx.push(to(id, Act::Rename { title: args.to_owned() }));
+            }
+            Ok(())
+        }
+        Slash::Enhance => {
+            state.composer_mut().set(args);
+            do_action(state, call.slash.action(), None, fx);
             Ok(())
         }
         Slash::Search => {

@@ -72,6 +72,7 @@ fn run(bench: &Bench, tool: &Fetch, input: Value, facts: CallFacts, host: Arc<dy
         call: CallId::new("call-1"),
         progress,
         host,
+        jobs: Arc::default(),
     };
     runtime.block_on(tool.run(input, with))
 }

@@ -3,6 +3,7 @@
 use super::look::Look;
 use super::markdown::bounded;
 use crate::domain::diff::{DiffKind, FileDiff};
+use crate::domain::lookalike::expose;
 use crate::domain::sanitise::reveal;
 use crate::theme::Role;
 use crate::ui::text::{Fold, expand_tabs, wrap};
@@ -43,6 +44,37 @@ pub(super) fn lines(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Line<
             let text = expand_tabs(&reveal(kept)).replace('\n', " ");
             let spans: Vec<_> = [Span::styled(text, style)].into_iter().chain(more).collect();
             out.extend(wrap(&spans, width, &first, &rest, Fold::Anywhere));
+        }
+    }
+    out
+}
+
+/// The changes of several files, each under its name and what becomes of it.
+pub(super) fn several<'a>(
+    diffs: impl Iterator<Item = &'a FileDiff>,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
+    let mut out = Vec::new();
+    for diff in diffs {
+        if !out.is_empty() {
+            out.push(Line::default());
+        }
+        let mut name = vec![Span::styled(expose(&diff.path), look.style(Role::Strong))];
+        let fate = match diff {
+            FileDiff { is_new: true, .. } => "  new".to_owned(),
+            FileDiff { is_gone: true, .. } => "  deleted".to_owned(),
+            FileDiff { moved_from: Some(from), .. } => format!("  was {}", expose(from)),
+            _ => String::new(),
+        };
+        name.push(Span::styled(fate, look.style(Role::DiffMeta)));
+        name.push(Span::styled(format!("  +{}", diff.added), look.style(Role::DiffAdded)));
+        let minus = look.glyph("−", "-");
+        name.push(Span::styled(format!(" {minus}{}", diff.removed), look.style(Role::DiffRemoved)));
+        out.extend(wrap(&name, width, &[], &[], Fold::Anywhere));
+        // One that only moves has nothing else to show.
+        if !diff.hunks.is_empty() || diff.moved_from.is_none() {
+            out.extend(lines(diff, width, look));
         }
     }
     out

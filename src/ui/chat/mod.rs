@@ -90,6 +90,12 @@ pub fn diff_with(diff: &FileDiff, width: u16, look: &Look<'_>) -> Vec<Line<'stat
     diff::lines(diff, usize::from(width), look)
 }
 
+/// The changes of several files, each under its name.
+#[must_use]
+pub fn diffs_with<'a>(diffs: impl Iterator<Item = &'a FileDiff>, width: u16, look: &Look<'_>) -> Vec<Line<'static>> {
+    diff::several(diffs, usize::from(width), look)
+}
+
 /// The logical text of an entry for copying: no gutter, no padding, no soft breaks. Sanitised.
 #[must_use]
 pub fn plain_text(entry: &Entry) -> String {

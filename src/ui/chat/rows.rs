@@ -84,6 +84,7 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Line<'static>> {
         InfoKind::Interrupted => row.words(row.look.glyph("■ ", "# "), &text, Role::Warning),
         InfoKind::Compacted => divider(&text, row.width, &row.look),
         InfoKind::Restored => row.words(row.look.glyph("↶ ", "< "), &text, Role::Accent),
+        InfoKind::JobEnded => row.words(row.look.glyph("◇ ", "o "), &text, Role::Dim),
         InfoKind::Remark => match info.level {
             Loudness::Info => row.words(row.look.glyph("· ", "- "), &text, Role::Dim),
             Loudness::Warning => row.words("! ", &text, Role::Warning),

@@ -19,6 +19,7 @@ use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::app::state::plan::PlanView;
 use crate::domain::Mode;
+use crate::domain::diff::FileDiff;
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
@@ -276,7 +277,11 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
             }
             Proposal::Command { .. } => vec![loud("Run this command?")],
             Proposal::Change { diff, .. } => {
-                let verb = if diff.is_new { "Create" } else { "Change" };
+                let verb = match diff {
+                    FileDiff { is_new: true, .. } => "Create",
+                    FileDiff { is_gone: true, .. } => "Delete",
+                    _ => "Change",
+                };
                 let mut said = vec![
                     loud(verb),
                     strong(format!(" {}", expose(&diff.path))),
@@ -294,6 +299,17 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 vec![loud("Fetch? "), strong(expose(&one_line(url, paint.signs.cut)))]
             }
             Proposal::Address { .. } => vec![loud("Fetch this address?")],
+            Proposal::Changes { changes } => {
+                let sum = |of: fn(&FileDiff) -> u32| approval.proposal.diffs().map(of).fold(0, u32::saturating_add);
+                vec![
+                    loud(&format!("Change {}?", count(changes.len(), "file", "files"))),
+                    piece(format!("  +{}", sum(|diff| diff.added)), paint.style(Role::Good)),
+                    piece(format!(" {}{}", paint.signs.minus, sum(|diff| diff.removed)), paint.style(Role::Error)),
+                ]
+            }
+            Proposal::Script { language, .. } => {
+                vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))]
+            }
             Proposal::Plain if alone => {
                 vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }

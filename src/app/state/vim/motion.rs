@@ -249,7 +249,9 @@ impl Vim {
 }
 
 fn is_motion(verb: Verb) -> bool {
-    use Verb::{BigWord, BigWordBack, BigWordEnd, Down, FindAgain, FindAgainBack, FirstLine, FirstSign, LastLine, Left};
+    use Verb::{
+        BigWord, BigWordBack, BigWordEnd, Down, FindAgain, FindAgainBack, FirstLine, FirstSign, LastLine, Left,
+    };
     use Verb::{LineEnd, LineStart, Right, Up, Word, WordBack, WordEnd};
     matches!(
         verb,

@@ -6,13 +6,7 @@ use crate::keymap::action::VimAction as Verb;
 
 impl Vim {
     /// An operator: for what is marked at once, for the lines when it comes twice, else it waits for a motion.
-    pub(super) fn operator(
-        &mut self,
-        text: &Text,
-        caret: usize,
-        op: Op,
-        marked: Option<(usize, usize)>,
-    ) -> Vec<Do> {
+    pub(super) fn operator(&mut self, text: &Text, caret: usize, op: Op, marked: Option<(usize, usize)>) -> Vec<Do> {
         if let Some(range) = marked {
             let lines = self.mode == Mode::VisualLine;
             self.mode = Mode::Normal;
@@ -70,13 +64,7 @@ impl Vim {
     }
 
     /// A verb that needs no motion.
-    pub(super) fn simple(
-        &mut self,
-        text: &Text,
-        caret: usize,
-        verb: Verb,
-        marked: Option<(usize, usize)>,
-    ) -> Vec<Do> {
+    pub(super) fn simple(&mut self, text: &Text, caret: usize, verb: Verb, marked: Option<(usize, usize)>) -> Vec<Do> {
         let (start, end) = (text.line_start(caret), text.line_end(caret));
         if let (Some(range), Some(op)) = (marked, on_marked(verb)) {
             // The capital ones take whole lines.

@@ -25,6 +25,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
         Some(Overlay::Rules(_)) => "rules",
+        Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",
@@ -545,16 +546,16 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
     screen.type_text("/fi").keys("tab");
     assert_eq!(screen.text(), "/fix ");
     screen.type_text("12").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 12.".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 12.".to_owned(), attachments: vec![] }]);
     screen.type_text("/ship 3").keys("enter");
     assert_eq!((overlay_name(&screen), screen.acts()), ("confirm", vec![]));
     assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.says.concat().contains("Fix 3.")));
     screen.keys("n");
     assert_eq!(screen.acts(), vec![]);
     screen.keys("enter").keys("y");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 3.".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 3.".to_owned(), attachments: vec![] }]);
     screen.type_text("/ship 4").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 4.".to_owned() }], "it was seen");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 4.".to_owned(), attachments: vec![] }], "it was seen");
     assert!(screen.state.kept().commands.contains(&"hash of ship".to_owned()));
     screen.type_text("/shpi").keys("enter");
     assert!(screen.last_notice().contains("/ship"), "{}", screen.last_notice());
@@ -578,7 +579,7 @@ fn files_are_offered_behind_an_at_sign() {
     screen.keys("down enter");
     assert_eq!((screen.text().as_str(), screen.acts()), ("look at @\"src/a b.rs\" ", vec![]));
     screen.type_text("a@b").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "look at @\"src/a b.rs\" a@b".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![] }]);
 }
 
 #[test]
@@ -595,7 +596,7 @@ fn modes_of_keys_in_the_composer() {
     screen.keys("0 f X x");
     assert_eq!(screen.text(), "one ");
     screen.keys("u enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "one X".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::Send { text: "one X".to_owned(), attachments: vec![] }]);
     screen.type_text("k").keys("esc k");
     assert_eq!(screen.text(), "one X", "at the edge the walk through what was sent begins");
     screen.keys("j");
