@@ -7,6 +7,7 @@
 pub mod attachment;
 pub mod code;
 pub mod colour;
+pub mod command;
 pub mod contract;
 pub mod diff;
 pub mod dropped;

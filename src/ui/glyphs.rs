@@ -7,6 +7,10 @@ use crate::domain::Mode;
 /// A set of signs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Glyphs {
+    /// A meter, as far as it is full.
+    pub full: &'static str,
+    /// The rest of a meter.
+    pub empty: &'static str,
     /// A session that needs the user.
     pub needs_you: &'static str,
     /// A session with something new.
@@ -123,6 +127,8 @@ pub const UNICODE: Glyphs = Glyphs {
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
     closed: "▸",
+    full: "━",
+    empty: "─",
     rule: "│",
     line: "─",
     corners: ["┌", "┐", "└", "┘"],
@@ -161,6 +167,8 @@ pub const ASCII: Glyphs = Glyphs {
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
+    full: "#",
+    empty: "-",
     rule: "|",
     line: "-",
     corners: ["+", "+", "+", "+"],

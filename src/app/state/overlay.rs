@@ -128,6 +128,13 @@ pub struct Confirm {
 pub enum Deed {
     /// This goes to the engine.
     Send(Command),
+    /// The text of a repository's command is sent.
+    Own {
+        /// Of the file.
+        hash: String,
+        /// The text with what followed the command put in.
+        text: String,
+    },
     /// The session goes back to a message; the text of the first message that is left out is for the new composer.
     Rewind {
         /// Which session.

@@ -113,6 +113,7 @@ pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             }
             fx.push(Effect::Send(command));
         }
+        Deed::Own { hash, text } => super::slash::send_own(state, hash, text, fx),
         Deed::Rewind { session, at, text, files: _ } => rewound(state, session, at, text, None, fx),
     }
 }
