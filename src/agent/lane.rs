@@ -15,12 +15,12 @@ mod law;
 mod plan;
 mod undo;
 
-use super::attach::Loose;
 use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
+use super::media::Shelf;
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
@@ -188,7 +188,9 @@ pub(super) struct Lane {
     has_context: bool,
     draft: UserText,
     /// Copies of files that no message has yet.
-    loose: Loose,
+    loose: attach::Loose,
+    /// Files that go along, as they are sent.
+    shelf: Arc<Shelf>,
     /// Nobody looks at the session.
     left: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
@@ -238,7 +240,8 @@ impl Lane {
             files,
             has_context: is_new,
             draft: UserText::default(),
-            loose: Loose::default(),
+            loose: attach::Loose::default(),
+            shelf: Arc::default(),
             left: false,
             acted: is_new,
             mark: None,
@@ -457,7 +460,10 @@ impl Lane {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
                 }
-                self.works.ask(run, provider, request, self.me.clone());
+                let dir = self.shared.setup.store.session_dir(&self.machine.meta.id);
+                let shelf = Arc::clone(&self.shelf);
+                shelf.belongs_to(&dir);
+                self.works.ask(run, provider, request, shelf, self.me.clone());
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());

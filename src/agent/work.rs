@@ -1,6 +1,7 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
 use super::lane::ToLane;
+use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
 use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
@@ -48,13 +49,18 @@ impl Works {
         &mut self,
         run: RunNo,
         provider: Arc<dyn Provider>,
-        request: ModelRequest,
+        mut request: ModelRequest,
+        shelf: Arc<Shelf>,
         lane: mpsc::Sender<ToLane>,
     ) {
         let one = self.of(run);
         let stop = one.stop;
         one.tasks.spawn(async move {
             let model = request.model.clone();
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = media::fill(&mut request.items, shelf) => {}
+            }
             let mut chunks = provider.stream(request);
             loop {
                 let next = tokio::select! {

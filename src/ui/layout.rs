@@ -7,6 +7,7 @@
 //!                ├─ panel, when something waits
 //!                ├──────────────────────
 //!                │ queue
+//!                │ files of the draft
 //!                │ composer
 //!  status
 //! ```
@@ -53,6 +54,8 @@ pub struct Wants {
     pub composer: u16,
     /// Queued messages.
     pub queue: u16,
+    /// A row for the files of the draft: 1 where there are some, else 0.
+    pub files: u16,
     /// The panel.
     pub panel: PanelWant,
 }
@@ -76,6 +79,8 @@ pub struct Layout {
     pub edge: Rect,
     /// Queued messages.
     pub queue: Rect,
+    /// The files of the draft.
+    pub files: Rect,
     /// The composer, with its prompt.
     pub composer: Rect,
     /// The last row.
@@ -136,6 +141,7 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     let third = (area.height / 3).max(1);
     let composer = wants.composer.clamp(1, third).min(rest.height);
     out.composer = take_bottom(&mut rest, composer);
+    out.files = take_bottom(&mut rest, wants.files.min(1));
     let queue = wants.queue.min(rest.height.saturating_sub(4) / 2).min(if low { 1 } else { 3 });
     out.queue = take_bottom(&mut rest, queue);
     if rest.height > 1 {
@@ -172,7 +178,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PLAIN: Wants = Wants { front: Front::Chat, composer: 1, queue: 0, panel: PanelWant::None };
+    const PLAIN: Wants = Wants { front: Front::Chat, composer: 1, queue: 0, files: 0, panel: PanelWant::None };
 
     #[test]
     fn the_panes_follow_the_width() {
@@ -210,7 +216,7 @@ mod tests {
         #[test]
         fn nothing_leaves_the_screen_or_overlaps(
             (width, height) in (0u16..220, 0u16..70),
-            (composer, queue, rows) in (0u16..80, 0u16..20, 0u16..90),
+            (composer, queue, files, rows) in (0u16..80, 0u16..20, 0u16..2, 0u16..90),
             (panel, list) in (0u8..4, any::<bool>()),
         ) {
             let panel = match panel {
@@ -221,8 +227,8 @@ mod tests {
             };
             let front = if list { Front::List } else { Front::Chat };
             let area = Rect::new(0, 0, width, height);
-            let l = divide(area, Wants { front, composer, queue, panel });
-            let parts = [l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.composer, l.status];
+            let l = divide(area, Wants { front, composer, queue, files, panel });
+            let parts = [l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.files, l.composer, l.status];
             for (n, a) in parts.iter().enumerate() {
                 prop_assert_eq!(a.intersection(area).area(), a.area(), "{:?}", l);
                 for b in parts.iter().skip(n + 1) {

@@ -83,7 +83,7 @@ pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffe
 fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
     let state = paint.state;
     let front = if state.shown == Shown::List { Front::List } else { Front::Chat };
-    let plain = Wants { front, composer: 1, queue: 0, panel: PanelWant::None };
+    let plain = Wants { front, composer: 1, queue: 0, files: 0, panel: PanelWant::None };
     // Texts are measured in the width that they will have.
     let right = layout::divide(area, Wants { front: Front::Chat, ..plain }).right;
     if right.is_empty() {
@@ -99,7 +99,8 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
         }
     };
     let queue = u16::try_from(queue).unwrap_or(u16::MAX);
-    Wants { front, composer: composer::rows(paint, right.width), queue, panel }
+    let files = u16::from(!state.composer().files().is_empty());
+    Wants { front, composer: composer::rows(paint, right.width), queue, files, panel }
 }
 
 /// What waits in the session that is shown.
