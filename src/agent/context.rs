@@ -2,11 +2,12 @@
 //!
 //! Every tool call has exactly one result, whatever the file holds, because providers refuse a conversation otherwise.
 
+use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::ids::CallId;
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::permission::Authority;
 use crate::domain::tool::ToolCall;
-use crate::provider::{Call, CallResult, Item, Reply};
+use crate::provider::{Call, CallResult, Item, Media, Reply};
 use std::collections::HashMap;
 
 /// What a call without a result gets.
@@ -23,7 +24,10 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
     let mut out = Builder::default();
     for row in &rows[..end_without_broken_text(rows)] {
         match &row.body {
-            Body::User(user) => out.user(&user.text),
+            Body::User(user) => {
+                out.user(&user.text);
+                out.files(&user.attachments);
+            }
             Body::Assistant(said) => {
                 let reply = out.reply_for_text();
                 if !reply.text.is_empty() && !said.text.is_empty() {
@@ -45,6 +49,7 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
                     Call { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() },
                     result.unwrap_or_else(|| INTERRUPTED.to_owned()),
                     failed,
+                    call.figures.media.iter().map(media).collect(),
                 );
             }
             Body::Info(info) if info.kind == InfoKind::Interrupted => out.interrupted = true,
@@ -60,6 +65,11 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
     }
     out.close();
     out.items
+}
+
+/// A file that goes along; it is read right before the request.
+fn media(file: &Attachment) -> Media {
+    Media { name: file.name.clone(), path: file.path.clone(), mime: file.mime.clone(), data: None }
 }
 
 /// The user typed this command; the model never called it.
@@ -119,6 +129,28 @@ impl Builder {
         }
     }
 
+    /// The files of the message just said. What has no text and is no picture or PDF is told by its name.
+    fn files(&mut self, files: &[Attachment]) {
+        let Some(Item::User(said)) = self.items.last_mut() else { return };
+        for file in files {
+            match file.kind {
+                AttachmentKind::Image | AttachmentKind::Pdf | AttachmentKind::Text => said.media.push(media(file)),
+                _ => match &file.text {
+                    Some(text) => {
+                        let (path, mime) = (text.clone(), "text/markdown".to_owned());
+                        said.media.push(Media { path, mime, ..media(file) });
+                    }
+                    None => said.text.push_str(&format!(
+                        "\n\n[The user gave the file {} along ({}), which cannot be shown to you. It lies at {}.]",
+                        file.name,
+                        file.mime,
+                        file.path.display()
+                    )),
+                },
+            }
+        }
+    }
+
     /// Text after calls belongs to the next response.
     fn reply_for_text(&mut self) -> &mut Reply {
         if !self.results.is_empty() {
@@ -127,13 +159,13 @@ impl Builder {
         self.reply.get_or_insert_default()
     }
 
-    fn call(&mut self, mut call: Call, text: String, failed: bool) {
+    fn call(&mut self, mut call: Call, text: String, failed: bool, media: Vec<Media>) {
         let times = self.seen.entry(call.id.clone()).or_insert(0);
         *times += 1;
         if *times > 1 {
             call.id = CallId::new(format!("{}-{times}", call.id));
         }
-        self.results.push(CallResult { id: call.id.clone(), text, failed, media: Vec::new() });
+        self.results.push(CallResult { id: call.id.clone(), text, failed, media });
         self.reply.get_or_insert_default().calls.push(call);
     }
 
@@ -211,6 +243,35 @@ mod tests {
         assert_eq!((results[0].failed, results[1].failed, results[1].text.as_str()), (false, true, INTERRUPTED));
         assert!(matches!(&items[3], Item::Assistant(reply) if reply.text == "so"));
         assert_eq!(items.len(), 5);
+    }
+
+    #[test]
+    fn files_go_along_with_what_was_said() {
+        let file = |name: &str, kind, text: Option<&str>| Attachment {
+            name: name.into(),
+            path: format!("/s/attachments/1_{name}").into(),
+            kind,
+            mime: "a/b".into(),
+            bytes: 1,
+            text: text.map(Into::into),
+        };
+        let files = vec![
+            file("a.png", AttachmentKind::Image, None),
+            file("b.docx", AttachmentKind::Office, Some("/s/attachments/1_b.docx.md")),
+            file("c.bin", AttachmentKind::Unknown, None),
+        ];
+        let mut read = tool("r", Some("see"));
+        if let Body::Tool(call) = &mut read.body {
+            call.figures.media = vec![file("d.png", AttachmentKind::Image, None)];
+        }
+        let items = items(&[row(Body::User(UserText::with("look", files))), read]);
+        let Item::User(said) = &items[0] else { panic!("{items:?}") };
+        assert!(said.text.starts_with("look\n\n[The user gave the file c.bin along"), "{}", said.text);
+        let named: Vec<_> = said.media.iter().map(|media| (media.name.as_str(), media.mime.as_str())).collect();
+        assert_eq!(named, [("a.png", "a/b"), ("b.docx", "text/markdown")]);
+        assert!(said.media.iter().all(|media| media.data.is_none()));
+        let Item::Results(results) = &items[2] else { panic!("{items:?}") };
+        assert_eq!(results[0].media[0].name, "d.png");
     }
 
     #[test]

@@ -20,12 +20,12 @@ mod plan;
 mod undo;
 mod windows;
 
-use super::attach::Loose;
 use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
+use super::media::Shelf;
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
@@ -203,7 +203,9 @@ pub(super) struct Lane {
     has_context: bool,
     draft: UserText,
     /// Copies of files that no message has yet.
-    loose: Loose,
+    loose: attach::Loose,
+    /// Files that go along, as they are sent.
+    shelf: Arc<Shelf>,
     /// Nobody looks at the session.
     left: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
@@ -258,7 +260,8 @@ impl Lane {
             files,
             has_context: is_new,
             draft: UserText::default(),
-            loose: Loose::default(),
+            loose: attach::Loose::default(),
+            shelf: Arc::default(),
             left: false,
             acted: is_new,
             mark: None,
@@ -495,7 +498,10 @@ impl Lane {
                 let tally = self.shared.tally(&self.machine.meta, turn);
                 let (connections, name) = (connections.clone(), info.name);
                 let wanted = move |error: &ProviderError| keys::wanted_after(&connections, &name, error);
-                self.works.ask(run, provider, request, self.me.clone(), (wanted, tally));
+                let dir = self.shared.setup.store.session_dir(&self.machine.meta.id);
+                let shelf = Arc::clone(&self.shelf);
+                shelf.belongs_to(&dir);
+                self.works.ask(run, provider, request, shelf, self.me.clone(), (wanted, tally));
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());

@@ -5,7 +5,6 @@
 //! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
-pub mod attach;
 mod children;
 pub mod compact;
 pub mod connections;
@@ -18,6 +17,7 @@ pub mod labels;
 mod lane;
 pub mod link;
 pub mod machine;
+pub mod media;
 mod outbox;
 pub mod prompt;
 pub mod queue;

@@ -1,6 +1,7 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
 use super::lane::ToLane;
+use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
 use super::tally::Tally;
 use super::undo::{About, Keeper};
@@ -53,7 +54,8 @@ impl Works {
         &mut self,
         run: RunNo,
         provider: Arc<dyn Provider>,
-        request: ModelRequest,
+        mut request: ModelRequest,
+        shelf: Arc<Shelf>,
         lane: mpsc::Sender<ToLane>,
         (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
@@ -61,6 +63,10 @@ impl Works {
         let stop = one.stop;
         one.tasks.spawn(async move {
             let model = request.model.clone();
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = media::fill(&mut request.items, shelf) => {}
+            }
             let mut chunks = provider.stream(request);
             let mut counted = None;
             loop {

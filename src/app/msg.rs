@@ -192,6 +192,8 @@ pub enum Target {
     Composer,
     /// The mark that stops the turn.
     StopMark,
+    /// A file of the draft, by its place.
+    File(usize),
     /// A message in the queue.
     Queued(MessageId),
     /// A row of what is offered above the composer, by its place in [`super::state::offer::Menu::rows`].

@@ -1,12 +1,13 @@
 //! The composer: the draft with the real caret, the line above it that tells of the turn, and the queue. Also draws any other text of several lines that is being written.
 
 use super::cells::{self, Piece, piece};
-use super::figures::{count, elapsed};
+use super::figures::{bytes, count, elapsed};
 use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::edit::Editor;
 use crate::app::state::vim::Mode;
+use crate::app::state::files::File;
 use crate::app::state::{Current, Focus};
 use crate::domain::ids::RequestId;
 use crate::domain::message::Body;
@@ -22,6 +23,10 @@ use ratatui::widgets::Widget;
 
 /// Rows of a text that are counted at the most.
 const COUNTED: usize = 200;
+
+/// Cells of a file's name at the least, and at the most.
+const FILE_NAME: usize = 6;
+const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
@@ -157,6 +162,7 @@ fn key_mode(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
 pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
     edge(paint, layout);
     queue(paint, layout.queue);
+    files(paint, layout.files);
     draft(paint, layout.composer);
     super::offer::draw(paint, layout);
 }
@@ -376,7 +382,16 @@ fn queue(paint: &mut Paint<'_>, area: Rect) {
         };
         let bar = if open.queue_held { Role::Warning } else { Role::Accent };
         let text = clean_line(&item.text).into_owned();
-        let left = [paint.piece(paint.signs.bar, bar), paint.piece(word, Role::Dim), paint.piece(text, Role::Text)];
+        let along = match item.attachments.len() {
+            0 => String::new(),
+            n => format!("  + {}", count(n, "file", "files")),
+        };
+        let left = [
+            paint.piece(paint.signs.bar, bar),
+            paint.piece(word, Role::Dim),
+            paint.piece(text, Role::Text),
+            paint.piece(along, Role::Dim),
+        ];
         let mut right = Vec::new();
         if last && rest > 0 {
             right.push(paint.piece(format!("and {}  ", count(rest, "more", "more")), Role::Dim));
@@ -389,6 +404,53 @@ fn queue(paint: &mut Paint<'_>, area: Rect) {
         }
         paint.sides(row, &left, &right, 16);
         paint.target(row, Target::Queued(item.id.clone()));
+    }
+}
+
+/// The files of the draft, each with its size and the mark that takes it out; those for which there is no room are
+/// counted. Backspace at the start of the draft takes the last one out.
+fn files(paint: &mut Paint<'_>, area: Rect) {
+    let row = Rect { width: area.width.saturating_sub(2), ..cells::after(area, 1) };
+    if row.is_empty() {
+        return;
+    }
+    let items = paint.state.composer().files().items();
+    let room = usize::from(row.width);
+    let (mut at, mut shown) = (0, 0);
+    for (place, file) in items.iter().enumerate() {
+        let size = match file {
+            File::Coming { .. } => " copying".to_owned(),
+            File::There(file) => format!(" {}", bytes(file.bytes)),
+        };
+        let rest = items.len() - place - 1;
+        // What follows is counted, where it has no room.
+        let keep = if rest > 0 { format!(" and {rest} more").len() } else { 0 };
+        let taken = cells::width(&size) + 4;
+        let left = room.saturating_sub(at + taken + keep);
+        if left < FILE_NAME {
+            break;
+        }
+        let name = clean_line(&file.name()).into_owned();
+        let name = cells::cut(&name, left.min(WIDEST_NAME), paint.signs.cut).into_owned();
+        let pieces = [
+            paint.piece(paint.signs.bar, Role::Accent),
+            paint.piece(name, Role::Text),
+            paint.piece(size, Role::Dim),
+            paint.piece(" ×", Role::Key),
+        ];
+        let wide = cells::pieces_width(&pieces);
+        let cell =
+            Rect { width: u16::try_from(wide).unwrap_or(0), ..cells::after(row, u16::try_from(at).unwrap_or(0)) };
+        let end = cells::after(row, u16::try_from(at + wide - 2).unwrap_or(0));
+        paint.pieces(cell, &pieces);
+        paint.target(Rect { width: 2, ..end }, Target::File(place));
+        at += wide + 1;
+        shown += 1;
+    }
+    if shown < items.len() {
+        let more =
+            if shown == 0 { count(items.len(), "file", "files") } else { format!("and {} more", items.len() - shown) };
+        paint.text(cells::after(row, u16::try_from(at).unwrap_or(0)), &more, Role::Dim);
     }
 }
 

@@ -7,6 +7,7 @@
 //!                ├─ panel, when something waits
 //!                ├──────────────────────
 //!                │ queue
+//!                │ files of the draft
 //!                │ composer
 //!  status
 //! ```
@@ -76,6 +77,8 @@ pub struct Wants {
     pub composer: u16,
     /// Queued messages.
     pub queue: u16,
+    /// A row for the files of the draft: 1 where there are some, else 0.
+    pub files: u16,
     /// The panel.
     pub panel: PanelWant,
 }
@@ -99,6 +102,8 @@ pub struct Layout {
     pub edge: Rect,
     /// Queued messages.
     pub queue: Rect,
+    /// The files of the draft.
+    pub files: Rect,
     /// The composer, with its prompt.
     pub composer: Rect,
     /// The last row.
@@ -174,6 +179,7 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     let third = (area.height / 3).max(1);
     let composer = wants.composer.clamp(1, third).min(rest.height);
     out.composer = take_bottom(&mut rest, composer);
+    out.files = take_bottom(&mut rest, wants.files.min(1));
     let queue = wants.queue.min(rest.height.saturating_sub(4) / 2).min(if low { 1 } else { 3 });
     out.queue = take_bottom(&mut rest, queue);
     if rest.height > 1 {
@@ -217,6 +223,7 @@ mod tests {
         only_chat: false,
         composer: 1,
         queue: 0,
+        files: 0,
         panel: PanelWant::None,
     };
 
@@ -277,7 +284,7 @@ mod tests {
         #[test]
         fn nothing_leaves_the_screen_or_overlaps(
             (width, height) in (0u16..220, 0u16..70),
-            (composer, queue, rows) in (0u16..80, 0u16..20, 0u16..90),
+            (composer, queue, files, rows) in (0u16..80, 0u16..20, 0u16..2, 0u16..90),
             (panel, list) in (0u8..4, any::<bool>()),
             (cells, hidden, details, only_chat) in (0u16..260, any::<bool>(), any::<bool>(), any::<bool>()),
         ) {
@@ -294,10 +301,10 @@ mod tests {
                 (false, 0..60) => ListWant::Fitting,
                 (false, cells) => ListWant::Cells(cells - 60),
             };
-            let l = divide(area, Wants { front, list, details, only_chat, composer, queue, panel });
+            let l = divide(area, Wants { front, list, details, only_chat, composer, queue, files, panel });
             let parts = [
-                l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.composer, l.status, l.side_rule,
-                l.side,
+                l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.files, l.composer, l.status,
+                l.side_rule, l.side,
             ];
             for (n, a) in parts.iter().enumerate() {
                 prop_assert_eq!(a.intersection(area).area(), a.area(), "{:?}", l);

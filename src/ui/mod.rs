@@ -122,7 +122,7 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
     // There is nothing to tell of a session that is not there.
     let details = panes.details() && state.current_open().is_some_and(|open| open.loaded);
     let only_chat = panes.only_chat;
-    let plain = Wants { front, list, details, only_chat, composer: 1, queue: 0, panel: PanelWant::None };
+    let plain = Wants { front, list, details, only_chat, composer: 1, queue: 0, files: 0, panel: PanelWant::None };
     // Texts are measured in the width that they will have.
     let right = layout::divide(area, Wants { front: Front::Chat, ..plain }).right;
     if right.is_empty() {
@@ -138,7 +138,8 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
         }
     };
     let queue = u16::try_from(queue).unwrap_or(u16::MAX);
-    Wants { composer: composer::rows(paint, right.width), queue, panel, ..plain }
+    let files = u16::from(!state.composer().files().is_empty());
+    Wants { composer: composer::rows(paint, right.width), queue, files, panel, ..plain }
 }
 
 /// What waits in the session that is shown.

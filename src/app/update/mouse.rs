@@ -1,6 +1,6 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use super::{act, chat, compose, list, offer, overlay, panel, session};
+use super::{act, attach, chat, compose, list, offer, overlay, panel, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
@@ -67,6 +67,7 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
             state.focus = Focus::Composer;
         }
         Target::StopMark => act(state, TurnAction::Stop.into(), None, fx),
+        Target::File(at) => attach::take_out(state, at, fx),
         Target::Queued(id) => {
             let queued = state.current_open().and_then(|open| open.queue.iter().find(|q| q.id == id)).cloned();
             if let Some(queued) = queued {
