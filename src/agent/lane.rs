@@ -2,10 +2,11 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! machine and its files, `context` what the model is told, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
 //! write.
 
 mod acts;
+mod context;
 mod face;
 mod follow;
 mod keep;
@@ -17,6 +18,7 @@ use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
+use super::memory::Memories;
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
@@ -28,6 +30,7 @@ use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
+use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Worktree;
@@ -93,6 +96,8 @@ pub(super) enum ToLane {
     Tell(Event),
     /// The rules in force are wanted.
     Rules,
+    /// What the next request would hold is wanted.
+    Context,
     /// This rule is no longer wanted.
     Forget(Rule, RuleScope),
     /// The user trusts this.
@@ -176,6 +181,10 @@ pub(super) struct Lane {
     looks: u64,
     /// What the files of rules came to the last time.
     book: Option<Arc<Book>>,
+    /// Project memory as it was read last.
+    memories: Arc<Memories>,
+    /// What was said to be wrong in it.
+    told_memory: Vec<Problem>,
 }
 
 impl Lane {
@@ -213,6 +222,8 @@ impl Lane {
             restoring: Vec::new(),
             looks: 0,
             book: None,
+            memories: Arc::default(),
+            told_memory: Vec::new(),
         };
         lane.automatic();
         lane
@@ -254,6 +265,7 @@ impl Lane {
                 Some(ToLane::Undo(ask)) => self.undo(ask).await,
                 Some(ToLane::Tell(event)) => self.out.send(event).await,
                 Some(ToLane::Rules) => self.show_rules().await,
+                Some(ToLane::Context) => self.show_context().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
@@ -306,6 +318,7 @@ impl Lane {
         if law::needs_law(&input) {
             self.refresh_law().await;
         }
+        self.refresh_context(&input).await;
         self.feed(input).await;
     }
 
@@ -365,6 +378,7 @@ impl Lane {
                 self.out.send(event).await;
             }
             Step::Ask(run, request) => self.ask(run, *request).await,
+            Step::Sum(run, asked) => self.sum(run, *asked),
             Step::Inspect(run, call) => {
                 let tool = self.shared.setup.tools.find(&call.name);
                 let site = self.site();
@@ -467,6 +481,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),
+        compact_at: setup.settings.compact_at,
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),
     }

@@ -14,14 +14,17 @@ pub mod labels;
 mod lane;
 pub mod link;
 pub mod machine;
+pub mod memory;
 mod outbox;
 pub mod prompt;
 pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+pub mod summary;
 #[cfg(test)]
 mod tests;
+pub mod tokens;
 pub mod undo;
 mod whole;
 mod work;

@@ -29,6 +29,8 @@ pub enum Input {
     Used(RunNo, RequestUsage, Option<u64>, f64),
     /// A question apart from the conversation used so much, at this price in dollars.
     Apart(RequestUsage, f64),
+    /// What a model wrote about a part of the conversation, or why it did not.
+    Summed(RunNo, Result<String, ProviderError>),
     /// The request failed.
     Failed(RunNo, ProviderError),
     /// The wait before a retry is over.
@@ -115,6 +117,8 @@ pub enum Step {
     Emit(Event),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),
+    /// Ask a model to sum up, then report [`Input::Summed`].
+    Sum(RunNo, Box<Asked>),
     /// Gather the facts of a call.
     Inspect(RunNo, Call),
     /// Run a call that was decided on these facts, held back so.
@@ -129,4 +133,15 @@ pub enum Step {
     KeepRules(RuleScope, Vec<Rule>),
     /// Remember that this is trusted, then report what holds now.
     Trust(Box<TrustRequest>),
+}
+
+/// A question to a model apart from the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// To the small model of the connection; else to the session's own.
+    pub small: bool,
+    /// What it is to do.
+    pub system: String,
+    /// What it is given.
+    pub text: String,
 }

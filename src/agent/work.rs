@@ -1,5 +1,6 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
+use super::engine::answer;
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
 use super::undo::{About, Keeper};
@@ -77,6 +78,27 @@ impl Works {
                     return;
                 }
             }
+        });
+    }
+
+    /// Asks a model for a summary; dropping the question drops the request.
+    pub(super) fn sum(
+        &mut self,
+        run: RunNo,
+        provider: Arc<dyn Provider>,
+        request: ModelRequest,
+        lane: mpsc::Sender<ToLane>,
+    ) {
+        let one = self.of(run);
+        let stop = one.stop;
+        one.tasks.spawn(async move {
+            let model = request.model.clone();
+            let answer = tokio::select! {
+                () = stop.cancelled() => return,
+                answer = answer(provider, request, &model, lane.clone()) => answer,
+            };
+            // A lane that ended wants no summary.
+            let _ = lane.send(ToLane::Input(Input::Summed(run, answer))).await;
         });
     }
 

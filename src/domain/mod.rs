@@ -6,6 +6,7 @@
 
 pub mod attachment;
 pub mod colour;
+pub mod context;
 pub mod contract;
 pub mod diff;
 pub mod expression;

@@ -199,4 +199,9 @@ pub trait Provider: Send + Sync {
 
     /// The context window of a model in tokens and the price of a request in US dollars, where they are known.
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64);
+
+    /// The most tokens of one answer of a model, where it is known.
+    fn most_output(&self, model: &str) -> Option<u64> {
+        figures::built_in(model).output
+    }
 }

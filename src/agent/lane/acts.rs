@@ -64,6 +64,9 @@ impl Lane {
             return;
         }
         self.input(Input::Act(act)).await;
+        if chosen.is_some() {
+            self.refresh_models();
+        }
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
             self.shared.setup.connections.choose(&name);
@@ -279,7 +282,7 @@ impl Lane {
 /// would hold up what the user waits for.
 fn leads_to_a_request(act: &Act) -> bool {
     match act {
-        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => {
+        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Compact { .. } | Act::Answer { .. } => {
             true
         }
         Act::Stop

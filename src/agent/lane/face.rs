@@ -43,6 +43,9 @@ impl Lane {
             draft: self.draft.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;
+        if let Some(event) = self.machine.compacting() {
+            self.out.send(event).await;
+        }
     }
 
     pub(super) async fn snapshot(&mut self, rows: usize) {

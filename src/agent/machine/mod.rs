@@ -2,11 +2,13 @@
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
 //! from request to request, `calls` the calls of a response, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
-//! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
+//! who is trusted, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
+mod compaction;
+mod context;
 mod law;
 mod person;
 mod plan;
@@ -16,9 +18,10 @@ mod tests;
 mod turn;
 mod typed;
 
-use super::prompt::{self, Surroundings};
+use super::memory::Memory;
 use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
+use super::tokens::Gauge;
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
@@ -33,11 +36,14 @@ use crate::domain::{Event, SessionMeta};
 use crate::permit;
 pub use automatic::{Automatic, REDELIVERED_AFTER_MS};
 use batch::Batch;
+use compaction::Compacting;
+pub use compaction::Models;
 pub use law::Answers;
 use response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the machine is told once.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +62,8 @@ pub struct Rules {
     pub loosest: Mode,
     /// Where `plans/` and `data/` of this session lie.
     pub session_dir: PathBuf,
+    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
     /// Seed of ids and back-off.
     pub seed: u64,
 }
@@ -129,6 +137,9 @@ pub struct Machine {
     pub last_row: Option<MessageId>,
     rules: Rules,
     automatic: Automatic,
+    models: Models,
+    memory: Arc<Memory>,
+    gauge: Gauge,
     rows: Vec<Message>,
     turn: Option<Turn>,
     run: RunNo,
@@ -169,8 +180,14 @@ struct Turn {
     steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.
     planned: bool,
-    /// The user typed a command; no model is asked.
+    /// The user typed a command, or wants a compaction: no model is asked for an answer.
     typed: bool,
+    /// The last row of the last compaction in this turn.
+    compacted: Option<MessageId>,
+    /// A request did not fit, and it was compacted for that.
+    recovered: bool,
+    /// An answer was empty, and it was asked for again.
+    emptied: bool,
     /// How often the same call came three times in a row and nobody could be asked.
     strikes: u32,
     work: Work,
@@ -182,6 +199,8 @@ enum Work {
     Responding(Box<Response>),
     /// Its calls run.
     Calling(Batch),
+    /// The conversation is being summed up.
+    Compacting(Box<Compacting>),
     /// A failed request waits for its retry.
     BackingOff,
 }
@@ -204,6 +223,9 @@ impl Machine {
             last_row: None,
             rules,
             automatic: Automatic::default(),
+            models: Models::default(),
+            memory: Arc::default(),
+            gauge: Gauge::default(),
             rows: Vec::new(),
             turn: None,
             run: RunNo(1),
@@ -255,7 +277,7 @@ impl Machine {
         match self.turn.as_ref().map(|turn| &turn.work) {
             Some(Work::Responding(response)) => response.live().cloned().collect(),
             Some(Work::Calling(batch)) => batch.live().cloned().collect(),
-            Some(Work::BackingOff) | None => Vec::new(),
+            Some(Work::Compacting(_) | Work::BackingOff) | None => Vec::new(),
         }
     }
 
@@ -296,6 +318,9 @@ impl Machine {
             }
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
+            // The part that could not be summed up, again. Does nothing where none is.
+            Input::RetryNow(run) if run == self.run => self.sum_up(&mut out),
+            Input::Summed(run, answer) if run == self.run => self.summed(now, answer, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
@@ -329,6 +354,7 @@ impl Machine {
             | Input::Used(..)
             | Input::Failed(..)
             | Input::RetryNow(_)
+            | Input::Summed(..)
             | Input::Inspected(..)
             | Input::Progress(..)
             | Input::Ran(..) => {}
@@ -455,19 +481,6 @@ impl Machine {
         }
         self.mode_told = self.meta.mode;
         Some(self.info(now, Level::Info, InfoKind::ModeChanged, format!("Permission mode: {}", self.meta.mode.shown())))
-    }
-
-    fn system_prompt(&self, now: At) -> String {
-        let today =
-            jiff::Timestamp::from_millisecond(now.0).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
-        prompt::system(&Surroundings {
-            cwd: &self.meta.cwd,
-            session_dir: &self.rules.session_dir,
-            today: &today,
-            mode: self.meta.mode,
-            headless: self.rules.headless,
-            plan: self.own.progress.as_ref().filter(|progress| !progress.over),
-        })
     }
 
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {

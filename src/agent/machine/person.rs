@@ -32,6 +32,7 @@ impl Machine {
                     self.stop(now, "You stopped the turn.", out);
                 }
             }
+            Act::Compact { wish } => self.compact_wished(now, wish, out),
             Act::Retry => {
                 if self.turn.is_none() {
                     self.begin_again(now, out);

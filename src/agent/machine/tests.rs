@@ -1,5 +1,6 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod compaction;
 mod law;
 
 use super::*;
@@ -59,6 +60,7 @@ impl Bench {
             requests_per_turn: 50,
             policy: crate::permit::Policy { hold: crate::permit::shell::Hold::Enforced, ..Default::default() },
             headless: false,
+            compact_at: 77.5,
             steer_by_default: false,
             loosest: Mode::Execute,
             session_dir: "/s".into(),

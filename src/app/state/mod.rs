@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod chat;
 pub mod composer;
+pub mod context;
 pub mod edit;
 pub mod find;
 pub mod fuzzy;
@@ -398,6 +399,7 @@ impl State {
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
             Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
+            Overlay::Context(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,

@@ -19,6 +19,8 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
+    /// The conversation is being summed up: this part of so many.
+    pub compacting: Option<(u32, u32)>,
 }
 
 /// A request that is tried again.

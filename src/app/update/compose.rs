@@ -78,6 +78,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
             | Overlay::Rules(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)

@@ -2,7 +2,7 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo};
+use super::{change, compose, context, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -93,6 +93,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         Event::Reidentified { to } => reidentified(state, id, &to),
         Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
         Event::FilesChanged(changes) => undo::changed(state, id, *changes),
+        Event::Context(report) => context::shown(state, *report),
         Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
@@ -149,6 +150,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Redelivering { at } => open.redelivery = at,
         Event::Row(row) => {
             open.turn.retry = None;
+            open.turn.compacting = None;
             rows::put(open, *row);
         }
         Event::Delta { id: row, add } => {
@@ -170,7 +172,11 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
-        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
+        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), ..Turn::default() },
+        Event::Compacting { part, of } => {
+            open.turn.retry = None;
+            open.turn.compacting = Some((part, of));
+        }
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
         }

@@ -111,6 +111,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
             | Overlay::Rules(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)

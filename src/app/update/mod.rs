@@ -3,6 +3,7 @@
 mod change;
 mod chat;
 mod compose;
+mod context;
 mod engine;
 mod find;
 mod inbox;

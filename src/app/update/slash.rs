@@ -1,6 +1,6 @@
 //! What the commands do that are written as messages.
 
-use super::{act as do_action, chat, compose, find, lifecycle, list, model, plan, properties, session, to};
+use super::{act as do_action, chat, compose, context, find, lifecycle, list, model, plan, properties, session, to};
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
@@ -88,6 +88,11 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Health => Err("Only repair can follow.".to_owned()),
+        Slash::Context => context::open_at(state, args, fx),
+        Slash::Compact => {
+            context::compact(state, args.to_owned(), fx);
+            Ok(())
+        }
         Slash::Model => model::choose_named(state, args, fx),
         Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
             Some(level) => {
