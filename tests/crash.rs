@@ -142,7 +142,7 @@ fn live(folder: &Path, at: u64) {
             match (&stamped.event, session) {
                 (Event::Opened(_), Some(session)) => {
                     for text in [FIRST, SECOND] {
-                        let act = Act::Send { text: text.into() };
+                        let act = Act::send(text);
                         link.commands.send(Command::To { session: session.clone(), act }).await.expect("it listens");
                     }
                 }

@@ -35,10 +35,9 @@ use lisle::keymap;
 use lisle::keymap::action::Context;
 use lisle::keymap::key::Key;
 use lisle::theme::{Colors, Theme};
-use lisle::ui::{self, Cache, Drawn, Look};
+use lisle::ui;
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use screen::{draw, draw_with, shot};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -240,33 +239,6 @@ fn focus_panel(state: &mut State, selected: Option<usize>) {
     current(state).panel.as_mut().unwrap().selected = selected;
 }
 
-fn draw_with(state: &State, theme: &Theme, glyphs: ui::chat::Glyphs, width: u16, height: u16) -> (Buffer, Drawn) {
-    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-    let look = Look { theme, glyphs, home: "/home/me" };
-    let drawn = ui::render(state, &look, &mut Cache::default(), &mut buf);
-    (buf, drawn)
-}
-
-fn draw(state: &State, width: u16, height: u16) -> (Buffer, Drawn) {
-    draw_with(state, &Theme::builtin(true), ui::chat::Glyphs::Unicode, width, height)
-}
-
-/// The screen as text, with the caret's place below it.
-fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
-    let (buf, drawn) = draw(state, width, height);
-    let terminal = screen::terminal(&buf);
-    if let Ok(dir) = std::env::var("LISLE_PICTURES") {
-        for dark in [true, false] {
-            let (buf, _) = draw_with(state, &Theme::builtin(dark), ui::chat::Glyphs::Unicode, width, height);
-            let shade = if dark { "dark" } else { "light" };
-            let file = format!("{dir}/{name}-{width}x{height}-{shade}.svg");
-            std::fs::write(file, screen::svg(&screen::terminal(&buf), dark)).unwrap();
-        }
-    }
-    let caret = drawn.cursor.map_or("hidden".to_owned(), |at| format!("column {} row {}", at.x, at.y));
-    format!("{}\n\ncaret: {caret}", screen::text(&terminal))
-}
-
 const SIZES: [(u16, u16); 4] = [(140, 40), (100, 30), (80, 24), (40, 10)];
 
 fn shots(name: &str, state: &State) {
@@ -349,6 +321,7 @@ fn streaming() {
         text: "also check the logout path".to_owned(),
         at: NOW,
         redelivered: false,
+        attachments: Vec::new(),
     }];
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
@@ -660,7 +633,13 @@ fn retries_and_held_queues_say_so() {
     open.turn.started = Some(ago(12_000));
     open.turn.retry = Some(Retry { attempt: 2, of: 5, at: At(NOW.0 + 8_000), reason: "overloaded".to_owned() });
     open.queue_held = true;
-    open.queue = vec![Queued { id: MessageId::new("q"), text: "next".to_owned(), at: NOW, redelivered: false }];
+    open.queue = vec![Queued {
+        id: MessageId::new("q"),
+        text: "next".to_owned(),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+    }];
     insta::assert_snapshot!("held-100x30", shot("held", &state, 100, 30));
 }
 

@@ -27,10 +27,9 @@ use lisle::domain::tool::ToolStatus;
 use lisle::domain::{At, CallId, Message, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::{Colors, Theme};
-use lisle::ui::{self, Cache, Drawn, Look};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use lisle::ui;
 use ratatui::style::Modifier;
+use screen::{draw_with, shot};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -95,28 +94,6 @@ fn talk(state: &mut State) {
         let message = Message::new(MessageId::new(format!("m{n}")), ago(2 * MINUTE), body);
         chat.entries.push_back(Row { key: n as i64, revision: 0, message, live: false });
     }
-}
-
-fn draw_with(state: &State, theme: &Theme, glyphs: ui::chat::Glyphs, width: u16, height: u16) -> (Buffer, Drawn) {
-    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-    let look = Look { theme, glyphs, home: "/home/me" };
-    let drawn = ui::render(state, &look, &mut Cache::default(), &mut buf);
-    (buf, drawn)
-}
-
-/// The screen as text, with the caret's place below it.
-fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
-    let (buf, drawn) = draw_with(state, &Theme::builtin(true), ui::chat::Glyphs::Unicode, width, height);
-    if let Ok(dir) = std::env::var("LISLE_PICTURES") {
-        for dark in [true, false] {
-            let (buf, _) = draw_with(state, &Theme::builtin(dark), ui::chat::Glyphs::Unicode, width, height);
-            let shade = if dark { "dark" } else { "light" };
-            let file = format!("{dir}/{name}-{width}x{height}-{shade}.svg");
-            std::fs::write(file, screen::svg(&screen::terminal(&buf), dark)).unwrap();
-        }
-    }
-    let caret = drawn.cursor.map_or("hidden".to_owned(), |at| format!("column {} row {}", at.x, at.y));
-    format!("{}\n\ncaret: {caret}", screen::text(&screen::terminal(&buf)))
 }
 
 fn shots(name: &str, state: &State) {
@@ -413,6 +390,7 @@ fn what_is_sent_again() {
         text: "also check the logout path".to_owned(),
         at: ago(HOUR),
         redelivered: true,
+        attachments: Vec::new(),
     }];
     open.redelivery = Some(At(NOW.0 + 6_400));
     shots("redelivery", &state);

@@ -15,10 +15,7 @@ use lisle::domain::request::{Ask, Request, TrustRequest, TrustWhat};
 use lisle::domain::rule::{Effect, KnownRule, Rule, RuleScope};
 use lisle::domain::{At, Mode, RequestId, SessionId, SessionMeta};
 use lisle::keymap;
-use lisle::theme::Theme;
-use lisle::ui::{self, Cache, Drawn, Look};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use screen::shot;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,28 +41,6 @@ fn used() -> State {
 
 fn session() -> SessionId {
     SessionId::parse("260902-swift-river").unwrap()
-}
-
-fn draw_with(state: &State, theme: &Theme, glyphs: ui::chat::Glyphs, width: u16, height: u16) -> (Buffer, Drawn) {
-    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-    let look = Look { theme, glyphs, home: "/home/me" };
-    let drawn = ui::render(state, &look, &mut Cache::default(), &mut buf);
-    (buf, drawn)
-}
-
-/// The screen as text, with the caret's place below it.
-fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
-    let (buf, drawn) = draw_with(state, &Theme::builtin(true), ui::chat::Glyphs::Unicode, width, height);
-    if let Ok(dir) = std::env::var("LISLE_PICTURES") {
-        for dark in [true, false] {
-            let (buf, _) = draw_with(state, &Theme::builtin(dark), ui::chat::Glyphs::Unicode, width, height);
-            let shade = if dark { "dark" } else { "light" };
-            let file = format!("{dir}/{name}-{width}x{height}-{shade}.svg");
-            std::fs::write(file, screen::svg(&screen::terminal(&buf), dark)).unwrap();
-        }
-    }
-    let caret = drawn.cursor.map_or("hidden".to_owned(), |at| format!("column {} row {}", at.x, at.y));
-    format!("{}\n\ncaret: {caret}", screen::text(&screen::terminal(&buf)))
 }
 
 fn shots(name: &str, state: &State) {

@@ -17,9 +17,7 @@ use lisle::domain::request::{Ask, PlanOrigin, PlanReview, Request};
 use lisle::domain::{At, Level, Message, MessageId, Mode, RequestId, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::{Colors, Theme};
-use lisle::ui::{self, Cache, Look};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use lisle::ui;
 use ratatui::style::Modifier;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -99,9 +97,7 @@ fn mark(state: &mut State) {
 }
 
 fn shot(name: &str, state: &State, theme: &Theme, (width, height): (u16, u16)) -> String {
-    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-    let look = Look { theme, glyphs: ui::chat::Glyphs::Unicode, home: "/home/me" };
-    let drawn = ui::render(state, &look, &mut Cache::default(), &mut buf);
+    let (buf, drawn) = screen::draw_with(state, theme, ui::chat::Glyphs::Unicode, width, height);
     if let Ok(dir) = std::env::var("LISLE_PICTURES") {
         let dark = *theme == Theme::builtin(true);
         let file = format!("{dir}/{name}-{width}x{height}.svg");
@@ -155,9 +151,7 @@ fn what_speaks_for_care_is_said() {
 fn a_struck_step_is_crossed_out() {
     let mut state = asked(|_| {});
     mark(&mut state);
-    let mut buf = Buffer::empty(Rect::new(0, 0, 140, 40));
-    let look = Look { theme: &Theme::builtin(true), glyphs: ui::chat::Glyphs::Ascii, home: "/home/me" };
-    ui::render(&state, &look, &mut Cache::default(), &mut buf);
+    let (buf, _) = screen::draw_with(&state, &Theme::builtin(true), ui::chat::Glyphs::Ascii, 140, 40);
     let crossed: String = buf
         .content
         .iter()

@@ -13,10 +13,6 @@ use lisle::domain::diff::FileDiff;
 use lisle::domain::undo::{ChangeKind, ChangedFile, Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{At, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
-use lisle::theme::Theme;
-use lisle::ui::{self, Cache, Look};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,10 +41,7 @@ fn state() -> State {
 
 fn shots(name: &str, state: &State) {
     for (width, height) in SIZES {
-        let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-        let theme = Theme::builtin(true);
-        let look = Look { theme: &theme, glyphs: ui::chat::Glyphs::Unicode, home: "/home/me" };
-        ui::render(state, &look, &mut Cache::default(), &mut buf);
+        let (buf, _) = screen::draw(state, width, height);
         if let Ok(dir) = std::env::var("LISLE_PICTURES") {
             let file = format!("{dir}/{name}-{width}x{height}.svg");
             std::fs::write(file, screen::svg(&screen::terminal(&buf), true)).unwrap();

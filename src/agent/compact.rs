@@ -368,7 +368,7 @@ mod tests {
         }
         assert!(carried.contains("changed\n\n- b.rs\n\n## Files that were read\n\n- a.rs\n"), "{carried}");
         assert!(!carried.contains("c.rs") && !carried.contains("earlier words"));
-        assert!(label.contains("2 messages of yours, 2 files") && !label.contains('\n'));
+        assert!(label.contains("2 messages of yours and 2 files") && !label.contains('\n'));
     }
 
     #[test]

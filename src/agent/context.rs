@@ -302,6 +302,7 @@ mod tests {
             named("b", user("second")),
             tool("c", Some(&long)),
             compaction("b"),
+            said("so", false),
             tool("d", Some(&long)),
         ];
         let told = items(&rows);

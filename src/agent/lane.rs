@@ -1,11 +1,13 @@
 //! One session's task: feeds the machine, does its steps in order, and tells the faces.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `context` what the model is told, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
-//! write.
+//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the files that they give along, `keep` its
+//! machine and its files, `beside` what goes on beside its turns, `context` what the model is told, `law` the files of rules, `plan` those of plans, `face` what is
+//! shown, `follow` what others write.
 
 mod acts;
+mod attach;
+mod beside;
 mod context;
 mod face;
 mod follow;
@@ -14,6 +16,8 @@ mod law;
 mod plan;
 mod undo;
 
+use super::children::{Decided, Raised};
+use super::attach::Loose;
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
@@ -26,9 +30,11 @@ use super::step::{Input, RunNo, Safety, Step};
 use super::undo::Keeper;
 use super::work::{Site, Works};
 use super::worktree;
+use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
+use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
@@ -36,12 +42,14 @@ use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Worktree;
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
-use crate::domain::{Event, SessionId, SessionMeta};
+use crate::domain::{Event, MessageId, SessionId, SessionMeta};
 use crate::provider::ProviderError;
+use crate::store::checkpoints::Checkpoints;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
@@ -94,6 +102,11 @@ pub(super) enum ToLane {
     Undo(UndoAsk),
     /// Something for the faces that took its time.
     Tell(Event),
+    /// A file was copied for a message to come, or not.
+    Attached {
+        path: PathBuf,
+        made: Result<Attachment, String>,
+    },
     /// The rules in force are wanted.
     Rules,
     /// What the next request would hold is wanted.
@@ -104,6 +117,25 @@ pub(super) enum ToLane {
     Trust(Box<TrustRequest>),
     /// The files of rules were changed by us.
     Law,
+    /// The session was spawned, and its call waits for it.
+    Raised(Box<Raised>),
+    /// Nobody waits for the spawned session any more.
+    Grown,
+    /// The parent of this session is in this mode now.
+    Ceiling(Mode),
+    /// A message that comes by itself: the answer of a session in the background.
+    Deliver(String),
+    /// A model made a title, in the place of this one; `None` where it made none. Whether the user had asked for it.
+    Titled {
+        title: Option<String>,
+        was: String,
+        wanted: bool,
+    },
+    /// Rewrite the draft of a face.
+    Enhance {
+        number: u64,
+        draft: String,
+    },
     /// A question apart used so much and cost so many dollars.
     Apart(RequestUsage, f64),
     /// The time of a redelivery has come.
@@ -159,7 +191,9 @@ pub(super) struct Lane {
     files: Files,
     /// The machine has the rows that the model gets.
     has_context: bool,
-    draft: String,
+    draft: UserText,
+    /// Copies of files that no message has yet.
+    loose: Loose,
     /// Nobody looks at the session.
     left: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
@@ -185,6 +219,8 @@ pub(super) struct Lane {
     memories: Arc<Memories>,
     /// What was said to be wrong in it.
     told_memory: Vec<Problem>,
+    /// What goes on beside the turns.
+    beside: beside::Beside,
 }
 
 impl Lane {
@@ -210,7 +246,8 @@ impl Lane {
             seen: Arc::default(),
             files,
             has_context: is_new,
-            draft: String::new(),
+            draft: UserText::default(),
+            loose: Loose::default(),
             left: false,
             acted: is_new,
             mark: None,
@@ -224,6 +261,7 @@ impl Lane {
             book: None,
             memories: Arc::default(),
             told_memory: Vec::new(),
+            beside: beside::Beside::default(),
         };
         lane.automatic();
         lane
@@ -264,11 +302,18 @@ impl Lane {
                 }
                 Some(ToLane::Undo(ask)) => self.undo(ask).await,
                 Some(ToLane::Tell(event)) => self.out.send(event).await,
+                Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
                 Some(ToLane::Rules) => self.show_rules().await,
                 Some(ToLane::Context) => self.show_context().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
+                Some(ToLane::Raised(raised)) => self.raised(*raised).await,
+                Some(ToLane::Grown) => self.grown().await,
+                Some(ToLane::Ceiling(mode)) => self.input(Input::Ceiling(Some(mode))).await,
+                Some(ToLane::Deliver(text)) => self.deliver(text).await,
+                Some(ToLane::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
+                Some(ToLane::Enhance { number, draft }) => self.enhance(number, draft).await,
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
@@ -288,7 +333,9 @@ impl Lane {
         while !self.machine.is_quiet() {
             match from.recv().await {
                 Some(ToLane::Input(input)) => self.input(input).await,
-                Some(ToLane::Act(Act::Draft { text })) => self.save_draft(text).await,
+                Some(ToLane::Act(Act::Draft { text, attachments })) => {
+                    self.save_draft(UserText::with(text, attachments)).await;
+                }
                 Some(_) => {}
                 None => break,
             }
@@ -332,6 +379,7 @@ impl Lane {
                 self.perform(step).await;
             }
         }
+        self.tell_family().await;
     }
 
     async fn perform(&mut self, step: Step) {
@@ -375,17 +423,19 @@ impl Lane {
                     let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
                     metas.insert(meta.id.clone(), (**meta).clone());
                 }
+                self.beside.hear(&event);
                 self.out.send(event).await;
             }
             Step::Ask(run, request) => self.ask(run, *request).await,
             Step::Sum(run, asked) => self.sum(run, *asked),
             Step::Inspect(run, call) => {
                 let tool = self.shared.setup.tools.find(&call.name);
-                let site = self.site();
+                let site = self.site(None);
                 self.works.inspect(run, call, tool, site);
             }
             Step::Run(run, call, facts, sandbox) => {
-                let site = self.site();
+                let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
+                let site = self.site(Some(Decided { run, mode }));
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
@@ -449,8 +499,21 @@ impl Lane {
         });
     }
 
-    fn site(&self) -> Site {
+    /// Where what the calls of this turn change is kept.
+    fn kept_for_undo(&self) -> (Arc<Keeper>, Checkpoints, Option<MessageId>) {
+        self.beside.undo().unwrap_or_else(|| {
+            let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta.id);
+            (self.keeper.clone(), checkpoints, self.turn_message())
+        })
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::of(&self.shared, &self.machine.meta, self.me.clone(), self.kept_for_undo())
+    }
+
+    fn site(&self, decided: Option<Decided>) -> Site {
         let settings = &self.shared.setup.settings;
+        let engine = self.engine();
         Site {
             place: Place {
                 cwd: self.machine.meta.cwd.clone(),
@@ -462,12 +525,11 @@ impl Lane {
             },
             seen: self.seen.clone(),
             lane: self.me.clone(),
-            host: Arc::new(Engine::of(&self.shared, &self.machine.meta, self.me.clone())),
-            undo: (
-                self.keeper.clone(),
-                self.shared.setup.store.checkpoints(&self.machine.meta.id),
-                self.turn_message(),
-            ),
+            host: Arc::new(match decided {
+                Some(decided) => engine.decided(decided),
+                None => engine,
+            }),
+            undo: self.kept_for_undo(),
         }
     }
 }
@@ -482,6 +544,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),
         compact_at: setup.settings.compact_at,
+        ceiling: None,
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),
     }

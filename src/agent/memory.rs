@@ -316,6 +316,8 @@ fn imports(text: &str) -> Vec<Import> {
             let alone = spoken.trim().trim_start_matches(['-', '*', '+', ' ']) == word;
             let path = path.trim_end_matches([',', ';', ':', ')', ']', '!', '?', '"', '\'']);
             let path = path.strip_suffix('.').unwrap_or(path);
+            // Code begins there.
+            let path = path.split('`').next().unwrap_or_default();
             if !path.is_empty() && !out.iter().any(|other| other.path == path) {
                 out.push(Import { path: path.to_owned(), line: at + 1, alone });
             }

@@ -1,14 +1,18 @@
 //! The agent: turns, calls, queues, and many sessions at once.
 //!
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
-//! gets, [`labels`] what a message gives by itself, `engine` what tools ask of the engine, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
+//! gets, [`labels`] what a message gives by itself, `engine` what tools ask of the engine, `children` the sessions
+//! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
+pub mod attach;
+mod children;
 pub mod compact;
 pub mod connections;
 pub mod context;
 pub mod desk;
 mod engine;
+pub mod enhance;
 mod files;
 pub mod labels;
 mod lane;
@@ -25,6 +29,7 @@ pub mod summary;
 #[cfg(test)]
 mod tests;
 pub mod tokens;
+pub mod titles;
 pub mod undo;
 mod whole;
 mod work;

@@ -24,6 +24,8 @@ pub struct Surroundings<'a> {
     pub plan: Option<&'a Progress>,
     /// What the user's and the project's files say.
     pub memory: &'a Memory,
+    /// Another session spawned this one.
+    pub child: bool,
 }
 
 /// A part of the system prompt.
@@ -75,6 +77,9 @@ pub fn parts(around: &Surroundings<'_>) -> Vec<PromptPart> {
     out.push(part(ContextSort::System, "permission mode", mode(around.mode).to_owned()));
     if let Some(plan) = around.plan {
         out.push(part(ContextSort::System, "plan", carried_out(plan)));
+    }
+    if around.child {
+        out.push(part(ContextSort::System, "spawned", super::children::TOLD.trim().to_owned()));
     }
     if around.headless {
         let text = "Nobody is at the screen: do not ask questions, decide and say what you assumed.";
@@ -140,6 +145,7 @@ mod tests {
             headless: false,
             plan: None,
             memory,
+            child: false,
         }
     }
     fn system(around: &Surroundings<'_>) -> String {

@@ -3,11 +3,11 @@
 use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::inbox::Change;
-use crate::domain::message::Message;
+use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::tool::{CallFacts, Outcome};
+use crate::domain::tool::{CallFacts, Child, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::permit;
 use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
@@ -31,6 +31,21 @@ pub enum Input {
     Apart(RequestUsage, f64),
     /// What a model wrote about a part of the conversation, or why it did not.
     Summed(RunNo, Result<String, ProviderError>),
+    /// The session that a call spawned is so far, and did this last.
+    Child(RunNo, CallId, Box<Child>, String),
+    /// No mode may be looser than this one, the parent's; `None` when there is no parent that waits.
+    Ceiling(Option<Mode>),
+    /// A message that comes by itself.
+    Deliver(String),
+    /// A model made this title, in the place of that one. Whether the user had asked for it.
+    Titled {
+        /// The new title.
+        title: String,
+        /// The title that it was made for.
+        was: String,
+        /// The user asked for it.
+        wanted: bool,
+    },
     /// The request failed.
     Failed(RunNo, ProviderError),
     /// The wait before a retry is over.
@@ -60,7 +75,7 @@ pub enum Input {
     /// The time has come at which what a death left in the queue is sent.
     Redeliver(At),
     /// A message that cannot be sent now waits in the queue until the user lets it go.
-    Hold(String),
+    Hold(UserText),
     /// The program ends: stop, and keep the queue.
     Shutdown,
 }

@@ -163,7 +163,7 @@ impl Engine {
     async fn talked(&mut self, text: &str) -> SessionId {
         self.send(Command::Create(NewSession::default())).await;
         let id = self.opened().await.meta.id;
-        self.act(&id, Act::Send { text: text.into() }).await;
+        self.act(&id, Act::send(text)).await;
         self.ended().await;
         id
     }

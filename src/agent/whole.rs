@@ -193,7 +193,7 @@ impl Whole {
     }
 
     /// `None`: its lane told it.
-    async fn change_one(&self, id: &SessionId, change: &Change) -> Result<Option<SessionMeta>, String> {
+    pub(super) async fn change_one(&self, id: &SessionId, change: &Change) -> Result<Option<SessionMeta>, String> {
         for last in [false, true] {
             if let Some(lane) = self.shared.lane(id) {
                 let (done, answer) = oneshot::channel();

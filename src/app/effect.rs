@@ -4,6 +4,7 @@ use super::msg::Timer;
 use super::state::sessions::kept::Kept;
 use crate::domain::Command;
 use crate::domain::ids::SessionId;
+use std::path::PathBuf;
 
 /// Something for the runtime to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,10 @@ pub enum Effect {
         /// The text to begin with.
         text: String,
     },
+    /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].
+    Picture,
+    /// Remove a file that [`Effect::Picture`] made.
+    Discard(PathBuf),
     /// Use this theme, and keep the choice if `keep`.
     Theme {
         /// Its name.

@@ -6,6 +6,7 @@ use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
 use crate::keymap::key::Key;
+use std::path::PathBuf;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -54,6 +55,8 @@ pub enum Msg {
     },
     /// What came of [`super::effect::Effect::Edit`]: the text, or why there is none.
     Edited(Result<String, String>),
+    /// What came of [`super::effect::Effect::Picture`]: the file, or why there is none.
+    Picture(Result<PathBuf, String>),
     /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
     Notice(Notice),
     /// The offset of local time from UTC changed.

@@ -81,6 +81,8 @@ commands! {
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
+    Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
+    Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;
     Queue "queue" "" "take a queued message back" ComposerAction::Queue;
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;

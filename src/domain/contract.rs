@@ -4,6 +4,7 @@
 //! reads the session files; what it needs comes in events. Events of a session carry its id and a number that rises
 //! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
 
+use super::attachment::Attachment;
 use super::context::ContextReport;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
@@ -196,6 +197,16 @@ pub enum Command {
         /// Which connection.
         connection: ConnectionName,
     },
+    /// Rewrite a draft with what there is in the session's directory: [`Event::Enhanced`]. What is rewritten already is
+    /// given up, also by an empty draft.
+    Enhance {
+        /// Which session.
+        session: SessionId,
+        /// The face's number of this wish.
+        number: u64,
+        /// The draft.
+        draft: String,
+    },
     /// Keep a sent or dropped text in the input history.
     Remember {
         /// The text.
@@ -229,11 +240,27 @@ pub enum Act {
     Send {
         /// The text.
         text: String,
+        /// The files that go along, as [`Event::Attached`] named them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
     /// Deliver this message with the next tool results instead of queuing it.
     Steer {
         /// The text.
         text: String,
+        /// The files that go along, as [`Event::Attached`] named them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
+    },
+    /// Copy this file into the session, for a message to come: [`Event::Attached`].
+    Attach {
+        /// As it was written: absolute, from the home directory (`~`), or from where tools work.
+        path: PathBuf,
+    },
+    /// This copy is wanted no longer; one that a message or a draft has stays.
+    Detach {
+        /// [`Attachment::path`].
+        path: PathBuf,
     },
     /// Run this command for the user, who typed it, and keep what it prints.
     Type {
@@ -282,6 +309,8 @@ pub enum Act {
         /// The new title.
         title: String,
     },
+    /// Let the model make the title anew, whoever made the one that it has.
+    Retitle,
     /// The user saw the end of it.
     Read,
     /// Change the directory where tools work.
@@ -290,8 +319,11 @@ pub enum Act {
     TakeOver,
     /// Keep the unsent text of the composer.
     Draft {
-        /// The text; empty removes it.
+        /// The text; nothing at all removes it.
         text: String,
+        /// The files that would go along.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
 }
 
@@ -311,6 +343,13 @@ pub enum QueueEdit {
         /// The new text.
         text: String,
     },
+    /// Put it at another place.
+    Move {
+        /// Which one.
+        id: MessageId,
+        /// Its place from 0; past the end is the end.
+        to: usize,
+    },
     /// Let a held queue go.
     Release,
     /// Keep what waits from being sent.
@@ -329,6 +368,29 @@ pub struct Queued {
     /// It waited when the process died.
     #[serde(default)]
     pub redelivered: bool,
+    /// The files that go along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+impl Act {
+    /// Sends this text alone.
+    #[must_use]
+    pub fn send(text: impl Into<String>) -> Self {
+        Self::Send { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Steers with this text alone.
+    #[must_use]
+    pub fn steer(text: impl Into<String>) -> Self {
+        Self::Steer { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Keeps this text alone as the draft.
+    #[must_use]
+    pub fn draft(text: impl Into<String>) -> Self {
+        Self::Draft { text: text.into(), attachments: Vec::new() }
+    }
 }
 
 /// An event with where and when it belongs.
@@ -402,6 +464,13 @@ pub enum Event {
         /// When.
         at: Option<At>,
     },
+    /// A file was copied into the session for a message to come, or why not.
+    Attached {
+        /// As it was asked for.
+        path: PathBuf,
+        /// The copy.
+        made: Result<Attachment, String>,
+    },
     /// Something waits for the user.
     Asked(Box<Request>),
     /// It no longer waits: answered, or gone with its turn.
@@ -449,6 +518,13 @@ pub enum Event {
         to: SessionId,
         /// It takes the place of the first: the user went back to an earlier message.
         rewound: bool,
+    },
+    /// A draft was rewritten, or could not be.
+    Enhanced {
+        /// The face's number of the wish.
+        number: u64,
+        /// What came of it, or why nothing did, as a sentence.
+        result: Result<Enhanced, String>,
     },
     /// What an undo would do.
     UndoPlanned(Box<UndoPlan>),
@@ -506,6 +582,15 @@ pub struct InForce {
     pub trust: Vec<TrustRequest>,
 }
 
+/// A draft that was rewritten.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enhanced {
+    /// The new text.
+    pub text: String,
+    /// What of the directory was used for it: files, and that there was an introduction to the repository.
+    pub used: Vec<String>,
+}
+
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -551,6 +636,9 @@ pub struct Opened {
     pub plan: Option<Box<Progress>>,
     /// The unsent text.
     pub draft: String,
+    /// The files that would go along with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub draft_attachments: Vec<Attachment>,
 }
 
 /// What the face should know of the engine's configuration.
@@ -603,6 +691,17 @@ mod tests {
     use crate::domain::rule::Offer;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
+    fn attachment() -> Attachment {
+        Attachment {
+            name: "a.png".into(),
+            path: "/s/attachments/1_a.png".into(),
+            kind: super::super::attachment::AttachmentKind::Image,
+            mime: "image/png".into(),
+            bytes: 3,
+            text: Some("/s/attachments/1_a.png.md".into()),
+        }
+    }
+
     fn rule() -> Rule {
         Rule { program: Some("git".into()), args: Some(vec!["status".into()]), ..Rule::allow("bash") }
     }
@@ -631,8 +730,11 @@ mod tests {
     #[test]
     fn every_command_crosses_a_wire() {
         let acts = vec![
-            Act::Send { text: "a".into() },
-            Act::Steer { text: "a".into() },
+            Act::Send { text: "a".into(), attachments: vec![attachment()] },
+            Act::steer("a"),
+            Act::Attach { path: "~/a.png".into() },
+            Act::Detach { path: "/s/attachments/1_a.png".into() },
+            Act::Queue(QueueEdit::Move { id: MessageId::new("m"), to: 3 }),
             Act::Type { command: "ls".into() },
             Act::Queue(QueueEdit::Release),
             Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
@@ -662,10 +764,11 @@ mod tests {
             Act::Model { connection: None, model: "m".into() },
             Act::Thinking(ThinkingLevel::Max),
             Act::Rename { title: "t".into() },
+            Act::Retitle,
             Act::Read,
             Act::Cwd("/w".into()),
             Act::TakeOver,
-            Act::Draft { text: String::new() },
+            Act::draft(""),
         ];
         let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
         commands.extend([
@@ -696,6 +799,7 @@ mod tests {
             Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
             Command::Trust { session: session(), request: trust() },
             Command::Models { connection: ConnectionName::new("c") },
+            Command::Enhance { session: session(), number: 1, draft: "d".into() },
             Command::Remember { text: "t".into() },
             Command::Shutdown,
         ]);
@@ -725,7 +829,7 @@ mod tests {
             }))
         };
         let bodies = vec![
-            Body::User(UserText { text: "u".into(), attachments: vec!["a".into()], steer: true }),
+            Body::User(UserText { text: "u".into(), attachments: vec![attachment()], steer: true }),
             Body::Assistant(AssistantText { text: "a".into(), intermediate: true, partial: true, native: None }),
             Body::Thinking(Thinking { text: "t".into(), millis: Some(1), native: None }),
             tool(Authority::Mode),
@@ -775,12 +879,19 @@ mod tests {
                 earlier: Some(1),
                 later: Some(2),
                 redelivery: Some(At(1)),
-                queue: vec![Queued { id: MessageId::new("q"), text: "t".into(), at: At(1), redelivered: true }],
+                queue: vec![Queued {
+                    id: MessageId::new("q"),
+                    text: "t".into(),
+                    at: At(1),
+                    redelivered: true,
+                    attachments: vec![attachment()],
+                }],
                 queue_held: true,
                 requests: vec![],
                 todo: vec![],
                 plan: Some(Box::default()),
                 draft: "d".into(),
+                draft_attachments: vec![attachment()],
             })),
             Event::Reidentified { to: session() },
             Event::Page { rows: vec![], earlier: None },
@@ -795,6 +906,7 @@ mod tests {
                 files: vec![],
                 gaps: vec!["g".into()],
             })),
+            Event::Enhanced { number: 1, result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }) },
             Event::FilesChanged(Box::default()),
             Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
             Event::Trash(vec![]),
@@ -827,6 +939,8 @@ mod tests {
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
             Event::Queue { items: vec![], held: false },
+            Event::Attached { path: "a.png".into(), made: Ok(attachment()) },
+            Event::Attached { path: "a.exe".into(), made: Err("no".into()) },
             Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),

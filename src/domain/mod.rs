@@ -9,6 +9,7 @@ pub mod colour;
 pub mod context;
 pub mod contract;
 pub mod diff;
+pub mod dropped;
 pub mod expression;
 pub mod fold;
 pub mod ids;

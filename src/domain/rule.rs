@@ -36,7 +36,7 @@ pub struct Rule {
     /// A file, or with `/**` at its end everything below a folder; `./` begins at the working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// A host of the network.
+    /// A host of the network; `*.` before it stands for every host below it. A rule that denies or asks covers those anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// Why it is there.
@@ -191,6 +191,14 @@ impl Rule {
                 return Some(format!("In `args`, `{word}` is no pattern: there are `./**` and, in last place, `*`."));
             }
         }
+        if let Some(host) = &self.host {
+            let name = host.strip_prefix("*.").unwrap_or(host);
+            if blank(name) || name.contains(['/', '*', '@', '?', '#']) {
+                return Some(format!(
+                    "The host `{host}` is the name of a host alone; `*.` before it stands for all below it."
+                ));
+            }
+        }
         let path = self.path.as_deref()?;
         let plain = path.strip_suffix("/**").unwrap_or(path);
         let begins = ["./", "/", "~/"].iter().any(|start| path.starts_with(start));
@@ -249,6 +257,8 @@ mod tests {
             path("./src/a b.rs"),
             path("/etc/**"),
             path("~/notes/**"),
+            Rule { host: Some("docs.rs".into()), ..Rule::allow("fetch") },
+            Rule { host: Some("*.docs.rs".into()), ..Rule::allow("fetch") },
         ] {
             assert_eq!(good.fault(), None, "{good:?}");
         }
@@ -261,6 +271,8 @@ mod tests {
             (bash("git", &["src/*"]), "no pattern"),
             (Rule { program: Some("x".into()), ..Rule::allow("edit") }, "of the tool `bash`"),
             (Rule { args: Some(vec![]), ..Rule::allow("bash") }, "which `program`"),
+            (Rule { host: Some("https://docs.rs/".into()), ..Rule::allow("fetch") }, "host alone"),
+            (Rule { host: Some("d*.rs".into()), ..Rule::allow("fetch") }, "host alone"),
             (path("src/**"), "begins with"),
             (path("./../x"), "begins with"),
             (path("./a/*/b"), "begins with"),

@@ -1,7 +1,7 @@
 //! Tools as the model, the transcript and the permission function see them.
 
 use super::diff::FileDiff;
-use super::ids::CallId;
+use super::ids::{CallId, SessionId};
 use super::permission::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// How a tool is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `todo`, `submit_plan`, `step`, `ask_user`.
+    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `fetch`, `todo`, `submit_plan`, `step`, `ask_user`.
     pub name: String,
     /// What it does, its limits and what comes back.
     pub description: String,
@@ -61,6 +61,29 @@ pub struct ToolFigures {
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// The session that the call spawned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<Box<Child>>,
+}
+
+/// A spawned session as the call that spawned it shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Child {
+    /// Which session.
+    pub session: SessionId,
+    /// Tool calls that it made.
+    #[serde(default)]
+    pub calls: u64,
+    /// Tokens of its context and of all that it wrote.
+    #[serde(default)]
+    pub tokens: u64,
+    /// What it waits for, in a few words, while it waits for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+    /// The call does not wait for it.
+    #[serde(default)]
+    pub background: bool,
 }
 
 /// One tool call of the transcript, from proposal to result.
@@ -134,6 +157,13 @@ pub enum Touch {
         #[serde(default)]
         unseen: Option<String>,
     },
+    /// Changes the status or the labels of a session.
+    Session {
+        /// Which one.
+        session: SessionId,
+        /// It is the session that the call belongs to.
+        own: bool,
+    },
     /// The command is to run outside the sandbox that would hold it.
     Outside,
     /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
@@ -141,6 +171,16 @@ pub enum Touch {
     Leaves {
         /// The path by its letters.
         path: PathBuf,
+    },
+    /// Asks a server for something.
+    Fetch {
+        /// The address, as it is asked for.
+        url: String,
+        /// The host of it, in lower case and without a port.
+        host: String,
+        /// The host is this machine, one of its network, or serves the credentials of a cloud; by the address that it has
+        /// where that is known, else by its name.
+        private: bool,
     },
 }
 
@@ -199,6 +239,11 @@ pub enum Proposal {
         before: String,
         /// SHA-256 (hex) of the bytes after.
         after: String,
+    },
+    /// Ask for this address.
+    Address {
+        /// The address, exactly.
+        url: String,
     },
     /// Something without a preview: reading, listing, asking.
     Plain,

@@ -219,6 +219,8 @@ actions! {
         Redo "redo" "redo in the text" [Composer Input];
         Editor "editor" "edit the text in $EDITOR" [Composer];
         OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
+        Attach "attach" "give files along with the message" [Global];
+        Image "image" "give the picture of the clipboard along" [Global];
         History "history" "search the messages sent earlier" [Composer];
         Queue "queue" "take a queued message back" [Global];
     }

@@ -122,6 +122,15 @@ pub(super) fn edits(path: &Path, rules: &Rules) -> Offer {
     }
 }
 
+/// The rule that would let this host be asked.
+pub(super) fn host(tool: &str, host: &str) -> Offer {
+    Offer {
+        rule: Rule { host: Some(host.to_owned()), ..Rule::allow(tool) },
+        harmless: Some(format!("fetch https://{host}/")),
+        worst: Some(format!("any address of {host}, with whatever the agent puts into it")),
+    }
+}
+
 /// The rule that would let this simple command run; `None` where nothing of it can be kept.
 pub(super) fn command(argv: &[String], ways: &Ways<'_>, rules: &Rules) -> Option<Offer> {
     let (program, args) = argv.split_first()?;
@@ -166,6 +175,7 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::G
         Touch::Write { path, .. } => {
             rule.path.is_some() && rule.tool != "*" && matches::allows_change(rule, &facts.tool, path, ground)
         }
+        Touch::Fetch { host, .. } => rule.tool != "*" && matches::allows_host(rule, &facts.tool, host),
         _ => false,
     });
     if covers { Ok(()) } else { Err(format!("`{}` does not cover what is asked.", rule.in_words())) }

@@ -28,17 +28,26 @@ pub(super) struct Asked {
     paths: Vec<PathBuf>,
     /// The words of commands.
     words: Vec<String>,
+    /// The servers that are asked.
+    hosts: Vec<String>,
 }
 
 impl Asked {
     pub(super) fn of(facts: &CallFacts, ground: &Ground) -> Self {
-        let mut out = Self { tool: facts.tool.clone(), commands: Vec::new(), paths: Vec::new(), words: Vec::new() };
+        let mut out = Self {
+            tool: facts.tool.clone(),
+            commands: Vec::new(),
+            paths: Vec::new(),
+            words: Vec::new(),
+            hosts: Vec::new(),
+        };
         for touch in &facts.touches {
             match touch {
-                Touch::Inner | Touch::Outside => {}
+                Touch::Inner | Touch::Outside | Touch::Session { .. } => {}
                 Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
                     out.paths.push(path.clone());
                 }
+                Touch::Fetch { host, .. } => out.hosts.push(host.clone()),
                 Touch::Command { command, cwd, programs, .. } => {
                     for words in super::shell::pieces(command) {
                         for word in &words {
@@ -209,7 +218,55 @@ pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
     same && rule.program.as_ref().is_none_or(|program| {
         asked.commands.iter().any(|words| runs(program, rule.args.as_deref().unwrap_or_default(), words, ground))
     }) && rule.path.as_ref().is_none_or(|pattern| asked.paths.iter().any(|path| is_at(pattern, path, ground)))
-        && rule.host.as_ref().is_none_or(|host| asked.words.iter().any(|word| word.contains(host.as_str())))
+        && rule.host.as_ref().is_none_or(|host| speaks_of(host, asked))
+}
+
+/// Whether the call has to do with a host, or one below it.
+fn speaks_of(host: &str, asked: &Asked) -> bool {
+    let host = host.strip_prefix("*.").unwrap_or(host).to_ascii_lowercase();
+    asked.words.iter().any(|word| word.to_ascii_lowercase().contains(&host))
+        || asked.hosts.iter().any(|other| *other == host || is_below_host(other, &host))
+}
+
+fn is_below_host(host: &str, above: &str) -> bool {
+    host.strip_suffix(above).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// Whether a rule lets this host be asked: the one that it names, or with `*.` those below it.
+pub(super) fn allows_host(rule: &Rule, tool: &str, host: &str) -> bool {
+    let named = (rule.tool == tool || rule.tool == "*") && rule.program.is_none() && rule.path.is_none();
+    named
+        && match &rule.host {
+            Some(wanted) => match wanted.strip_prefix("*.") {
+                Some(above) => is_below_host(host, &above.to_ascii_lowercase()),
+                None => wanted.eq_ignore_ascii_case(host),
+            },
+            // A rule about everything does not speak of the network.
+            None => rule.tool == tool,
+        }
+}
+
+/// Whether a text names a host: as a word of its own, alone or as part of an address.
+#[must_use]
+pub fn names_host(text: &str, host: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let host = host.trim_matches(['[', ']']);
+    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    !host.is_empty()
+        && text.match_indices(host).any(|(at, _)| {
+            let before = text.get(..at).and_then(|head| head.chars().next_back());
+            let mut after = text.get(at + host.len()..).unwrap_or_default().chars();
+            // A full stop ends a sentence, or goes on with a longer name.
+            let goes_on = match after.next() {
+                Some('.') => after.next().is_some_and(of_name),
+                Some(c) => of_name(c),
+                None => false,
+            };
+            // What stands before an @ or in the path of another address is no host.
+            let within = before.is_some_and(|c| of_name(c) || matches!(c, '.' | '@' | '=' | '%'))
+                || (before == Some('/') && !text.get(..at).is_some_and(|head| head.ends_with("://")));
+            !within && !goes_on
+        })
 }
 
 /// Whether the words run this program with these arguments in this order, whatever stands between them.

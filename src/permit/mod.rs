@@ -18,7 +18,7 @@ mod tests;
 
 pub use decide::decide;
 pub use grants::takes;
-pub use matches::Ground;
+pub use matches::{Ground, names_host};
 pub use rows::parts;
 pub use rules::{Clause, Rules, Standing};
 pub use sandbox::sandbox;

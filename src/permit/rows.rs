@@ -56,6 +56,18 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             }
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
+        Touch::Session { session, own } => match mode {
+            Mode::Explore => Row::Deny(explore(&format!("the properties of the session {session} would be changed"))),
+            // An agent keeps its own session's status and labels as it keeps its todo list.
+            Mode::Ask if !*own => Row::Ask {
+                reason: format!("It changes another session: {session}."),
+                risks: Vec::new(),
+                offers: Vec::new(),
+                every_time: false,
+            },
+            Mode::Ask | Mode::Execute => Row::Allow,
+        },
+        Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
             _ => never(
@@ -84,6 +96,36 @@ fn secret_row(mode: Mode, what: &str) -> Row {
     match mode {
         Mode::Explore => Row::Deny(explore(&format!("{what} looks like a secret"))),
         _ => never(format!("{what} looks like a secret."), Vec::new()),
+    }
+}
+
+/// What is asked of a server. A host that the user named in a message is the user's own wish.
+fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -> Row {
+    if private {
+        let what = format!("{host} is an address of this machine or of its network");
+        return match mode {
+            Mode::Explore => Row::Deny(explore(&what)),
+            _ => never(format!("{what}."), vec!["private network".to_owned()]),
+        };
+    }
+    if mode == Mode::Execute {
+        return Row::Allow;
+    }
+    if let Some(at) = rules.allows_host(tool, host) {
+        return Row::Ruled(vec![at]);
+    }
+    match mode {
+        _ if rules.named.iter().any(|named| named == host) => Row::Allow,
+        Mode::Explore => Row::Deny(format!(
+            "Explore asks no server that you or a rule did not name: {host}. Name the address in a message, or Shift+Tab to Ask \
+             to Edit lets it ask."
+        )),
+        _ => Row::Ask {
+            reason: format!("Ask to Edit asks before a host is asked for the first time: {host}."),
+            risks: vec!["network".to_owned()],
+            offers: vec![grants::host(tool, host)],
+            every_time: false,
+        },
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Rules {
     pub hints: Vec<Hint>,
     /// The scopes in which an answer can be kept.
     pub scopes: Vec<RuleScope>,
+    /// Hosts that the user named in a message: they may be asked wherever asking is possible.
+    pub named: Vec<String>,
 }
 
 /// One rule in force.
@@ -214,6 +216,14 @@ impl Rules {
                 glob.is_match(path) || inside.into_iter().any(|short| glob.is_match(short))
             }
             Clause::Blocked(_) | Clause::Commands { .. } => false,
+        })
+    }
+
+    /// The rule that lets this tool ask this host.
+    pub(super) fn allows_host(&self, tool: &str, host: &str) -> Option<usize> {
+        self.standing.iter().position(|one| match &one.clause {
+            Clause::Rule(rule) => rule.effect == Effect::Allow && matches::allows_host(rule, tool, host),
+            Clause::Blocked(_) | Clause::Commands { .. } | Clause::Paths { .. } => false,
         })
     }
 

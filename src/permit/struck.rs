@@ -109,7 +109,9 @@ impl Struck {
         };
         changed
             || facts.touches.iter().any(|touch| match touch {
-                Touch::Inner | Touch::Leaves { .. } | Touch::Outside => false,
+                Touch::Inner | Touch::Leaves { .. } | Touch::Outside | Touch::Session { .. } | Touch::Fetch { .. } => {
+                    false
+                }
                 Touch::Write { path, .. } => self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Read { path, .. } => self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Command { command, cwd: there, .. } => self.names_command(command, cwd, there, 0),

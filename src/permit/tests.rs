@@ -26,6 +26,7 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
     let tool = match &proposal {
         Proposal::Command { .. } => "bash",
         Proposal::Change { .. } => "write",
+        Proposal::Address { .. } => "fetch",
         Proposal::Plain => "read",
     };
     CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal }
@@ -54,6 +55,11 @@ fn change(path: &str) -> Proposal {
 
 fn read(path: &str, secret: bool) -> CallFacts {
     facts(vec![Touch::Read { path: PathBuf::from(path), secret }], Proposal::Plain)
+}
+
+fn fetch(host: &str, private: bool) -> CallFacts {
+    let url = format!("https://{host}/x");
+    facts(vec![Touch::Fetch { url: url.clone(), host: host.to_owned(), private }], Proposal::Address { url })
 }
 
 /// `a` allowed, `q` asked and may be remembered, `Q` asked and never remembered, `d` denied.
@@ -87,6 +93,8 @@ fn the_table() {
         (command("ls -la"), "aaa"),
         (command("cat src/a.rs | head -3"), "aaa"),
         (command("cat .env"), "dQQ"),
+        (fetch("docs.rs", false), "dqa"),
+        (fetch("10.0.0.1", true), "dQQ"),
         (command("ls /home/u/.ssh"), "dQQ"),
         (command("cat ../../proc/self/environ"), "dQQ"),
         (command("cat /dev/zero"), "dQa"),
@@ -202,6 +210,8 @@ fn any_touch() -> impl Strategy<Value = Touch> {
     ]);
     prop_oneof![
         Just(Touch::Inner),
+        (prop::sample::select(vec!["docs.rs", "evil.example"]), any::<bool>())
+            .prop_map(|(host, private)| Touch::Fetch { url: String::new(), host: host.to_owned(), private }),
         (path.clone(), any::<bool>()).prop_map(|(path, secret)| Touch::Read { path: path.into(), secret }),
         (path, place).prop_map(|(path, place)| Touch::Write { path: path.into(), place }),
         line.prop_map(|line| Touch::command(line, "/w/p")),
@@ -253,6 +263,7 @@ proptest! {
                 let reads = match touch {
                     Touch::Outside => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
+                    Touch::Fetch { .. } | Touch::Session { .. } => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
                         *place == Place::SessionFolder && !crate::domain::paths::climbs(path)
@@ -272,6 +283,7 @@ proptest! {
             write("/etc/x", Place::Outside),
             write("/w/p/.git/x", Place::Protected),
             read("/w/p/x", true),
+            fetch("localhost", true),
         ] {
             for mode in [Mode::Ask, Mode::Execute] {
                 prop_assert_eq!(letter(&decide(mode, &kept, &facts, false)), 'Q');

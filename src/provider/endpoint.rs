@@ -87,6 +87,8 @@ impl Endpoint {
             window: own.window.or(known.window),
             output: own.output.or(known.output),
             thinks: own.thinks.or(known.thinks),
+            vision: own.vision.or(known.vision),
+            pdf: own.pdf.or(known.pdf),
             prices: own.prices.or(known.prices),
             // Prices of the user's own hold for prompts of any length.
             long: if own.prices.is_some() { own.long } else { known.long },

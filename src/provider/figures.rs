@@ -66,6 +66,10 @@ pub struct Figures {
     pub output: Option<u64>,
     /// How it is asked to think.
     pub thinks: Option<Thinks>,
+    /// It can be shown pictures.
+    pub vision: Option<bool>,
+    /// It can be shown PDF documents.
+    pub pdf: Option<bool>,
     /// What it costs.
     pub prices: Option<Prices>,
     /// What it costs when the prompt is long.
@@ -86,6 +90,9 @@ struct Row {
     window: u64,
     output_limit: Option<u64>,
     thinks: Option<Thinks>,
+    /// Most models can: those that cannot are marked.
+    vision: Option<bool>,
+    pdf: Option<bool>,
     long: Option<Long>,
     #[serde(flatten)]
     prices: Prices,
@@ -109,6 +116,8 @@ pub fn built_in(model: &str) -> Figures {
         window: Some(row.window),
         output: row.output_limit,
         thinks: row.thinks,
+        vision: Some(row.vision.unwrap_or(true)),
+        pdf: Some(row.pdf.unwrap_or(true)),
         prices: Some(row.prices),
         long: row.long,
     });

@@ -1,7 +1,7 @@
 //! Connections to models: a request value goes in, a stream of chunks comes out.
 //!
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
-//! keys and no vendors, `reading` knows streams and no vendors, `fault` puts failures into words, `figures` knows windows and
+//! keys and no vendors, `reading` knows streams and no vendors, `media` what a model can be shown, `fault` puts failures into words, `figures` knows windows and
 //! prices. A folder a vendor; `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
 pub mod anthropic;
@@ -12,6 +12,7 @@ pub mod fault;
 pub mod figures;
 pub mod gemini;
 pub mod http;
+mod media;
 pub mod openai_chat;
 pub mod openai_responses;
 mod reading;

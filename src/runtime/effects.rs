@@ -1,7 +1,7 @@
 //! What the screen asks for is done here, one small function an effect. None of them waits.
 
 use super::face::{Face, Owed, Told};
-use super::{Exit, clipboard, editor};
+use super::{Exit, clipboard, editor, picture};
 use crate::app::effect::Keep;
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
@@ -31,6 +31,8 @@ impl Face {
                 self.owed = Owed::User;
             }
             Effect::Edit { text } => self.edit(text),
+            Effect::Picture => self.picture(),
+            Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
             Effect::KeepFace(kept) => self.keep_face(*kept),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
@@ -96,6 +98,18 @@ impl Face {
         tokio::spawn(async move {
             let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
             let _ = tell.send(Told::Edited(edited));
+        });
+    }
+
+    fn picture(&mut self) {
+        let (tell, temp) = (self.tell.clone(), self.temp.clone());
+        tokio::spawn(async move {
+            let found = picture::fetch(&env, &temp).await;
+            if let Err(tokio::sync::mpsc::error::SendError(Told::Msg(Msg::Picture(Ok(file))))) =
+                tell.send(Told::Msg(Msg::Picture(found)))
+            {
+                picture::discard(&file);
+            }
         });
     }
 

@@ -15,6 +15,7 @@ pub mod frames;
 pub mod input;
 mod kept;
 pub mod memory;
+pub mod picture;
 pub mod rules;
 mod run;
 pub mod setup;

@@ -55,7 +55,7 @@ fn open(
     let known = memory.recall();
     let (width, height) = tty.size();
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
-    state.lobby_sent.extend(options.first);
+    state.lobby_sent.extend(options.first.map(Into::into));
     let kept = FaceFile::of(&options.state_dir);
     state.sessions.recall(kept.recall());
     let shows = Shows {

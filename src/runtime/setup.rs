@@ -425,5 +425,13 @@ fn figures(said: &settings::Figures) -> Figures {
         settings::Thinks::Budget => Thinks::Budget,
         settings::Thinks::SmallBudget => Thinks::SmallBudget,
     });
-    Figures { window: said.window, output: said.max_output, thinks, prices, long: None }
+    Figures {
+        window: said.window,
+        output: said.max_output,
+        thinks,
+        vision: said.vision,
+        pdf: said.pdf,
+        prices,
+        long: None,
+    }
 }

@@ -3,6 +3,8 @@
 //! Keys, types and tool names on disk are Craft's where one corresponds; what only lisle knows of a row stands in one
 //! object `lisle`. Reading loses nothing, because lines are never written back: what cannot be shown is [`Body::Odd`].
 
+mod attached;
+
 use super::json::{Fields, value_of};
 use super::portable;
 use crate::domain::message::{
@@ -65,7 +67,7 @@ fn value(row: &Message) -> Option<Value> {
         Body::User(user) => {
             put("content", json!(user.text));
             if !user.attachments.is_empty() {
-                own.insert("attachments".into(), json!(user.attachments));
+                put("attachments", user.attachments.iter().map(attached::write).collect());
             }
             if user.steer {
                 own.insert("steer".into(), json!(true));
@@ -288,7 +290,7 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
     let body = match kind.as_str() {
         "user" => Body::User(UserText {
             text: content(fields),
-            attachments: decoded(&own, "attachments").unwrap_or_else(|| attachment_names(fields)),
+            attachments: attached::read(fields),
             steer: own.flag("steer").unwrap_or(false),
         }),
         "assistant" if own.flag("thinking") == Some(true) => Body::Thinking(Thinking {
@@ -348,11 +350,6 @@ fn content(fields: &Fields) -> String {
         Some(Value::String(text)) => text,
         Some(other) => other.to_string(),
     }
-}
-
-fn attachment_names(fields: &Fields) -> Vec<String> {
-    let Some(Value::Array(items)) = fields.value("attachments") else { return Vec::new() };
-    items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect()
 }
 
 fn tool(fields: &Fields, own: &Fields) -> ToolCall {
@@ -488,7 +485,7 @@ pub(super) fn samples(dir: &Path) -> Vec<Message> {
     let bodies = vec![
         Body::User(UserText {
             text: format!("see {file} and {{{{SESSION_PATH}}}}"),
-            attachments: vec!["a.png".into()],
+            attachments: attached::examples(dir),
             steer: true,
         }),
         Body::Assistant(AssistantText {

@@ -149,7 +149,9 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
 
 pub mod ask_user;
 pub mod bash;
+pub mod call_llm;
 pub mod edit;
+pub mod fetch;
 pub mod files;
 pub mod glob;
 pub mod grep;
@@ -161,10 +163,14 @@ pub mod limits;
 pub mod list;
 pub mod paths;
 pub mod places;
+pub mod properties;
 pub mod read;
 pub mod registry;
 pub mod restore;
 pub mod seen;
+pub mod sessions;
+pub mod shape;
+pub mod spawn;
 pub mod step;
 pub mod submit_plan;
 pub mod text;

@@ -15,7 +15,7 @@ impl Registry {
     /// The tools that lisle brings along.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 11] = [
+        let tools: Vec<Arc<dyn Tool>> = vec![
             Arc::new(super::read::Read),
             Arc::new(super::list::List),
             Arc::new(super::glob::Glob),
@@ -23,10 +23,17 @@ impl Registry {
             Arc::new(super::write::Write),
             Arc::new(super::edit::Edit),
             Arc::new(super::bash::Bash),
+            Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
             Arc::new(super::step::Step),
             Arc::new(super::ask_user::AskUser),
+            Arc::new(super::call_llm::CallLlm),
+            Arc::new(super::spawn::Spawn),
+            Arc::new(super::sessions::SessionInfo),
+            Arc::new(super::sessions::ListSessions),
+            Arc::new(super::properties::SetStatus),
+            Arc::new(super::properties::SetLabels),
         ];
         Self(tools.into_iter().map(|tool| Arc::new(Guarded(tool)) as Arc<dyn Tool>).collect())
     }
@@ -119,7 +126,20 @@ mod tests {
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
         assert_eq!(
             names,
-            ["read", "list", "glob", "grep", "write", "edit", "bash", "todo", "submit_plan", "step", "ask_user"]
+            [
+                "read",
+                "list",
+                "glob",
+                "grep",
+                "write",
+                "edit",
+                "bash",
+                "fetch",
+                "todo",
+                "submit_plan",
+                "step",
+                "ask_user"
+            ]
         );
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);

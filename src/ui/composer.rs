@@ -312,7 +312,7 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
     let field = cells::after(area, 3);
     let field = Rect { width: field.width.saturating_sub(1).max(1).min(field.width), ..field };
     paint.tint(field, Role::Text);
-    if composer.is_empty() {
+    if composer.has_no_text() {
         let hint = placeholder(paint);
         paint.text(field, &hint, Role::Faint);
         if focused {

@@ -1,9 +1,44 @@
-//! A drawn buffer seen through a terminal emulator, as text for snapshots and as an SVG picture.
+//! The screen of a state, drawn and seen through a terminal emulator: as text for snapshots, and as an SVG picture with
+//! `LISLE_PICTURES=DIR`. Shared by all `screens*` tests.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use lisle::app::state::State;
+use lisle::theme::Theme;
+use lisle::ui::{self, Cache, Drawn, Look};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::fmt::Write as _;
 use std::num::NonZeroU16;
+
+/// The screen of `state` as cells, drawn without any earlier frame.
+pub fn draw_with(state: &State, theme: &Theme, glyphs: ui::chat::Glyphs, width: u16, height: u16) -> (Buffer, Drawn) {
+    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+    let look = Look { theme, glyphs, home: "/home/me" };
+    let drawn = ui::render(state, &look, &mut Cache::default(), &mut buf);
+    (buf, drawn)
+}
+
+/// The same in the theme that most people see.
+pub fn draw(state: &State, width: u16, height: u16) -> (Buffer, Drawn) {
+    draw_with(state, &Theme::builtin(true), ui::chat::Glyphs::Unicode, width, height)
+}
+
+/// The screen as text, with the caret's place below it. `name` names its pictures.
+pub fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
+    let (buf, drawn) = draw(state, width, height);
+    if let Ok(dir) = std::env::var("LISLE_PICTURES") {
+        for dark in [true, false] {
+            let (buf, _) = draw_with(state, &Theme::builtin(dark), ui::chat::Glyphs::Unicode, width, height);
+            let shade = if dark { "dark" } else { "light" };
+            let file = format!("{dir}/{name}-{width}x{height}-{shade}.svg");
+            std::fs::write(file, svg(&terminal(&buf), dark)).unwrap();
+        }
+    }
+    let caret = drawn.cursor.map_or("hidden".to_owned(), |at| format!("column {} row {}", at.x, at.y));
+    format!("{}\n\ncaret: {caret}", text(&terminal(&buf)))
+}
 
 /// What a terminal shows after `buf` was written to it.
 pub fn terminal(buf: &Buffer) -> vt100::Parser {

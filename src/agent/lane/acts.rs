@@ -8,6 +8,7 @@ use super::{Lane, Running, SHOWN, Yielded, Yielding, now};
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
+use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{Event, SessionMeta};
 use crate::store::StoreError;
@@ -21,9 +22,9 @@ impl Lane {
             self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             return;
         }
-        if let Act::Draft { text } = act {
+        if let Act::Draft { text, attachments } = act {
             if self.load(Show::Nothing).await {
-                self.save_draft(text).await;
+                self.save_draft(UserText::with(text, attachments)).await;
             }
             return;
         }
@@ -33,11 +34,21 @@ impl Lane {
         if act == Act::TakeOver {
             return self.take_from_holder().await;
         }
+        if let Act::Detach { path } = act {
+            return self.detach(path).await;
+        }
         if !self.own().await {
             return;
         }
         self.acted = true;
+        if act == Act::Retitle {
+            return self.retitle().await;
+        }
+        let begins = matches!(act, Act::Send { .. });
         self.automatic();
+        if let Act::Attach { path } = act {
+            return self.attach(path).await;
+        }
         let act = match act {
             Act::Cwd(written) => {
                 let store = self.shared.setup.store.clone();
@@ -51,11 +62,12 @@ impl Lane {
         };
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
-            if let Act::Send { text } | Act::Steer { text } = act {
-                self.input(Input::Hold(text)).await;
+            if let Act::Send { text, attachments } | Act::Steer { text, attachments } = act {
+                self.input(Input::Hold(UserText::with(text, attachments))).await;
             }
             return;
         }
+        self.note_sent(&act);
         let chosen = match &act {
             Act::Model { connection, .. } => connection.clone(),
             _ => None,
@@ -66,6 +78,9 @@ impl Lane {
         self.input(Input::Act(act)).await;
         if chosen.is_some() {
             self.refresh_models();
+        }
+        if begins {
+            self.name_at_start();
         }
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
@@ -107,14 +122,16 @@ impl Lane {
         false
     }
 
-    pub(super) async fn save_draft(&mut self, text: String) {
-        self.draft.clone_from(&text);
-        self.input(Input::Act(Act::Draft { text: text.clone() })).await;
+    pub(super) async fn save_draft(&mut self, draft: UserText) {
+        self.draft.clone_from(&draft);
+        self.input(Input::Act(Act::draft(draft.text.clone()))).await;
         // A draft of a session that is nowhere would be found by nobody.
-        if !text.is_empty() && matches!(self.files.standing(), Standing::New { .. }) {
+        if !(draft.text.is_empty() && draft.attachments.is_empty())
+            && matches!(self.files.standing(), Standing::New { .. })
+        {
             self.keep_meta(Safety::Written).await;
         }
-        if let Some(Err(error)) = self.files.save_draft(text).await {
+        if let Some(Err(error)) = self.files.save_draft(draft).await {
             tracing::warn!(%error, "the draft was not saved");
         }
     }
@@ -291,9 +308,12 @@ fn leads_to_a_request(act: &Act) -> bool {
         | Act::Model { .. }
         | Act::Thinking(_)
         | Act::Rename { .. }
+        | Act::Retitle
         | Act::Read
         | Act::Cwd(_)
         | Act::TakeOver
+        | Act::Attach { .. }
+        | Act::Detach { .. }
         | Act::Draft { .. } => false,
     }
 }

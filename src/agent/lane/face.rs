@@ -40,7 +40,8 @@ impl Lane {
             requests: self.machine.requests(),
             todo: self.machine.own.todo.clone(),
             plan: self.machine.own.progress.clone().map(Box::new),
-            draft: self.draft.clone(),
+            draft: self.draft.text.clone(),
+            draft_attachments: self.draft.attachments.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;
         if let Some(event) = self.machine.compacting() {

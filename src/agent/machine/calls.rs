@@ -7,7 +7,7 @@ use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, CallId};
-use crate::domain::message::{Body, InfoKind};
+use crate::domain::message::{Body, InfoKind, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, Question, Request};
@@ -261,7 +261,11 @@ impl Machine {
             }
         }
         let row = one.row.clone();
-        let safety = if matches!(facts.proposal, Proposal::Plain) { Safety::Written } else { Safety::Synced };
+        let safety = if matches!(facts.proposal, Proposal::Plain | Proposal::Address { .. }) {
+            Safety::Written
+        } else {
+            Safety::Synced
+        };
         out.push(Step::Live(row.clone(), safety));
         out.push(Step::Emit(Event::Row(Box::new(row))));
         out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
@@ -367,11 +371,10 @@ impl Machine {
     }
 
     /// A message to steer: calls that were not started are skipped, and it goes in with the results.
-    pub(super) fn steer(&mut self, now: At, text: String, out: &mut Vec<Step>) {
-        let at = self.stamp(now);
-        let id = self.message_id(at);
+    pub(super) fn steer(&mut self, now: At, said: UserText, out: &mut Vec<Step>) {
+        let item = self.queued(now, said);
         let Some(turn) = &mut self.turn else { return };
-        turn.steers.push(crate::domain::contract::Queued { id, text, at, redelivered: false });
+        turn.steers.push(item);
         // Until it is delivered it is kept like a queued message.
         out.push(Step::KeepQueue(self.waiting()));
         out.push(notice(Level::Info, "The message goes in with the next tool results.", ""));
@@ -389,7 +392,7 @@ impl Machine {
 
 /// What identifies a call before its tool was asked: the first of the usual fields.
 fn subject(call: &Call) -> String {
-    ["command", "path", "pattern", "title", "question"]
+    ["command", "path", "url", "pattern", "title", "question"]
         .iter()
         .find_map(|key| call.input.get(key).and_then(serde_json::Value::as_str))
         .unwrap_or_default()

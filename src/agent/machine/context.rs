@@ -30,7 +30,7 @@ impl Machine {
             model: self.meta.model.clone().unwrap_or_default(),
             system: prompt::joined(&self.prompt(now)),
             items: context::items(&self.rows),
-            tools: self.rules.tools.iter().map(|(spec, _)| spec.clone()).collect(),
+            tools: self.offered(),
             thinking: self.meta.thinking,
         }
     }
@@ -46,13 +46,14 @@ impl Machine {
             headless: self.rules.headless,
             plan: self.own.progress.as_ref().filter(|progress| !progress.over),
             memory: &self.memory,
+            child: self.meta.parent.is_some(),
         })
     }
 
     /// A guess at the tokens of what every request has beside the conversation.
     pub(super) fn standing_tokens(&self, now: At) -> u64 {
         let system: u64 = self.prompt(now).iter().map(|part| tokens::text(&part.text)).sum();
-        system + self.rules.tools.iter().map(|(spec, _)| tokens::tool(spec)).sum::<u64>()
+        system + self.offered().iter().map(tokens::tool).sum::<u64>()
     }
 
     /// What the next request would hold, with the rows as they are now.
@@ -65,8 +66,8 @@ impl Machine {
         for part in self.prompt(now) {
             add(part.sort, &part.name, part.text.chars().count() as u64, tokens::text(&part.text));
         }
-        for (spec, _) in &self.rules.tools {
-            add(ContextSort::Tool, &spec.name, 1, tokens::tool(spec));
+        for spec in self.offered() {
+            add(ContextSort::Tool, &spec.name, 1, tokens::tool(&spec));
         }
         let mut live = self.rows.clone();
         live.extend(self.live_rows().into_iter().filter(|row| matches!(row.body, Body::Tool(_))));

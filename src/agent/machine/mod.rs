@@ -1,12 +1,13 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! from request to request, `calls` the calls of a response, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
+//! from request to request, `calls` the calls of a response, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
 //! who is trusted, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
+mod children;
 mod compaction;
 mod context;
 mod law;
@@ -24,7 +25,7 @@ use super::step::{Input, RunNo, Safety, Step};
 use super::tokens::Gauge;
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, MessageId, RequestId};
-use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::plan::{PlanApproval, Progress};
@@ -60,6 +61,8 @@ pub struct Rules {
     pub steer_by_default: bool,
     /// The loosest mode that this workspace may have.
     pub loosest: Mode,
+    /// The mode of the session that spawned this one and waits for it: no mode is looser.
+    pub ceiling: Option<Mode>,
     /// Where `plans/` and `data/` of this session lie.
     pub session_dir: PathBuf,
     /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
@@ -316,6 +319,10 @@ impl Machine {
                 self.meta.usage.add_apart(used, cost);
                 self.changed(&mut out);
             }
+            Input::Child(run, call, child, line) if run == self.run => self.child(&call, *child, line, &mut out),
+            Input::Ceiling(ceiling) => self.set_ceiling(now, ceiling, &mut out),
+            Input::Deliver(text) => self.deliver(now, text, &mut out),
+            Input::Titled { title, was, wanted } => self.titled(title, &was, wanted, &mut out),
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
             // The part that could not be summed up, again. Does nothing where none is.
@@ -337,9 +344,9 @@ impl Machine {
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
-            Input::Hold(text) => {
+            Input::Hold(said) => {
                 self.hold_redelivery(&mut out);
-                self.enqueue(now, text);
+                self.enqueue(now, said);
                 self.queue.hold();
                 self.queue_changed(&mut out);
             }
@@ -351,6 +358,7 @@ impl Machine {
             }
             // The rest is late news of a run that was stopped.
             Input::Chunk(..)
+            | Input::Child(..)
             | Input::Used(..)
             | Input::Failed(..)
             | Input::RetryNow(_)
@@ -378,6 +386,11 @@ impl Machine {
                 && let Some(request) = batch.requests().next()
             {
                 return Activity::NeedsYou(waiting_for(request));
+            }
+            if let Work::Calling(batch) = &turn.work
+                && let Some(what) = batch.waits_below()
+            {
+                return Activity::NeedsYou(what);
             }
             return Activity::Running(turn.started);
         }
@@ -457,10 +470,15 @@ impl Machine {
         out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
     }
 
-    fn enqueue(&mut self, now: At, text: String) {
+    fn enqueue(&mut self, now: At, said: UserText) {
+        let item = self.queued(now, said);
+        self.queue.items.push(item);
+    }
+
+    fn queued(&mut self, now: At, said: UserText) -> Queued {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        self.queue.items.push(Queued { id, text, at, redelivered: false });
+        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments }
     }
 
     /// All that is kept as waiting: what steers and was not delivered, then the queue.
@@ -497,7 +515,8 @@ impl Machine {
             self.status_at_end(end);
         }
         // A face that shows the end says so at once; headless the answer was printed.
-        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless {
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.rules.headless && self.meta.parent.is_none()
+        {
             self.meta.unread = true;
         }
         self.meta.activity = self.activity();

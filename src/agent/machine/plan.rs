@@ -13,8 +13,9 @@ use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
 use crate::domain::request::{Answer, Ask, PlanOrigin, PlanReview, Request};
-use crate::domain::tool::{CallFacts, Outcome};
+use crate::domain::tool::{CallFacts, Outcome, Touch};
 use crate::permit::{self, Struck, Verdict};
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// How an approved plan is told to the model. Rehearsal and tests look for the first two words.
@@ -269,8 +270,29 @@ impl Machine {
     /// What becomes of a call: the table and the rules decide, and what was struck out of the plan holds.
     pub(super) fn verdict(&self, mode: Mode, facts: &CallFacts) -> Verdict {
         let headless = self.rules.headless;
-        let verdict = permit::decide(self.rules.policy, mode, &self.law, facts, headless);
+        let law = self.law_for(facts);
+        let verdict = permit::decide(self.rules.policy, mode, &law, facts, headless);
         permit::hold_struck(verdict, &self.struck(), (mode, &self.meta.cwd, headless), facts)
+    }
+
+    /// The rules in force, with the hosts of the call that the user named.
+    fn law_for(&self, facts: &CallFacts) -> Cow<'_, permit::Rules> {
+        let hosts = facts.touches.iter().filter_map(|touch| match touch {
+            Touch::Fetch { host, .. } => Some(host),
+            _ => None,
+        });
+        let named: Vec<String> = hosts.filter(|host| self.user_named(host)).cloned().collect();
+        if named.is_empty() {
+            return Cow::Borrowed(&self.law);
+        }
+        Cow::Owned(permit::Rules { named, ..self.law.clone() })
+    }
+
+    fn user_named(&self, host: &str) -> bool {
+        self.rows.iter().any(|row| match &row.body {
+            Body::User(said) => permit::names_host(&said.text, host),
+            _ => false,
+        })
     }
 
     fn set_progress(&mut self, progress: Option<Progress>, out: &mut Vec<Step>) {

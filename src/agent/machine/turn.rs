@@ -18,10 +18,10 @@ const STOPPED: &str = "interrupted: the user stopped the turn";
 
 impl Machine {
     /// Begins a turn with a user message.
-    pub(super) fn begin(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+    pub(super) fn begin(&mut self, now: At, said: impl Into<UserText>, out: &mut Vec<Step>) {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        self.begin_with(now, Some((id, text)), out);
+        self.begin_with(now, Some((id, said.into())), out);
     }
 
     /// Begins a turn without a message: the failed request again.
@@ -29,25 +29,25 @@ impl Machine {
         self.begin_with(now, None, out);
     }
 
-    fn begin_with(&mut self, now: At, message: Option<(MessageId, String)>, out: &mut Vec<Step>) {
+    fn begin_with(&mut self, now: At, message: Option<(MessageId, UserText)>, out: &mut Vec<Step>) {
         let mut rows: Vec<Message> = Vec::new();
         if std::mem::take(&mut self.died_in_turn) {
             rows.push(self.info(now, Level::Info, InfoKind::Interrupted, "The program ended during this turn."));
         }
         rows.extend(self.tell_mode(now));
-        if let Some((id, text)) = message {
+        if let Some((id, said)) = message {
             self.status_at_begin();
             // Whatever the user says next, it is no longer this that goes on by itself.
             self.meta.pending_execution = None;
             self.ended_plan = false;
             if self.meta.preview.is_empty() {
-                self.meta.preview = shorten(&text, 150);
+                self.meta.preview = shorten(&said.told(), 150);
             }
             if self.meta.title.is_empty() {
-                self.meta.title = shorten(&text, 50);
+                self.meta.title = shorten(&said.told(), 50);
             }
             let at = self.stamp(now);
-            rows.push(Message::new(id, at, Body::User(UserText { text, ..UserText::default() })));
+            rows.push(Message::new(id, at, Body::User(said)));
         }
         self.run = RunNo(self.run.0 + 1);
         self.meta.connection_locked = true;
@@ -87,7 +87,8 @@ impl Machine {
             // leaves it in both, and the queue's is known as the same.
             let mut turn = Vec::new();
             self.label(&next.text);
-            self.begin_with(now, Some((next.id, next.text)), &mut turn);
+            let said = UserText::with(next.text, next.attachments);
+            self.begin_with(now, Some((next.id, said)), &mut turn);
             let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
             out.append(&mut turn);
@@ -185,7 +186,7 @@ impl Machine {
         }
         if !ends {
             self.propose(now, response.turn, response.calls, out);
-        } else if empty && self.ask_once_more() {
+        } else if empty && stop != Stop::Paused && self.ask_once_more() {
             // Servers send nothing now and then. Nothing of it was shown, so the same is sent again.
             let reason = "Empty answer: the model said nothing".to_owned();
             out.push(Step::Emit(Event::Retrying { attempt: 1, of: 1, wait_ms: 0, reason }));
@@ -217,7 +218,7 @@ impl Machine {
         let mut rows = Vec::new();
         for steer in steers {
             let at = self.stamp(now);
-            let body = Body::User(UserText { text: steer.text, steer: true, ..UserText::default() });
+            let body = Body::User(UserText { text: steer.text, attachments: steer.attachments, steer: true });
             rows.push(Message::new(steer.id, at, body));
         }
         self.keep(rows, Safety::Synced, out);

@@ -5,6 +5,7 @@ pub mod chat;
 pub mod composer;
 pub mod context;
 pub mod edit;
+pub mod files;
 pub mod find;
 pub mod fuzzy;
 pub mod notices;
@@ -21,6 +22,7 @@ use super::msg::Frame;
 use crate::domain::Notice;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
+use crate::domain::message::UserText;
 use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
@@ -37,6 +39,7 @@ use panel::{Panel, Stage};
 use search::Search;
 use sessions::Sessions;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where keys go when no overlay is open.
@@ -138,7 +141,9 @@ pub struct State {
     /// The composer while [`Current::New`].
     pub lobby: Composer,
     /// Messages sent from the lobby, until the engine made the session.
-    pub lobby_sent: Vec<String>,
+    pub lobby_sent: Vec<UserText>,
+    /// Files with pictures of the clipboard that are being copied.
+    pub pictures: Vec<PathBuf>,
     /// Texts sent earlier, from all sessions.
     pub history: History,
     /// Overlays, the topmost last.
@@ -232,6 +237,7 @@ impl State {
             current: Current::New,
             lobby: Composer::default(),
             lobby_sent: Vec::new(),
+            pictures: Vec::new(),
             history: History::default(),
             overlays: Vec::new(),
             search: None,

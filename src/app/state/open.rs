@@ -6,6 +6,7 @@ use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::Queued;
 use crate::domain::ids::{At, RequestId};
+use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
 use crate::domain::tool::TodoItem;
@@ -66,7 +67,7 @@ pub struct Open {
     /// An event was missed and a new snapshot asked for.
     pub(crate) resync: bool,
     /// The draft as the engine last got it.
-    pub(crate) saved_draft: String,
+    pub(crate) saved_draft: UserText,
     /// A timer that saves the draft runs.
     pub(crate) draft_timer: bool,
     /// The draft's revision that the engine last got.

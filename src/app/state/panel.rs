@@ -154,6 +154,7 @@ fn shown_in_full(approval: &Approval) -> bool {
         Proposal::Change { diff, .. } => {
             diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
         }
+        Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Plain => true,
     }
 }

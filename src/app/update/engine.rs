@@ -2,7 +2,9 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, compose, context, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo};
+use super::{
+    attach, change, compose, context, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo,
+};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -10,6 +12,7 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::message::UserText;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -165,6 +168,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             open.queue = items;
             open.queue_held = held;
         }
+        Event::Attached { path, made } => attach::came(state, id, &path, made, fx),
         Event::Asked(request) => asked(state, id, *request),
         Event::Settled { request } => {
             open.requests.retain(|other| other.id != request);
@@ -218,7 +222,20 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
-    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, plan, draft } = snapshot;
+    let Opened {
+        meta,
+        rows,
+        earlier,
+        later,
+        redelivery,
+        queue,
+        queue_held,
+        requests,
+        todo,
+        plan,
+        draft,
+        draft_attachments,
+    } = snapshot;
     let mut apart = false;
     if !state.open.contains_key(id) {
         apart = meta.worktree.is_some();
@@ -257,10 +274,11 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
         .map(|was| was.id.clone())
         .collect();
     if first {
-        open.saved_draft.clone_from(&draft);
+        open.saved_draft = UserText::with(draft.clone(), draft_attachments.clone());
         // What was typed before the snapshot came is newer than the draft on disk.
-        if open.composer.is_empty() && !draft.is_empty() {
+        if open.composer.is_empty() && !open.saved_draft.is_empty() {
             open.composer.set(&draft);
+            open.composer.files_mut().add(draft_attachments);
             open.saved_revision = open.composer.revision();
         }
     }
@@ -290,10 +308,11 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
     if state.creating && !apart {
         state.creating = false;
         open.composer = std::mem::take(&mut state.lobby);
-        for text in std::mem::take(&mut state.lobby_sent) {
-            let act = match compose::command(&text) {
+        attach::adopted(id, open.composer.files(), fx);
+        for said in std::mem::take(&mut state.lobby_sent) {
+            let act = match compose::command(&said.text) {
                 Some(command) => Act::Type { command: command.to_owned() },
-                None => Act::Send { text },
+                None => Act::Send { text: said.text, attachments: said.attachments },
             };
             fx.push(to(id, act));
         }

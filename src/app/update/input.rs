@@ -1,10 +1,11 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, chat, compose, lifecycle, list, overlay, panel, properties, redeliver, session};
+use super::{act, attach, chat, compose, lifecycle, list, overlay, panel, properties, redeliver, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, Quit, State};
+use crate::domain::dropped as paths;
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key};
 
@@ -153,7 +154,19 @@ pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     } else if state.overlays.is_empty() {
         panel::give_back(state);
         state.focus = Focus::Composer;
-        state.composer_mut().paste(&clean);
+        let text = state.composer().text();
+        // Behind a command a path is a word of it.
+        let words = text.starts_with('/') || text.starts_with('!');
+        match paths::pasted(&clean).filter(|_| !words) {
+            Some(paths) => {
+                let alone = paths.len() == 1;
+                let written =
+                    |path: &String| if alone { clean.trim().to_owned() } else { format!("{} ", paths::quoted(path)) };
+                let files = paths.iter().map(|path| (path.into(), Some(written(path)))).collect();
+                attach::ask(state, files, fx);
+            }
+            None => state.composer_mut().paste(&clean),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How messages change the state: the router. Each file beside this one changes one concern; here it is only decided which.
 
+mod attach;
 mod change;
 mod chat;
 mod compose;
@@ -77,6 +78,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
         Msg::Background { dark } => state.terminal.dark = Some(dark),
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
+        Msg::Picture(found) => attach::picture(state, found, &mut fx),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Zone { utc_offset } => {

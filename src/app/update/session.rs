@@ -136,10 +136,10 @@ pub(super) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>
         return;
     }
     open.saved_revision = open.composer.revision();
-    let text = open.composer.text();
-    if text != open.saved_draft {
-        open.saved_draft.clone_from(&text);
-        fx.push(to(id, Act::Draft { text }));
+    let draft = open.composer.kept();
+    if draft != open.saved_draft {
+        open.saved_draft.clone_from(&draft);
+        fx.push(to(id, Act::Draft { text: draft.text, attachments: draft.attachments }));
     }
 }
 

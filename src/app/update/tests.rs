@@ -112,6 +112,7 @@ pub(super) fn snapshot(meta: SessionMeta) -> Opened {
         plan: None,
         todo: vec![],
         draft: String::new(),
+        draft_attachments: vec![],
     }
 }
 

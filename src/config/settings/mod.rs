@@ -113,11 +113,18 @@ pub struct Limits {
     pub stall: Duration,
     /// Silence before the first byte after which the user is told.
     pub first_byte: Duration,
+    /// Requests that one connection answers at a time; `None` for as many as fit its server. A connection's own number comes first.
+    pub parallel_requests: Option<u32>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { requests_per_turn: 200, stall: Duration::from_secs(60), first_byte: Duration::from_secs(600) }
+        Self {
+            requests_per_turn: 200,
+            stall: Duration::from_secs(60),
+            first_byte: Duration::from_secs(600),
+            parallel_requests: None,
+        }
     }
 }
 
@@ -340,6 +347,8 @@ pub struct Connection {
     pub proxy: Option<String>,
     /// Merged into the body of every request.
     pub extra_body: Map<String, Value>,
+    /// Requests that it answers at a time.
+    pub parallel_requests: Option<u32>,
     /// What is known of models beside what the program knows: `[connections.NAME.figures."MODEL"]`.
     pub figures: BTreeMap<String, Figures>,
 }
@@ -353,6 +362,10 @@ pub struct Figures {
     pub max_output: Option<u64>,
     /// How it is asked to think.
     pub thinks: Option<Thinks>,
+    /// It can be shown pictures.
+    pub vision: Option<bool>,
+    /// It can be shown PDF documents.
+    pub pdf: Option<bool>,
     /// Price of input.
     pub input: Option<f64>,
     /// Price of output.
@@ -418,6 +431,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         if let Some(n) = section.whole("first_byte_seconds", 1..=86_400) {
             limits.first_byte = Duration::from_secs(n);
         }
+        limits.parallel_requests = parallel(&section);
         section.finish();
     }
     if let Some(section) = section.table("compact") {
@@ -486,6 +500,11 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     section.finish();
 }
 
+/// How many requests are made at a time.
+fn parallel(section: &Section<'_>) -> Option<u32> {
+    section.whole("parallel_requests", 1..=1_000).and_then(|number| u32::try_from(number).ok())
+}
+
 /// One word for the profile, or a table for all of it.
 fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
     if !section.is_table("sandbox") {
@@ -518,12 +537,15 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
     out.headers = section.texts("headers");
     out.proxy = section.url("proxy");
     out.extra_body = section.json("extra_body");
+    out.parallel_requests = parallel(section);
     if let Some(models) = section.table("figures") {
         for (name, section) in models.tables() {
             let figures = Figures {
                 window: section.whole("window", 1..=1_000_000_000),
                 max_output: section.whole("max_output", 1..=1_000_000_000),
                 thinks: section.choice_of("thinks", Thinks::CHOICES).flatten(),
+                vision: section.yes_or_no("vision"),
+                pdf: section.yes_or_no("pdf"),
                 input: section.amount("input"),
                 output: section.amount("output"),
                 cache_read: section.amount("cache_read"),

@@ -251,6 +251,16 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// `true` or `false`, where it is said.
+    pub(super) fn yes_or_no(&self, key: &'static str) -> Option<bool> {
+        let (_, value) = self.entry(key)?;
+        let said = value.get_ref().as_bool();
+        if said.is_none() {
+            self.wrong(key, value, "true or false", "true");
+        }
+        said
+    }
+
     /// An amount of 0 or more.
     pub(super) fn amount(&self, key: &'static str) -> Option<f64> {
         let (_, value) = self.entry(key)?;

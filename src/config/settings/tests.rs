@@ -67,6 +67,8 @@ input = 1
 output = 2.5
 max_output = 4_096
 thinks = "small-budget"
+vision = false
+pdf = true
 [connections."My OpenAI"]
 provider = "openai"
 "#,
@@ -76,7 +78,12 @@ provider = "openai"
     assert_eq!(settings.permissions.cycle, [Mode::Ask, Mode::Execute]);
     assert_eq!(settings.explore_bash, ExploreBash::Block);
     assert_eq!(settings.ask_edits, AskEdits::Allow);
-    let limits = Limits { requests_per_turn: 50, stall: Duration::from_secs(5), first_byte: Duration::from_secs(7) };
+    let limits = Limits {
+        requests_per_turn: 50,
+        stall: Duration::from_secs(5),
+        first_byte: Duration::from_secs(7),
+        parallel_requests: None,
+    };
     assert_eq!(settings.limits, limits);
     assert_eq!(settings.while_running, WhileRunning::Steer);
     assert_eq!((settings.ui.fps, settings.ui.glyphs, settings.ui.mouse), (30, Glyphs::Ascii, Mouse::Off));
@@ -95,6 +102,7 @@ provider = "openai"
     let figures = &local.figures["a"];
     assert_eq!((figures.window, figures.input, figures.output), (Some(32_768), Some(1.0), Some(2.5)));
     assert_eq!((figures.max_output, figures.thinks), (Some(4_096), Some(Thinks::SmallBudget)));
+    assert_eq!((figures.vision, figures.pdf), (Some(false), Some(true)));
     assert_eq!(settings.connections[&ConnectionName::new("My OpenAI")].provider, ProviderKind::Openai);
 }
 

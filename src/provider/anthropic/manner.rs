@@ -2,6 +2,7 @@
 
 use crate::domain::session::ThinkingLevel;
 use crate::provider::figures::{Figures, MILLION, Thinks, claude_family};
+use crate::provider::media::Sight;
 use crate::provider::{ModelRequest, ProviderError};
 use serde_json::Value;
 
@@ -27,6 +28,8 @@ pub(super) struct Manner {
     pub(super) cached: bool,
     /// Earlier thinking goes back.
     pub(super) replayed: bool,
+    /// What the model can be shown.
+    pub(super) sight: Sight,
     /// The most tokens of the answer.
     pub(super) most: u64,
 }
@@ -54,11 +57,16 @@ impl Manner {
             (None, _) => Some(Thinks::Budget),
         };
         let most = figures.output.unwrap_or(if claude { MOST_CLAUDE } else { MOST });
-        Self { thinks, effort: 0, shown: true, interleaved: claude, cached: true, replayed: true, most }
+        let sight = Sight::of(figures, Sight::default());
+        Self { thinks, effort: 0, shown: true, interleaved: claude, cached: true, replayed: true, sight, most }
     }
 
     /// How to ask again after a refusal; `None` when nothing can be changed about it.
-    pub(super) fn after(self, level: ThinkingLevel, error: &ProviderError) -> Option<(Self, Lasts)> {
+    pub(super) fn after(self, request: &ModelRequest, error: &ProviderError) -> Option<(Self, Lasts)> {
+        let level = request.thinking;
+        if let Some(sight) = self.sight.after(request, error) {
+            return Some((Self { sight, ..self }, Lasts::FromNowOn));
+        }
         if error.retry {
             return None;
         }

@@ -3,6 +3,9 @@
 //! `wire` writes the request, `replay` keeps and gives back thinking, `map` reads the stream, `manner` learns what a server refuses; this
 //! file joins them to `http`.
 //!
+//! The shapes are those of Anthropic's reference "Messages" and of its guides "Streaming", "Extended thinking", "Vision", "PDF support"
+//! and "Handle tool calls": pictures and documents are blocks with a source of `base64`, of the user or inside of a result.
+//!
 //! A model's name may end in `[1m]`: the context of a million tokens is asked for, with the header that models before 4.6 need for it.
 
 mod manner;
@@ -31,7 +34,7 @@ pub const WIRE: &str = "anthropic-messages";
 const VERSION: &str = "anthropic-version";
 const BETA: &str = "anthropic-beta";
 /// How often a refused request is changed before it is given up.
-const CHANGES: usize = 6;
+const CHANGES: usize = 8;
 /// The most pages of a list of models.
 const PAGES: usize = 20;
 
@@ -101,7 +104,7 @@ impl Anthropic {
             match self.http.post_with("/v1/messages", &headers, &body).await {
                 Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, mapper)),
                 Ok(Answer::Json(value)) => return self.whole(&value, mapper),
-                Err(error) => match manner.after(request.thinking, &error).filter(|_| round < CHANGES) {
+                Err(error) => match manner.after(&request, &error).filter(|_| round < CHANGES) {
                     Some((next, lasts)) => {
                         manner = next;
                         if lasts == Lasts::FromNowOn {

@@ -781,10 +781,14 @@ fn what_a_refusal_teaches() {
         (new, ThinkingLevel::Max, "Your credit balance is too low to access the Anthropic API.", None),
     ];
     for (manner, level, message, expected) in table {
-        assert_eq!(manner.after(level, &refused(message)), expected, "{message}");
+        assert_eq!(
+            manner.after(&ModelRequest { thinking: level, ..request(vec![]) }, &refused(message)),
+            expected,
+            "{message}"
+        );
     }
     let busy = Peer::default().status(529, &reqwest::header::HeaderMap::new(), "thinking", 0);
-    assert_eq!(new.after(ThinkingLevel::Max, &busy), None);
+    assert_eq!(new.after(&ModelRequest { thinking: ThinkingLevel::Max, ..request(vec![]) }, &busy), None);
     assert_eq!(Manner::first(&request(vec![]), &Figures::default()).most, 64_000);
     let unknown = ModelRequest { model: "smol".into(), ..request(vec![]) };
     assert_eq!(Manner::first(&unknown, &Figures::default()).most, 8_192);
@@ -804,4 +808,51 @@ fn addresses() {
         assert_eq!(bare(base), "https://a.test", "{base}");
     }
     assert_eq!(bare("https://a.test/anthropic/v1?x=1"), "https://a.test/anthropic?x=1");
+}
+
+#[test]
+fn pictures_and_documents_are_blocks_also_inside_of_results() {
+    use crate::provider::media::{Sight, tests::conversation};
+    let content = |sight: Sight| {
+        let request = request(conversation());
+        let bare = Manner { sight, cached: false, ..manner(&request) };
+        let body = wire::body(&request, bare, &origin(), None);
+        (body["messages"][0]["content"].clone(), body["messages"][2]["content"].clone())
+    };
+    let (asked, answered) = content(Sight::default());
+    let source = |mime: &str, data: &str| json!({"type": "base64", "media_type": mime, "data": data});
+    assert_eq!(
+        asked,
+        json!([
+            {"type": "image", "source": source("image/png", "AAAA")},
+            {"type": "document", "source": source("application/pdf", "BBBB"), "title": "b.pdf"},
+            {"type": "text", "text": "what is it?"},
+        ])
+    );
+    assert_eq!(
+        answered,
+        json!([{"type": "tool_result", "tool_use_id": "c1", "content": [
+            {"type": "text", "text": "a picture"},
+            {"type": "image", "source": source("image/jpeg", "CCCC")},
+        ]}])
+    );
+    let (asked, answered) = content(Sight { pictures: false, documents: true });
+    assert_eq!(asked[0], json!({"type": "text", "text": "[image a.png could not be shown to this model]"}));
+    assert_eq!(asked[1]["type"], "document");
+    let words = json!({"type": "text", "text": "[image c.jpg could not be shown to this model]"});
+    assert_eq!(answered[0]["content"][1], words);
+}
+
+#[test]
+fn a_model_that_refuses_pictures_is_asked_in_words_from_then_on() {
+    use crate::provider::media::tests::conversation;
+    let request = request(conversation());
+    let refused = Peer::default().status(
+        400,
+        &reqwest::header::HeaderMap::new(),
+        r#"{"error":{"message":"this model does not support image input"}}"#,
+        0,
+    );
+    let (next, lasts) = manner(&request).after(&request, &refused).unwrap();
+    assert!(!next.sight.pictures && next.sight.documents && lasts == Lasts::FromNowOn);
 }

@@ -6,7 +6,8 @@ use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::endpoint::lay_over;
 use crate::provider::figures::Thinks;
-use crate::provider::{Call, CallResult, Item, ModelRequest, Reply};
+use crate::provider::media::{Shown, Sight, shown};
+use crate::provider::{Call, CallResult, Item, Media, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,10 +27,10 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
     let (model, _) = model(&request.model);
     let mut asked = thinking(request.thinking, manner);
     let kept = if asked.thinks && manner.replayed { Thinking::Kept } else { Thinking::Dropped };
-    let mut messages = messages(request, origin, kept);
+    let mut messages = messages(request, origin, kept, manner.sight);
     if asked.budget && !may_think(&messages) {
         asked = Asked::default();
-        messages = self::messages(request, origin, Thinking::Dropped);
+        messages = self::messages(request, origin, Thinking::Dropped, manner.sight);
     }
     if manner.cached {
         let last = messages.iter_mut().rev().filter(|message| message.role == Role::User).take(CACHED_TURNS);
@@ -162,13 +163,17 @@ struct Message {
 }
 
 /// The conversation in strict alternation: what comes from one side in a row is one message.
-fn messages(request: &ModelRequest, origin: &Origin, thinking: Thinking) -> Vec<Message> {
+fn messages(request: &ModelRequest, origin: &Origin, thinking: Thinking, sight: Sight) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     for item in &request.items {
         let (role, content) = match item {
-            Item::User(said) => (Role::User, text(&said.text).into_iter().collect()),
+            Item::User(said) => {
+                // What is asked about comes before the question, as the guides want it.
+                let shown = said.media.iter().map(|media| block(media, sight));
+                (Role::User, shown.chain(text(&said.text)).collect())
+            }
             Item::Assistant(reply) => (Role::Assistant, assistant(reply, origin, thinking)),
-            Item::Results(results) => (Role::User, results.iter().map(result).collect::<Vec<_>>()),
+            Item::Results(results) => (Role::User, results.iter().map(|one| result(one, sight)).collect::<Vec<_>>()),
         };
         match out.last_mut().filter(|last| last.role == role) {
             _ if content.is_empty() => {}
@@ -206,9 +211,25 @@ fn call(call: &Call) -> Value {
     json!({"type": "tool_use", "id": id(&call.id), "name": name(&call.name), "input": input})
 }
 
-fn result(result: &CallResult) -> Value {
-    let text = if result.text.trim().is_empty() { "(no output)" } else { &result.text };
-    let mut out = json!({"type": "tool_result", "tool_use_id": id(&result.id), "content": text});
+/// A picture or document, or the words for it.
+fn block(media: &Media, sight: Sight) -> Value {
+    let source = |mime: &str, data: &str| json!({"type": "base64", "media_type": mime, "data": data});
+    match shown(media, sight) {
+        Shown::Picture { mime, data } => json!({"type": "image", "source": source(mime, data)}),
+        Shown::Document { name, data } => {
+            json!({"type": "document", "source": source("application/pdf", data), "title": name})
+        }
+        Shown::Words(words) => json!({"type": "text", "text": words}),
+    }
+}
+
+fn result(result: &CallResult, sight: Sight) -> Value {
+    let said = if result.text.trim().is_empty() { "(no output)" } else { &result.text };
+    let content = match result.media.as_slice() {
+        [] => json!(said),
+        media => text(said).into_iter().chain(media.iter().map(|media| block(media, sight))).collect(),
+    };
+    let mut out = json!({"type": "tool_result", "tool_use_id": id(&result.id), "content": content});
     if result.failed {
         out["is_error"] = json!(true);
     }

@@ -2,7 +2,8 @@
 //!
 //! `wire` and `schema` write the request, `map` reads the stream; this file joins them to `http`, and learns what a model refuses.
 //! The key goes into a header and never into an address. The shapes are those of the API reference "Generating content" and of the
-//! guides "Function calling", "Gemini thinking" and "Thought signatures" at ai.google.dev.
+//! guides "Function calling" (with "Multimodal function responses"), "Gemini thinking", "Thought signatures", "Image understanding" and
+//! "Document understanding" at ai.google.dev.
 
 mod map;
 mod schema;
@@ -11,6 +12,7 @@ mod tests;
 mod wire;
 
 use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
@@ -43,6 +45,8 @@ struct Manner {
     thinking: usize,
     /// Responses whose signatures the server refuses.
     stale: BTreeSet<String>,
+    /// What the model can be shown.
+    sight: Sight,
 }
 
 /// What a server refused so far.
@@ -51,6 +55,8 @@ struct Learned {
     /// By model and thinking level.
     thinking: BTreeMap<(String, &'static str), usize>,
     stale: BTreeSet<String>,
+    /// What models cannot be shown.
+    blind: Blind,
 }
 
 impl Gemini {
@@ -72,11 +78,18 @@ impl Gemini {
     fn manner(&self, request: &ModelRequest) -> Manner {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let thinking = learned.thinking.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
-        Manner { thinking, stale: learned.stale.clone() }
+        let known = || Sight::of(&self.endpoint().known(&request.model), Sight::default());
+        let sight = learned.blind.get(&request.model).copied().unwrap_or_else(known);
+        Manner { thinking, stale: learned.stale.clone(), sight }
     }
 
     /// Remembers what a refused request can go without. False when there is nothing.
     fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
+        if let Some(sight) = manner.sight.after(request, error) {
+            let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+            learned.blind.insert(request.model.clone(), sight);
+            return true;
+        }
         if error.retry || error.code != "invalid_request" {
             return false;
         }

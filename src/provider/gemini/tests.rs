@@ -447,3 +447,29 @@ fn addresses_and_models() {
     assert_eq!(model_names(&json!({})), Some(vec![]));
     assert_eq!(model_names(&json!({"data": []})), None);
 }
+
+#[test]
+fn pictures_and_documents_are_parts_also_of_results() {
+    use crate::provider::media::tests::conversation;
+    let contents = |model: &str, sight: Sight| {
+        let request = ModelRequest { model: model.into(), ..request(conversation()) };
+        wire::body(&request, &Manner { sight, ..Manner::default() }, HOST, None)["contents"].clone()
+    };
+    let inline = |mime: &str, data: &str| json!({"inlineData": {"mimeType": mime, "data": data}});
+    let all = contents(MODEL, Sight::default());
+    let asked = json!([inline("image/png", "AAAA"), inline("application/pdf", "BBBB"), {"text": "what is it?"}]);
+    assert_eq!(all[0]["parts"], asked);
+    let result = &all[2]["parts"][0]["functionResponse"];
+    assert_eq!(result["parts"], json!([inline("image/jpeg", "CCCC")]));
+    assert_eq!(result["response"], json!({"output": "a picture"}));
+    assert_eq!(all.as_array().unwrap().len(), 3);
+    // Before Gemini 3 a result is a text.
+    let all = contents("gemini-2.5-pro", Sight::default());
+    assert_eq!(all[2]["parts"].as_array().unwrap().len(), 1);
+    assert!(all[2]["parts"][0]["functionResponse"].get("parts").is_none());
+    let beside = json!([{"text": "[image c.jpg of the result of call c1]"}, inline("image/jpeg", "CCCC")]);
+    assert_eq!(all[3], json!({"role": "user", "parts": beside}));
+    let all = contents(MODEL, Sight { pictures: false, documents: false });
+    let said = all[2]["parts"][0]["functionResponse"]["response"]["output"].as_str().unwrap();
+    assert_eq!(said, "a picture\n[image c.jpg could not be shown to this model]");
+}

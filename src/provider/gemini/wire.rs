@@ -6,7 +6,8 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::endpoint::lay_over;
-use crate::provider::{CallResult, Item, ModelRequest, Reply, Said};
+use crate::provider::media::{Shown, Sight, belongs_to, shown};
+use crate::provider::{CallResult, Item, Media, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 
 /// What stands in for the signature of a call that another model made, as the guide "Thought signatures" gives it.
@@ -105,8 +106,12 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
     let mut sent: Vec<Sent> = Vec::new();
     for item in &request.items {
         match item {
-            Item::User(Said { text, .. }) if text.trim().is_empty() => {}
-            Item::User(Said { text, .. }) => out.push(json!({"role": "user", "parts": [{"text": text}]})),
+            Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
+            Item::User(said) => {
+                let text = Some(&said.text).filter(|text| !text.trim().is_empty()).map(|text| json!({"text": text}));
+                let media = said.media.iter().map(|media| part(media, manner.sight));
+                out.push(json!({"role": "user", "parts": media.chain(text).collect::<Vec<_>>()}));
+            }
             Item::Assistant(reply) => {
                 let parts = native(reply, &request.model, manner, host);
                 let own = |at: usize| {
@@ -122,9 +127,15 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
                 }
             }
             Item::Results(results) => {
-                let parts: Vec<Value> = results.iter().map(|one| result(one, &sent)).collect();
+                let rich = family(&request.model) == Family::Level;
+                let sight = Some(manner.sight).filter(|_| rich);
+                let parts: Vec<Value> = results.iter().map(|one| result(one, &sent, sight)).collect();
                 if !parts.is_empty() {
                     out.push(json!({"role": "user", "parts": parts}));
+                }
+                let beside = if rich { Vec::new() } else { beside(results, manner.sight) };
+                if !beside.is_empty() {
+                    out.push(json!({"role": "user", "parts": beside}));
                 }
             }
         }
@@ -132,13 +143,43 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
     out
 }
 
-fn result(result: &CallResult, sent: &[Sent]) -> Value {
+fn part(media: &Media, sight: Sight) -> Value {
+    match shown(media, sight) {
+        Shown::Picture { mime, data } => inline(mime, data),
+        Shown::Document { data, .. } => inline("application/pdf", data),
+        Shown::Words(words) => json!({"text": words}),
+    }
+}
+
+fn inline(mime: &str, data: &str) -> Value {
+    json!({"inlineData": {"mimeType": mime, "data": data}})
+}
+
+/// What goes along with results, for models whose results are texts: a message of its own, for a message of results holds as many
+/// parts as there were calls.
+fn beside(results: &[CallResult], sight: Sight) -> Vec<Value> {
+    let with = results.iter().flat_map(|result| result.media.iter().map(move |media| (result, media)));
+    with.flat_map(|(result, media)| [json!({"text": belongs_to(result, media)}), part(media, sight)]).collect()
+}
+
+/// A result; with what goes along where `sight` says what the model can be shown inside of one.
+fn result(result: &CallResult, sent: &[Sent], sight: Option<Sight>) -> Value {
     let call = sent.iter().find(|call| call.id == result.id);
-    let text = if result.text.is_empty() { "(no output)" } else { &result.text };
+    let mut text = if result.text.is_empty() { "(no output)".to_owned() } else { result.text.clone() };
+    let mut parts = Vec::new();
+    for part in sight.iter().flat_map(|sight| result.media.iter().map(|media| part(media, *sight))) {
+        match part.get("text").and_then(Value::as_str) {
+            Some(words) => text = format!("{text}\n{words}"),
+            None => parts.push(part),
+        }
+    }
     let mut out = Map::new();
     out.extend(call.and_then(|call| call.own.clone()).map(|id| ("id".to_owned(), json!(id))));
     out.insert("name".into(), json!(call.map_or("", |call| &call.name)));
     out.insert("response".into(), json!({if result.failed { "error" } else { "output" }: text}));
+    if !parts.is_empty() {
+        out.insert("parts".into(), Value::Array(parts));
+    }
     json!({"functionResponse": out})
 }
 

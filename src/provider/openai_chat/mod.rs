@@ -1,6 +1,9 @@
 //! OpenAI's Chat Completions, and every server that speaks them: Ollama, llama.cpp, LM Studio, vLLM, OpenRouter, Groq, Mistral,
 //! DeepSeek and others.
 //!
+//! The shapes are those of OpenAI's reference "Chat Completions" and of its guides "Images and vision" and "PDF files" (parts of the kinds
+//! `image_url` and `file`), and of the references of those servers.
+//!
 //! `wire` writes the request, `map` and `calls` read the stream; this file joins them to `http`, and learns which optional fields a
 //! server refuses.
 
@@ -16,6 +19,7 @@ pub(super) use wire::efforts;
 
 use super::azure::Place;
 use super::http::{Answer, Endpoint, Http};
+use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
@@ -51,11 +55,13 @@ struct Manner {
     tools: bool,
     /// Each message with calls has thinking, an empty one where there is none.
     thought: bool,
+    /// What the model can be shown.
+    sight: Sight,
 }
 
 impl Default for Manner {
     fn default() -> Self {
-        Self { usage: true, effort: 0, tools: true, thought: false }
+        Self { usage: true, effort: 0, tools: true, thought: false, sight: Sight::default() }
     }
 }
 
@@ -67,6 +73,8 @@ struct Learned {
     no_tools: BTreeSet<String>,
     /// Models that want the thinking of every call back.
     thought: BTreeSet<String>,
+    /// What models cannot be shown.
+    blind: Blind,
     /// Context windows that the server told with its models.
     windows: BTreeMap<String, u64>,
     /// By model and thinking level.
@@ -105,7 +113,11 @@ impl OpenAiChat {
     fn manner(&self, request: &ModelRequest) -> Manner {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied();
+        // Few of the compatible servers take documents.
+        let takes = Sight { pictures: true, documents: wire::takes_files(&self.endpoint().host(), self.place) };
+        let known = || Sight::of(&self.endpoint().known(&request.model), takes);
         Manner {
+            sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
             usage: !learned.no_usage,
             effort: effort.unwrap_or(0),
             tools: !learned.no_tools.contains(&request.model),
@@ -115,6 +127,11 @@ impl OpenAiChat {
 
     /// Remembers what a refused request can go without. False when there is nothing.
     fn learn(&self, request: &ModelRequest, manner: Manner, error: &ProviderError) -> bool {
+        if let Some(sight) = manner.sight.after(request, error) {
+            let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+            learned.blind.insert(request.model.clone(), sight);
+            return true;
+        }
         if error.retry || !matches!(error.code, "invalid_request" | "provider_error" | "unknown_error") {
             return false;
         }

@@ -381,7 +381,8 @@ fn call(id: &str, input: Value) -> Call {
     Call { id: CallId::new(id), name: "read".into(), input }
 }
 
-const FIRST: Manner = Manner { usage: true, effort: 0, tools: true, thought: false };
+const FIRST: Manner =
+    Manner { usage: true, effort: 0, tools: true, thought: false, sight: Sight { pictures: true, documents: true } };
 
 #[test]
 fn the_body_of_a_request() {
@@ -596,4 +597,62 @@ fn windows_however_servers_name_them() {
     ];
     assert_eq!(windows, expected.map(|(name, tokens)| (name.to_owned(), tokens)));
     assert!(!models::are_ollamas(&list));
+}
+
+#[test]
+fn pictures_and_documents_are_parts_and_follow_results() {
+    use crate::provider::media::tests::conversation;
+    let request = request(conversation());
+    let messages = |manner: Manner, host: &str| wire::body(&request, manner, host, None)["messages"].clone();
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let jpg = json!({"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,CCCC"}});
+    let all = messages(FIRST, HOST);
+    assert_eq!(
+        all[0]["content"],
+        json!([
+            text("what is it?"),
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+            {"type": "file", "file": {"filename": "b.pdf", "file_data": "data:application/pdf;base64,BBBB"}},
+        ])
+    );
+    assert_eq!(all[2], json!({"role": "tool", "tool_call_id": "c1", "content": "a picture"}));
+    let beside = json!([text("[image c.jpg of the result of call c1]"), jpg]);
+    assert_eq!(all[3], json!({"role": "user", "content": beside}));
+    // Mistral takes pictures in results, and no user behind them.
+    let all = messages(FIRST, "api.mistral.ai");
+    assert_eq!(all[2]["content"], json!([text("a picture"), jpg]));
+    assert_eq!(all.as_array().unwrap().len(), 3);
+    // Servers that take nothing but text get nothing but text.
+    let blind = Manner { sight: Sight { pictures: false, documents: false }, ..FIRST };
+    let all = messages(blind, HOST);
+    assert_eq!(
+        all[0]["content"],
+        "what is it?\n[image a.png could not be shown to this model]\n[document b.pdf could not be shown to this model]"
+    );
+    assert_eq!(
+        all[3]["content"],
+        "[image c.jpg of the result of call c1]\n[image c.jpg could not be shown to this model]"
+    );
+    let all = messages(Manner { tools: false, ..blind }, HOST);
+    let told = all[2]["content"].as_str().unwrap();
+    assert_eq!(told, "[result of call c1]\na picture\n[image c.jpg could not be shown to this model]");
+}
+
+#[test]
+fn a_server_without_files_and_a_model_without_eyes_are_known() {
+    use crate::provider::media::tests::conversation;
+    let at = |url: &str| OpenAiChat::new(Endpoint::new("x", url)).unwrap();
+    let sight = |provider: &OpenAiChat| {
+        let sight = provider.manner(&request(conversation())).sight;
+        (sight.pictures, sight.documents)
+    };
+    assert_eq!(sight(&at("https://api.openai.com/v1")), (true, true));
+    let local = at("http://127.0.0.1:1/v1");
+    assert_eq!(sight(&local), (true, false));
+    let body = r#"{"error":{"code":500,"message":"image input is not supported - hint: provide the mmproj"}}"#;
+    let refused = local.http.peer().status(500, &reqwest::header::HeaderMap::new(), body, 0);
+    let asked = request(conversation());
+    assert!(local.learn(&asked, local.manner(&asked), &refused));
+    assert_eq!(sight(&local), (false, false));
+    assert!(!local.learn(&asked, local.manner(&asked), &refused), "once");
 }

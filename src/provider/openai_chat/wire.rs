@@ -3,8 +3,10 @@
 use super::{Manner, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
+use crate::provider::azure::Place;
 use crate::provider::endpoint::lay_over;
-use crate::provider::{CallResult, Item, ModelRequest, Reply, Said};
+use crate::provider::media::{Shown, Sight, address, belongs_to, document_address, shown, told as in_words};
+use crate::provider::{CallResult, Item, Media, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -58,18 +60,75 @@ fn messages(request: &ModelRequest, manner: Manner, host: &str) -> Vec<Value> {
     for item in &request.items {
         match item {
             // Servers refuse empty messages, and an empty one says nothing.
-            Item::User(Said { text, .. }) if text.trim().is_empty() => {}
-            Item::User(Said { text, .. }) => out.push(json!({"role": "user", "content": text})),
+            Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
+            Item::User(said) => {
+                out.push(json!({"role": "user", "content": content(&said.text, &said.media, manner.sight)}));
+            }
             Item::Assistant(reply) if !manner.tools => out.extend(spoken(reply)),
             Item::Results(results) if !manner.tools => out.push(told(results)),
             Item::Assistant(reply) => out.extend(assistant(reply, manner, host)),
-            Item::Results(results) => out.extend(results.iter().map(|result| {
-                let text = if result.text.is_empty() { "(no output)" } else { &result.text };
-                json!({"role": "tool", "tool_call_id": id(&result.id, host), "content": text})
-            })),
+            Item::Results(results) => {
+                out.extend(results.iter().map(|result| {
+                    let text = if result.text.is_empty() { "(no output)" } else { &result.text };
+                    // Mistral takes pictures in a result, and no user between a result and the next answer.
+                    let content =
+                        if is_mistral(host) { content(text, &result.media, manner.sight) } else { json!(text) };
+                    json!({"role": "tool", "tool_call_id": id(&result.id, host), "content": content})
+                }));
+                if !is_mistral(host) {
+                    out.extend(beside(results, manner.sight));
+                }
+            }
         }
     }
     out
+}
+
+/// The server takes PDF documents as parts of a message.
+pub(super) fn takes_files(host: &str, place: Place) -> bool {
+    place != Place::Elsewhere || matches!(host, "api.openai.com" | "openrouter.ai")
+}
+
+fn is_mistral(host: &str) -> bool {
+    host == "mistral.ai" || host.ends_with(".mistral.ai")
+}
+
+/// What a message says: a text, which every server takes, and parts only where a text is not enough.
+fn content(text: &str, media: &[Media], sight: Sight) -> Value {
+    let mut parts: Vec<Value> = Vec::new();
+    if !text.trim().is_empty() {
+        parts.push(json!({"type": "text", "text": text}));
+    }
+    parts.extend(media.iter().map(|media| part(media, sight)));
+    if parts.iter().all(|part| part.get("text").is_some()) {
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+        return json!(texts.join("\n"));
+    }
+    Value::Array(parts)
+}
+
+fn part(media: &Media, sight: Sight) -> Value {
+    match shown(media, sight) {
+        Shown::Picture { mime, data } => json!({"type": "image_url", "image_url": {"url": address(mime, data)}}),
+        Shown::Document { name, data } => {
+            json!({"type": "file", "file": {"filename": name, "file_data": document_address(data)}})
+        }
+        Shown::Words(words) => json!({"type": "text", "text": words}),
+    }
+}
+
+/// What goes along with results: a result is a text, so it follows them as a message of the user.
+fn beside(results: &[CallResult], sight: Sight) -> Option<Value> {
+    let with = results.iter().flat_map(|result| result.media.iter().map(move |media| (result, media)));
+    let parts: Vec<Value> = with
+        .flat_map(|(result, media)| [json!({"type": "text", "text": belongs_to(result, media)}), part(media, sight)])
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+    let plain = texts.len() == parts.len();
+    Some(json!({"role": "user", "content": if plain { json!(texts.join("\n")) } else { Value::Array(parts) }}))
 }
 
 /// The message of a reply; nothing for a reply without text and calls.
@@ -107,8 +166,10 @@ fn spoken(reply: &Reply) -> Option<Value> {
 
 /// Results for a model that knows no calls.
 fn told(results: &[CallResult]) -> Value {
-    let parts: Vec<String> =
-        results.iter().map(|result| format!("[result of call {}]\n{}", result.id, result.text)).collect();
+    let parts: Vec<String> = results
+        .iter()
+        .map(|result| format!("[result of call {}]\n{}", result.id, in_words(&result.text, &result.media)))
+        .collect();
     json!({"role": "user", "content": parts.join("\n\n")})
 }
 
@@ -129,7 +190,7 @@ fn thinking(reply: &Reply, host: &str) -> Map<String, Value> {
 /// [`LONGEST_ID`] characters. A conversation may have begun at another provider.
 fn id(id: &CallId, host: &str) -> String {
     let text = id.as_str();
-    let most = if host == "mistral.ai" || host.ends_with(".mistral.ai") { 9 } else { LONGEST_ID };
+    let most = if is_mistral(host) { 9 } else { LONGEST_ID };
     let fits = match most {
         9 => text.len() == 9 && text.bytes().all(|b| b.is_ascii_alphanumeric()),
         most => text.len() <= most,

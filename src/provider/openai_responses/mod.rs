@@ -2,7 +2,8 @@
 //!
 //! `wire` writes the request, `map` and `output` read the stream; this file joins them to `http`, and learns which optional fields
 //! a model refuses. The shapes are those of the API reference "Responses" and its "Streaming events" at platform.openai.com, of the
-//! guide "Reasoning models", and of what llama.cpp's server sends.
+//! guides "Reasoning models", "Images and vision", "PDF files" and "Function calling" (whose results are texts or lists of `input_text`,
+//! `input_image` and `input_file`), and of what llama.cpp's server sends.
 
 mod map;
 mod output;
@@ -12,6 +13,7 @@ mod wire;
 
 use super::azure::Place;
 use super::http::{Answer, Endpoint, Http};
+use super::media::{Blind, Sight};
 use super::openai_chat::{efforts, model_names};
 use super::reading::{Reading, say};
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
@@ -70,6 +72,10 @@ struct Manner {
     effort: usize,
     /// Responses whose thinking the server can no longer read.
     stale: BTreeSet<String>,
+    /// What the model can be shown.
+    sight: Sight,
+    /// Results may hold pictures: at OpenAI and Azure.
+    rich_results: bool,
 }
 
 /// What a server refused so far.
@@ -80,6 +86,8 @@ struct Learned {
     /// By model and thinking level.
     effort: BTreeMap<(String, &'static str), usize>,
     stale: BTreeSet<String>,
+    /// What models cannot be shown.
+    blind: Blind,
 }
 
 impl OpenAiResponses {
@@ -113,11 +121,23 @@ impl OpenAiResponses {
             without.extend([Extra::Encrypted, Extra::Summary]);
             effort = usize::MAX;
         }
-        Manner { without, effort, stale: learned.stale.clone() }
+        let known = || Sight::of(&self.endpoint().known(&request.model), Sight::default());
+        Manner {
+            without,
+            effort,
+            stale: learned.stale.clone(),
+            sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
+            rich_results: self.place != Place::Elsewhere || self.endpoint().host() == "api.openai.com",
+        }
     }
 
     /// Remembers what a refused request can go without. False when there is nothing.
     fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
+        if let Some(sight) = manner.sight.after(request, error) {
+            let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+            learned.blind.insert(request.model.clone(), sight);
+            return true;
+        }
         if error.retry || !matches!(error.code, "invalid_request" | "provider_error" | "unknown_error") {
             return false;
         }

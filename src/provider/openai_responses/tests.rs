@@ -428,3 +428,42 @@ fn thinking_goes_back_only_where_it_fits() {
     let shown = Reply { text: "  I look\nat both.\n".into(), ..reply.clone() };
     assert_eq!(kinds(&asked(&shown), &Manner::default(), HOST), native);
 }
+
+#[test]
+fn pictures_and_documents_are_parts_also_of_results() {
+    use crate::provider::media::tests::conversation;
+    let request = ModelRequest {
+        model: "gpt-5".into(),
+        system: String::new(),
+        items: conversation(),
+        tools: vec![],
+        thinking: crate::domain::session::ThinkingLevel::Medium,
+    };
+    let input = |manner: &Manner| wire::body(&request, manner, "api.test", None)["input"].clone();
+    let text = |text: &str| json!({"type": "input_text", "text": text});
+    let jpg = json!({"type": "input_image", "image_url": "data:image/jpeg;base64,CCCC"});
+    let rich = Manner { rich_results: true, ..Manner::default() };
+    let all = input(&rich);
+    assert_eq!(
+        all[0]["content"],
+        json!([
+            text("what is it?"),
+            {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+            {"type": "input_file", "filename": "b.pdf", "file_data": "data:application/pdf;base64,BBBB"},
+        ])
+    );
+    assert_eq!(all[2]["output"], json!([text("a picture"), jpg]));
+    assert_eq!(all.as_array().unwrap().len(), 3);
+    let all = input(&Manner::default());
+    assert_eq!(all[2]["output"], "a picture");
+    assert_eq!(all[3]["content"], json!([text("[image c.jpg of the result of call c1]"), jpg]));
+    let blind = Sight { pictures: false, documents: false };
+    let all = input(&Manner { sight: blind, ..rich });
+    assert_eq!(all[2]["output"][1], text("[image c.jpg could not be shown to this model]"));
+    for (url, rich) in [("https://api.openai.com/v1", true), ("http://127.0.0.1:1/v1", false)] {
+        let provider = OpenAiResponses::new(Endpoint::new("x", url)).unwrap();
+        assert_eq!(provider.manner(&request).rich_results, rich, "{url}");
+    }
+    let (endpoint, place) = super::super::azure::at_azure(Endpoint::new("x", "https://me.openai.azure.com"), None);
+    assert!(OpenAiResponses::at(endpoint, place).unwrap().manner(&request).rich_results);
+}

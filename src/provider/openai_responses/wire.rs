@@ -4,7 +4,8 @@ use super::{Extra, Manner, WIRE, efforts};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::provider::endpoint::lay_over;
-use crate::provider::{CallResult, Item, ModelRequest, Reply, Said};
+use crate::provider::media::{Shown, Sight, address, belongs_to, document_address, shown};
+use crate::provider::{CallResult, Item, Media, ModelRequest, Reply, Said};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -72,23 +73,60 @@ fn input(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     for item in &request.items {
         match item {
-            Item::User(Said { text, .. }) if text.trim().is_empty() => {}
-            Item::User(Said { text, .. }) => {
-                out.push(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}))
-            }
+            Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
+            Item::User(said) => out.push(message(content(&said.text, &said.media, manner.sight))),
             Item::Assistant(reply) => match native(reply, &request.model, manner, host) {
                 Some(items) => out.extend(items),
                 None => out.extend(plain(reply)),
             },
-            Item::Results(results) => out.extend(results.iter().map(result)),
+            Item::Results(results) => {
+                out.extend(results.iter().map(|one| result(one, manner)));
+                if !manner.rich_results {
+                    let beside = beside(results, manner.sight);
+                    out.extend((!beside.is_empty()).then(|| message(beside)));
+                }
+            }
         }
     }
     out
 }
 
-fn result(result: &CallResult) -> Value {
+fn message(content: Vec<Value>) -> Value {
+    json!({"type": "message", "role": "user", "content": content})
+}
+
+fn content(text: &str, media: &[Media], sight: Sight) -> Vec<Value> {
+    let text = Some(text).filter(|text| !text.trim().is_empty());
+    let text = text.map(|text| json!({"type": "input_text", "text": text}));
+    text.into_iter().chain(media.iter().map(|media| part(media, sight))).collect()
+}
+
+fn part(media: &Media, sight: Sight) -> Value {
+    match shown(media, sight) {
+        Shown::Picture { mime, data } => json!({"type": "input_image", "image_url": address(mime, data)}),
+        Shown::Document { name, data } => {
+            json!({"type": "input_file", "filename": name, "file_data": document_address(data)})
+        }
+        Shown::Words(words) => json!({"type": "input_text", "text": words}),
+    }
+}
+
+fn result(result: &CallResult, manner: &Manner) -> Value {
     let text = if result.text.is_empty() { "(no output)" } else { &result.text };
-    json!({"type": "function_call_output", "call_id": id(&result.id), "output": text})
+    let output = match result.media.as_slice() {
+        media @ [_, ..] if manner.rich_results => Value::Array(content(text, media, manner.sight)),
+        _ => json!(text),
+    };
+    json!({"type": "function_call_output", "call_id": id(&result.id), "output": output})
+}
+
+/// What goes along with results, for servers whose results are texts: it follows them as a message of the user.
+fn beside(results: &[CallResult], sight: Sight) -> Vec<Value> {
+    let with = results.iter().flat_map(|result| result.media.iter().map(move |media| (result, media)));
+    let parts = with.flat_map(|(result, media)| {
+        [json!({"type": "input_text", "text": belongs_to(result, media)}), part(media, sight)]
+    });
+    parts.collect()
 }
 
 /// A reply in neutral items.

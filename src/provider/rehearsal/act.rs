@@ -329,6 +329,18 @@ impl<'a> Turn<'a> {
                     format!("Replaced `{}` with `{}` in `{path}`.", shorten(old, 40), shorten(new, 40))
                 })
             }
+            Step::Fetch { url } => {
+                let ways =
+                    [format!("I fetch `{url}`."), format!("Fetching `{url}`."), format!("What does `{url}` say?")];
+                self.tool("fetch", json!({"url": url}), ways, |result| {
+                    let first = result.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                    format!(
+                        "`{url}` gave {}, beginning with \u{201c}{}\u{201d}.",
+                        count(lines(result), "line"),
+                        shorten(first, 60)
+                    )
+                })
+            }
             Step::Ask { question, options } => {
                 let ways = [String::new(), "I have a question.".to_owned(), "One question first.".to_owned()];
                 self.tool("ask_user", json!({"question": question, "options": options}), ways, |result| {

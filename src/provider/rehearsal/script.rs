@@ -1,13 +1,14 @@
 //! Reads what the user wrote as a chain of steps. Pure text; what a step does is decided in `act`.
 
 /// The verbs, as the help text lists them.
-pub(super) const VERBS: [(&str, &str); 11] = [
+pub(super) const VERBS: [(&str, &str); 12] = [
     ("list [PATH]", "list a directory"),
     ("read PATH", "read a file"),
     ("find TEXT [in PATH]", "search in files"),
     ("run COMMAND", "run a shell command"),
     ("write PATH: CONTENT", "write a file"),
     ("replace OLD with NEW in PATH", "change a file"),
+    ("fetch URL", "fetch a page from the network"),
     ("ask QUESTION | OPTION | OPTION", "ask you something"),
     ("plan TEXT", "submit a plan, and carry it out once you approve it"),
     ("think TEXT", "show some thinking"),
@@ -27,6 +28,7 @@ pub(super) enum Step {
     Run { command: String },
     Write { path: String, content: String },
     Replace { old: String, new: String, path: String },
+    Fetch { url: String },
     Ask { question: String, options: Vec<String> },
     Plan { text: String },
     Think { text: String },
@@ -71,6 +73,7 @@ enum Verb {
     Run,
     Write,
     Replace,
+    Fetch,
     Ask,
     Plan,
     Think,
@@ -117,6 +120,7 @@ fn verb_at(text: &str) -> Option<(Verb, &str)> {
             "run" => Verb::Run,
             "write" => Verb::Write,
             "replace" => Verb::Replace,
+            "fetch" => Verb::Fetch,
             "ask" => Verb::Ask,
             "plan" => Verb::Plan,
             "think" => Verb::Think,
@@ -227,6 +231,7 @@ fn step(verb: Verb, rest: &str) -> Result<Step, String> {
         Verb::Run => Step::Run { command: unquoted(needs("`run` needs a command: `run ls -l`.")?).to_owned() },
         Verb::Write => write(rest)?,
         Verb::Replace => replace(rest)?,
+        Verb::Fetch => Step::Fetch { url: path(needs("`fetch` needs an address: `fetch https://example.org/`.")?) },
         Verb::Ask => ask(needs("`ask` needs a question: `ask Which one? | the first | the second`.")?),
         Verb::Plan => Step::Plan { text: unquoted(needs("`plan` needs a topic: `plan a tidy-up`.")?).to_owned() },
         Verb::Think => {

@@ -29,7 +29,7 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Line<'static>> {
         out.push(row.more(all.len() - shown, "Enter"));
     }
     if !user.attachments.is_empty() {
-        let names: Vec<_> = user.attachments.iter().map(|name| clean_line(name)).collect();
+        let names: Vec<_> = user.attachments.iter().map(|file| clean_line(&file.name)).collect();
         out.extend(row.words("attached: ", &names.join(", "), Role::Dim));
     }
     out

@@ -32,6 +32,7 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
             lines
         }
         Proposal::Change { diff, .. } => chat::diff_with(diff, width, look),
+        Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
         Proposal::Plain => styled(paint, &expose(&approval.subject), width, Role::ToolSubject),
     }
 }
@@ -87,6 +88,7 @@ fn oddities(proposal: &Proposal) -> Option<String> {
             let of_text = added.flat_map(|line| odd(&line.text)).filter(|odd| !matches!(odd, Odd::Sign(_)));
             odd(&diff.path).into_iter().chain(of_text).collect()
         }
+        Proposal::Address { url } => odd(url).into_iter().collect(),
         Proposal::Plain => return None,
     };
     let list = |wanted: fn(&Odd) -> bool| {

@@ -290,6 +290,10 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 }
                 said
             }
+            Proposal::Address { url } if alone => {
+                vec![loud("Fetch? "), strong(expose(&one_line(url, paint.signs.cut)))]
+            }
+            Proposal::Address { .. } => vec![loud("Fetch this address?")],
             Proposal::Plain if alone => {
                 vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }

@@ -52,6 +52,14 @@ impl Bench {
         let run = self.run();
         self.feed(Input::Summed(run, Ok(text.into())))
     }
+    /// The model sums up whatever it is asked about.
+    fn sum_all(&mut self, text: &str) -> Vec<Step> {
+        let mut steps = self.sum(text);
+        while sums(&steps).is_some() {
+            steps = self.sum(text);
+        }
+        steps
+    }
     fn sum_fails(&mut self, error: ProviderError) -> Vec<Step> {
         let run = self.run();
         self.feed(Input::Summed(run, Err(error)))
@@ -73,8 +81,10 @@ fn a_wished_compaction_keeps_the_last_rows_and_tells_the_model_the_rest() {
     assert!(asked.small && asked.system.ends_with("keep the numbers"));
     assert!(asked.text.contains("wish 0") && !asked.text.contains("wish 9"));
     assert!(matches!(b.machine.activity(), Activity::Running(_)));
-    assert!(steps.contains(&Step::Emit(Event::Compacting { part: 1, of: 1 })));
+    assert!(steps.contains(&Step::Emit(Event::Compacting { part: 1, of: 2 })));
     assert!(kept(&steps).is_empty(), "nothing is written before it is done");
+    let steps = b.sum("half of what was done");
+    assert!(steps.contains(&Step::Emit(Event::Compacting { part: 2, of: 2 })) && kept(&steps).is_empty());
     let steps = b.sum("what was done");
     let (info, carried) = compaction(&steps).expect("it is done");
     assert!(info.text.contains("with a summary") && info.level == Level::Info, "{}", info.text);
@@ -101,7 +111,7 @@ fn nothing_is_compacted_where_nothing_was_said_or_something_else_runs() {
     b.stop_with(Stop::Done);
     // One exchange alone is summed up whole.
     assert!(sums(&b.compact("")).is_some());
-    b.sum("all of it");
+    b.sum_all("all of it");
     assert!(sums(&b.compact("")).is_none(), "there is nothing since");
 }
 
@@ -125,11 +135,11 @@ fn stopped_in_the_middle_nothing_changed() {
 
 #[test]
 fn what_was_sent_meanwhile_goes_when_it_is_done() {
-    for act in [Act::Send { text: "next".into() }, Act::Steer { text: "next".into() }] {
+    for act in [Act::Send { text: "next".into(), attachments: vec![] }, Act::Steer { text: "next".into(), attachments: vec![] }] {
         let mut b = long(10, 16_000);
         b.compact("");
         assert!(asks(&b.act(act)).is_none());
-        let items = asks(&b.sum("s")).expect("it is sent");
+        let items = asks(&b.sum_all("s")).expect("it is sent");
         assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "next"));
         assert!(!b.machine.queue.held && b.machine.queue.items.is_empty());
     }
@@ -140,7 +150,7 @@ fn a_nearly_full_window_is_compacted_before_the_next_request() {
     let mut b = long(10, 12_000);
     let steps = b.send("and now");
     assert!(asks(&steps).is_none() && sums(&steps).is_some(), "{steps:#?}");
-    let items = asks(&b.sum("short")).expect("the turn goes on");
+    let items = asks(&b.sum_all("short")).expect("the turn goes on");
     assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "and now"));
     assert!(items.len() < 8);
     // In the middle of a turn too, once results have filled it.
@@ -148,8 +158,8 @@ fn a_nearly_full_window_is_compacted_before_the_next_request() {
     b.found("r", read("/w/a"));
     let steps = b.ran("r", &"result ".repeat(6_000));
     assert!(asks(&steps).is_none() && sums(&steps).is_some());
-    b.act(Act::Steer { text: "by the way".into() });
-    let items = asks(&b.sum("short again")).expect("the turn goes on");
+    b.act(Act::Steer { text: "by the way".into(), attachments: vec![] });
+    let items = asks(&b.sum_all("short again")).expect("the turn goes on");
     assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "by the way"));
     assert_eq!(b.machine.rows().iter().filter(|row| matches!(&row.body, Body::Info(_))).count(), 1);
     b.text("done");
@@ -193,7 +203,7 @@ fn a_request_that_does_not_fit_is_sent_again_once_behind_a_compaction() {
     let steps = b.fails(overflow());
     assert!(sums(&steps).is_some() && ended(&steps).is_none() && failure(&steps).is_none());
     assert!(steps.iter().any(|step| matches!(step, Step::Drop(_))), "what was shown of it is taken back");
-    let steps = b.sum("short");
+    let steps = b.sum_all("short");
     let again = asks(&steps).expect("it is sent again");
     assert!(again.len() < first.len() && again.last() == first.last());
     // A second time it fails for good, and says what helps.
@@ -220,7 +230,7 @@ fn a_first_message_that_does_not_fit_fails_at_once() {
     b.send("again");
     let steps = b.fails(ProviderError { detail: "the image is too large".into(), ..overflow() });
     let steps = if sums(&steps).is_some() {
-        b.sum("s");
+        b.sum_all("s");
         b.fails(ProviderError { detail: "the image is too large".into(), ..overflow() })
     } else {
         steps
@@ -292,7 +302,7 @@ fn a_plan_that_is_approved_so_waits_again_when_the_compaction_is_stopped() {
     assert!(b.machine.meta.pending_execution.is_none() && b.machine.own.plan.is_some() && !b.machine.has_due());
     b.feed(Input::Reaped(RunNo(99)));
     b.act(approve);
-    let steps = b.sum("all of it");
+    let steps = b.sum_all("all of it");
     let (_, carried) = compaction(&steps).unwrap();
     assert!(carried.keeps.is_none() && carried.text.contains("1. a") && b.machine.has_due());
     assert!(ended(&steps).is_none());
@@ -321,7 +331,7 @@ fn compacting_again_and_again_loses_none_of_the_users_words() {
         b.text(&"word ".repeat(900));
         b.stop_with(Stop::Done);
         assert!(sums(&b.compact("")).is_some(), "{n}");
-        b.sum(&format!("summary {n}"));
+        b.sum_all(&format!("summary {n}"));
     }
     let items = asks(&b.send("now")).unwrap();
     let all: String = items.iter().map(|item| if let Item::User(said) = item { said.text.clone() } else { String::new() }).collect();
