@@ -112,6 +112,7 @@ struct Builder {
     seen: HashMap<CallId, u32>,
     interrupted: bool,
     restored: Vec<String>,
+    jobs: Vec<String>,
 }
 
 impl Builder {
@@ -144,6 +145,7 @@ impl Builder {
             }
             Body::Info(info) if info.kind == InfoKind::Interrupted => self.interrupted = true,
             Body::Info(info) if info.kind == InfoKind::Restored => self.restored.push(info.text.clone()),
+            Body::Info(info) if info.kind == InfoKind::JobEnded => self.job_ended(&info.text),
             Body::Info(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_) => {}
         }
     }
@@ -154,10 +156,21 @@ impl Builder {
         for told in self.restored.drain(..).rev() {
             text = format!("[The user restored files. {told} Read a file again before you rely on it.]\n\n{text}");
         }
+        for told in self.jobs.drain(..).rev() {
+            text = format!("[{told}]\n\n{text}");
+        }
         if std::mem::take(&mut self.interrupted) {
             text = format!("{STOPPED_HINT}\n\n{text}");
         }
         self.items.push(Item::User(text.into()));
+    }
+
+    /// With the results that go out next, else with the next message.
+    fn job_ended(&mut self, told: &str) {
+        match self.results.last_mut() {
+            Some(result) => result.text.push_str(&format!("\n\n[{told}]")),
+            None => self.jobs.push(told.to_owned()),
+        }
     }
 
     /// Text after calls belongs to the next response.

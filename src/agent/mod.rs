@@ -26,6 +26,7 @@ pub mod rules;
 mod search;
 pub mod step;
 pub mod summary;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub mod tokens;
@@ -35,8 +36,9 @@ mod whole;
 mod work;
 pub mod worktree;
 
-pub use connections::Connections;
+pub use connections::{Connections, Keys, Opened};
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use rules::{Book, RuleBook};
 pub use undo::UndoSettings;
+pub(crate) use whole::day;

@@ -98,7 +98,8 @@ impl Lane {
             tools: Vec::new(),
             thinking: ThinkingLevel::Off,
         };
-        self.works.sum(run, provider, request, self.me.clone());
+        let tally = self.shared.tally(&self.machine.meta, None);
+        self.works.sum(run, provider, request, (self.me.clone(), tally));
     }
 
     /// What the next request would hold.

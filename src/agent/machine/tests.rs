@@ -1,6 +1,8 @@
 //! The machine as tables: what goes in, what comes out.
 
 mod compaction;
+mod children;
+mod key;
 mod law;
 
 use super::*;

@@ -64,6 +64,7 @@ fn run(bench: &Bench, tool: &Fetch, input: Value, facts: CallFacts, host: Arc<dy
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (progress, _shown) = tokio::sync::mpsc::channel(8);
     let with = Run {
+        jobs: Arc::default(),
         sandbox: Sandbox::None,
         place: bench.place.clone(),
         facts,
@@ -72,6 +73,7 @@ fn run(bench: &Bench, tool: &Fetch, input: Value, facts: CallFacts, host: Arc<dy
         call: CallId::new("call-1"),
         progress,
         host,
+        jobs: Arc::default(),
     };
     runtime.block_on(tool.run(input, with))
 }
