@@ -73,7 +73,6 @@ fn run(bench: &Bench, tool: &Fetch, input: Value, facts: CallFacts, host: Arc<dy
         call: CallId::new("call-1"),
         progress,
         host,
-        jobs: Arc::default(),
     };
     runtime.block_on(tool.run(input, with))
 }
