@@ -2,14 +2,14 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
-//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `keys` the keys
-//! of connections, `windows` what servers tell of their models, `jobs` what goes on in the background, `law` the files of
-//! rules, `plan` those of plans, `face` what is shown, `follow` what others
-//! write.
+//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `context` what the
+//! model is told, `keys` the keys of connections, `windows` what servers tell of their models, `jobs` what goes on in the
+//! background, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others write.
 
 mod acts;
 mod attach;
 mod beside;
+mod context;
 mod face;
 mod follow;
 mod jobs;
@@ -26,6 +26,7 @@ use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
 use super::media::Shelf;
+use super::memory::Memories;
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
@@ -39,6 +40,7 @@ use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
+use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::{Activity, Worktree};
@@ -113,6 +115,8 @@ pub(super) enum ToLane {
     },
     /// The rules in force are wanted.
     Rules,
+    /// What the next request would hold is wanted.
+    Context,
     /// This rule is no longer wanted.
     Forget(Rule, RuleScope),
     /// The user trusts this.
@@ -227,6 +231,10 @@ pub(super) struct Lane {
     looks: u64,
     /// What the files of rules came to the last time.
     book: Option<Arc<Book>>,
+    /// Project memory as it was read last.
+    memories: Arc<Memories>,
+    /// What was said to be wrong in it.
+    told_memory: Vec<Problem>,
     /// What goes on beside the turns.
     beside: beside::Beside,
     /// The server was asked how much its models can hold.
@@ -273,6 +281,8 @@ impl Lane {
             restoring: Vec::new(),
             looks: 0,
             book: None,
+            memories: Arc::default(),
+            told_memory: Vec::new(),
             beside: beside::Beside::default(),
             windows_asked: false,
         };
@@ -317,6 +327,7 @@ impl Lane {
                 Some(ToLane::Tell(event)) => self.out.send(event).await,
                 Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
                 Some(ToLane::Rules) => self.show_rules().await,
+                Some(ToLane::Context) => self.show_context().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
@@ -383,6 +394,7 @@ impl Lane {
         if matches!(input, Input::Used(_, _, None, _)) {
             self.ask_for_windows();
         }
+        self.refresh_context(&input).await;
         self.feed(input).await;
     }
 
@@ -447,6 +459,7 @@ impl Lane {
                 self.out.send(event).await;
             }
             Step::Ask(run, request) => self.ask(run, *request).await,
+            Step::Sum(run, asked) => self.sum(run, *asked),
             Step::Inspect(run, call) => {
                 let tool = self.shared.setup.tools.find(&call.name);
                 let site = self.site(None);
@@ -579,6 +592,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),
+        compact_at: setup.settings.compact_at,
         ceiling: None,
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),

@@ -18,15 +18,18 @@ mod lane;
 pub mod link;
 pub mod machine;
 pub mod media;
+pub mod memory;
 mod outbox;
 pub mod prompt;
 pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+pub mod summary;
 mod tally;
 #[cfg(test)]
 mod tests;
+pub mod tokens;
 pub mod titles;
 pub mod undo;
 mod whole;

@@ -1,5 +1,6 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
+use super::engine::answer;
 use super::lane::ToLane;
 use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
@@ -98,6 +99,27 @@ impl Works {
             if let (Some(used), Some(tally)) = (counted, tally) {
                 tally.note(&*provider, &model, used);
             }
+        });
+    }
+
+    /// Asks a model for a summary; dropping the question drops the request.
+    pub(super) fn sum(
+        &mut self,
+        run: RunNo,
+        provider: Arc<dyn Provider>,
+        request: ModelRequest,
+        (lane, tally): (mpsc::Sender<ToLane>, Option<Tally>),
+    ) {
+        let one = self.of(run);
+        let stop = one.stop;
+        one.tasks.spawn(async move {
+            let model = request.model.clone();
+            let answer = tokio::select! {
+                () = stop.cancelled() => return,
+                answer = answer(provider, request, &model, lane.clone(), tally) => answer,
+            };
+            // A lane that ended wants no summary.
+            let _ = lane.send(ToLane::Input(Input::Summed(run, answer))).await;
         });
     }
 

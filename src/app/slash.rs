@@ -67,6 +67,8 @@ commands! {
     Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
     Health "health" "[repair]" "look at this session's files" SessionAction::Health;
     Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
+    Context "context" "[list|detail]" "what the model is given, and what takes how much" SessionAction::Context;
+    Compact "compact" "[WHAT TO KEEP]" "sum up what was said, so that there is room again" TurnAction::Compact;
     Usage "usage" "" "what requests used and cost" SessionAction::Usage;
     Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;

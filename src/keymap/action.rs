@@ -192,6 +192,7 @@ actions! {
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
         Audit "audit" "every tool call, and who let it run" [Global];
+        Context "context" "what the model is given, and what takes how much" [Global];
         Usage "usage" "what requests used and cost" [Global];
         Rules "rules" "the rules of the permissions, and take one back" [Global];
         Trust "trust" "what is not trusted here, and trust it" [Global];
@@ -202,6 +203,7 @@ actions! {
     Turn TurnAction "turn" {
         Stop "stop" "stop the turn" [Global];
         Retry "retry" "send the failed request again" [Global];
+        Compact "compact" "sum up what was said, so that there is room again" [Global];
     }
     /// Permission modes.
     Mode ModeAction "mode" {

@@ -337,6 +337,10 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
     } else if waits {
         // It stands still: nothing turns and no time is counted while the user thinks.
         out.push(role("waits for you  ".to_owned(), Role::Dim));
+    } else if let Some((part, of)) = open.turn.compacting {
+        let parts = if of > 1 { format!(" {part} of {of}") } else { String::new() };
+        let since = open.turn.started.map_or_else(String::new, |since| elapsed(state.now.since(since)));
+        out.push(role(format!("{} {since}  compacting{parts}  ", paint.spin()), Role::Running));
     } else if let Some(since) = open.turn.started {
         let spin = paint.spin();
         out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));

@@ -77,6 +77,10 @@ pub struct Glyphs {
     pub partly: &'static str,
     /// A session that was branched off another one.
     pub branched: &'static str,
+    /// A cell of a meter that is used.
+    pub used: &'static str,
+    /// A cell of a meter that is free.
+    pub free: &'static str,
     /// Explore, Ask to Edit, Execute.
     modes: [&'static str; 3],
 }
@@ -147,6 +151,8 @@ pub const UNICODE: Glyphs = Glyphs {
     check: "✓",
     partly: "~",
     branched: "↳",
+    used: "█",
+    free: "░",
     modes: ["◇", "◆", "»"],
 };
 
@@ -187,6 +193,8 @@ pub const ASCII: Glyphs = Glyphs {
     check: "x",
     partly: "~",
     branched: ">",
+    used: "#",
+    free: ".",
     modes: ["o", "+", "!"],
 };
 
@@ -203,7 +211,7 @@ mod tests {
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
             all.extend([set.left, set.right, set.warning, set.marked, set.label, set.begun, set.check]);
-            all.extend([set.review, set.done, set.cancelled, set.partly, set.branched]);
+            all.extend([set.review, set.done, set.cancelled, set.partly, set.branched, set.used, set.free]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

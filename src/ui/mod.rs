@@ -210,6 +210,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let helps: Vec<(FailureAction, String)> = [
         (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
         (FailureAction::Model, Action::Model(ModelAction::Pick)),
+        (FailureAction::Compact, Action::Turn(TurnAction::Compact)),
         (FailureAction::NewSession, Action::Session(SessionAction::New)),
     ]
     .into_iter()

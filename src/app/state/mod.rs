@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod chat;
 pub mod composer;
+pub mod context;
 pub mod edit;
 pub mod files;
 pub mod find;
@@ -470,7 +471,7 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) | Overlay::Context(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,

@@ -1,6 +1,7 @@
 //! What lies over the panes: help, pickers, the inbox, a question of lisle's own.
 
 use super::audit::Audit;
+use super::context::ContextCard;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
@@ -45,6 +46,8 @@ pub enum Overlay {
     Changes(Box<ChangesCard>),
     /// The ledger of a session.
     Audit(Audit),
+    /// What a session's model is given.
+    Context(ContextCard),
     /// The rules in force for a session.
     Rules(Rules),
     /// The commands of a session in the background.

@@ -87,6 +87,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
             | Overlay::Usage(_)
             | Overlay::Rules(_)
             | Overlay::Jobs(_)

@@ -125,6 +125,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
             | Overlay::Usage(_)
             | Overlay::Rules(_)
             | Overlay::Jobs(_)

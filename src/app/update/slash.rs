@@ -1,8 +1,8 @@
 //! What the commands do that are written as messages.
 
 use super::{
-    act as do_action, attach, chat, compose, find, lifecycle, list, model, offer, overlay, plan, properties, session,
-    to,
+    act as do_action, attach, chat, compose, context, find, lifecycle, list, model, offer, overlay, plan, properties,
+    session, to,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
@@ -115,6 +115,11 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Health => Err("Only repair can follow.".to_owned()),
+        Slash::Context => context::open_at(state, args, fx),
+        Slash::Compact => {
+            context::compact(state, args.to_owned(), fx);
+            Ok(())
+        }
         Slash::Model => model::choose_named(state, args, fx),
         Slash::Connection if args.contains(char::is_whitespace) => {
             // It may be a key: it stays nowhere.

@@ -24,6 +24,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
+        Some(Overlay::Context(_)) => "context",
         Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
         Some(Overlay::Jobs(_)) => "jobs",
