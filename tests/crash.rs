@@ -117,6 +117,8 @@ fn live(folder: &Path, at: u64) {
             requests_per_turn: 50,
             policy: lisle::permit::Policy::default(),
             headless: false,
+            compact_at: 77.5,
+            config: None,
             steer_by_default: false,
             own_dirs: vec![],
             runner: env!("CARGO_BIN_EXE_lisle").into(),

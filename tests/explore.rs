@@ -254,7 +254,12 @@ fn patches_jobs_and_scripts_change_nothing_either() {
     assert!(results[9].contains("must be the name of a file in `data/`"), "{}", results[9]);
     if lisle::sandbox::is_enforced() {
         let result = &results[10];
-        assert!(result.contains("copy.txt: 6 bytes. It begins:\nhello") && result.contains("over\nexit 0"), "{result}");
+        assert!(
+            result.contains("copy.txt: 6 bytes. It begins:\nhello")
+                && result.contains("\nover\n")
+                && result.ends_with("exit 0"),
+            "{result}"
+        );
         assert!(!result.contains("connected"), "{result}");
         assert!(results[11].contains("goes on in the background as job"), "{}", results[11]);
     } else {

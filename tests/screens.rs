@@ -4,6 +4,8 @@
 // What goes wrong in a helper of a test is the test's failure.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "screens/any_size.rs"]
+mod any_size;
 #[path = "screens/approvals.rs"]
 mod approvals;
 #[path = "screens/list.rs"]

@@ -58,6 +58,10 @@ pub struct Settings {
     pub requests_per_turn: u32,
     /// What the user's settings change in the table of the modes.
     pub policy: crate::permit::Policy,
+    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
+    /// The folder with the user's own project memory and preferences.
+    pub config: Option<PathBuf>,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
@@ -360,6 +364,7 @@ impl Desk {
                     self.to(&session, ToLane::Undo(UndoAsk::Restore { aim, also, done: None })).await;
                 }
                 Command::FilesChanged { session } => self.to(&session, ToLane::Undo(UndoAsk::Changes)).await,
+                Command::Context { session } => self.to(&session, ToLane::Context).await,
                 Command::Clear { session } => self.to(&session, ToLane::Clear).await,
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));

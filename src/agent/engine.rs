@@ -171,7 +171,7 @@ impl Host for Engine {
 }
 
 /// The whole text of one answer; what it used is reported to the lane.
-async fn answer(
+pub(super) async fn answer(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
     model: &str,

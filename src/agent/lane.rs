@@ -2,14 +2,14 @@
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
-//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `keys` the keys
-//! of connections, `jobs` what goes on in the background, `law` the files of rules, `plan` those of plans, `face` what is
-//! shown, `follow` what others
-//! write.
+//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `context` what the
+//! model is told, `keys` the keys of connections, `windows` what servers tell of their models, `jobs` what goes on in the
+//! background, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others write.
 
 mod acts;
 mod attach;
 mod beside;
+mod context;
 mod face;
 mod follow;
 mod jobs;
@@ -18,13 +18,15 @@ mod keys;
 mod law;
 mod plan;
 mod undo;
+mod windows;
 
-use super::attach::Loose;
 use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
+use super::media::Shelf;
+use super::memory::Memories;
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
@@ -38,6 +40,7 @@ use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
+use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::{Activity, Worktree};
@@ -112,6 +115,8 @@ pub(super) enum ToLane {
     },
     /// The rules in force are wanted.
     Rules,
+    /// What the next request would hold is wanted.
+    Context,
     /// This rule is no longer wanted.
     Forget(Rule, RuleScope),
     /// The user trusts this.
@@ -202,7 +207,9 @@ pub(super) struct Lane {
     has_context: bool,
     draft: UserText,
     /// Copies of files that no message has yet.
-    loose: Loose,
+    loose: attach::Loose,
+    /// Files that go along, as they are sent.
+    shelf: Arc<Shelf>,
     /// Nobody looks at the session.
     left: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
@@ -224,8 +231,14 @@ pub(super) struct Lane {
     looks: u64,
     /// What the files of rules came to the last time.
     book: Option<Arc<Book>>,
+    /// Project memory as it was read last.
+    memories: Arc<Memories>,
+    /// What was said to be wrong in it.
+    told_memory: Vec<Problem>,
     /// What goes on beside the turns.
     beside: beside::Beside,
+    /// The server was asked how much its models can hold.
+    windows_asked: bool,
 }
 
 impl Lane {
@@ -255,7 +268,8 @@ impl Lane {
             files,
             has_context: is_new,
             draft: UserText::default(),
-            loose: Loose::default(),
+            loose: attach::Loose::default(),
+            shelf: Arc::default(),
             left: false,
             acted: is_new,
             mark: None,
@@ -267,7 +281,10 @@ impl Lane {
             restoring: Vec::new(),
             looks: 0,
             book: None,
+            memories: Arc::default(),
+            told_memory: Vec::new(),
             beside: beside::Beside::default(),
+            windows_asked: false,
         };
         lane.automatic();
         lane
@@ -310,6 +327,7 @@ impl Lane {
                 Some(ToLane::Tell(event)) => self.out.send(event).await,
                 Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
                 Some(ToLane::Rules) => self.show_rules().await,
+                Some(ToLane::Context) => self.show_context().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
@@ -373,6 +391,10 @@ impl Lane {
         if law::needs_law(&input) {
             self.refresh_law().await;
         }
+        if matches!(input, Input::Used(_, _, None, _)) {
+            self.ask_for_windows();
+        }
+        self.refresh_context(&input).await;
         self.feed(input).await;
     }
 
@@ -437,6 +459,7 @@ impl Lane {
                 self.out.send(event).await;
             }
             Step::Ask(run, request) => self.ask(run, *request).await,
+            Step::Sum(run, asked) => self.sum(run, *asked),
             Step::Inspect(run, call) => {
                 let tool = self.shared.setup.tools.find(&call.name);
                 let site = self.site(None);
@@ -488,7 +511,10 @@ impl Lane {
                 let tally = self.shared.tally(&self.machine.meta, turn);
                 let (connections, name) = (connections.clone(), info.name);
                 let wanted = move |error: &ProviderError| keys::wanted_after(&connections, &name, error);
-                self.works.ask(run, provider, request, self.me.clone(), (wanted, tally));
+                let dir = self.shared.setup.store.session_dir(&self.machine.meta.id);
+                let shelf = Arc::clone(&self.shelf);
+                shelf.belongs_to(&dir);
+                self.works.ask(run, provider, request, shelf, self.me.clone(), (wanted, tally));
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());
@@ -566,6 +592,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),
+        compact_at: setup.settings.compact_at,
         ceiling: None,
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),

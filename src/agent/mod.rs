@@ -5,7 +5,6 @@
 //! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
-pub mod attach;
 mod children;
 pub mod compact;
 pub mod connections;
@@ -18,15 +17,19 @@ pub mod labels;
 mod lane;
 pub mod link;
 pub mod machine;
+pub mod media;
+pub mod memory;
 mod outbox;
 pub mod prompt;
 pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+pub mod summary;
 mod tally;
 #[cfg(test)]
 mod tests;
+pub mod tokens;
 pub mod titles;
 pub mod undo;
 mod whole;

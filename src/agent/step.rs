@@ -30,6 +30,8 @@ pub enum Input {
     Used(RunNo, RequestUsage, Option<u64>, f64),
     /// A question apart from the conversation used so much, at this price in dollars.
     Apart(RequestUsage, f64),
+    /// What a model wrote about a part of the conversation, or why it did not.
+    Summed(RunNo, Result<String, ProviderError>),
     /// The session that a call spawned is so far, and did this last.
     Child(RunNo, CallId, Box<Child>, String),
     /// No mode may be looser than this one, the parent's; `None` when there is no parent that waits.
@@ -139,6 +141,8 @@ pub enum Step {
     Emit(Event),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),
+    /// Ask a model to sum up, then report [`Input::Summed`].
+    Sum(RunNo, Box<Asked>),
     /// Gather the facts of a call.
     Inspect(RunNo, Call),
     /// Run a call that was decided on these facts, held back so.
@@ -155,4 +159,15 @@ pub enum Step {
     StoreKey(ConnectionName, Key),
     /// Remember that this is trusted, then report what holds now.
     Trust(Box<TrustRequest>),
+}
+
+/// A question to a model apart from the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// To the small model of the connection; else to the session's own.
+    pub small: bool,
+    /// What it is to do.
+    pub system: String,
+    /// What it is given.
+    pub text: String,
 }

@@ -87,6 +87,8 @@ impl Engine {
             requests_per_turn: 50,
             policy: crate::permit::Policy::default(),
             headless: false,
+            compact_at: 77.5,
+            config: None,
             steer_by_default: false,
             own_dirs: vec![],
             runner: "lisle".into(),

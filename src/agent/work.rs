@@ -1,6 +1,8 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
+use super::engine::answer;
 use super::lane::ToLane;
+use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
 use super::tally::Tally;
 use super::undo::{About, Keeper};
@@ -53,7 +55,8 @@ impl Works {
         &mut self,
         run: RunNo,
         provider: Arc<dyn Provider>,
-        request: ModelRequest,
+        mut request: ModelRequest,
+        shelf: Arc<Shelf>,
         lane: mpsc::Sender<ToLane>,
         (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
@@ -61,6 +64,10 @@ impl Works {
         let stop = one.stop;
         one.tasks.spawn(async move {
             let model = request.model.clone();
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = media::fill(&mut request.items, shelf) => {}
+            }
             let mut chunks = provider.stream(request);
             let mut counted = None;
             loop {
@@ -92,6 +99,27 @@ impl Works {
             if let (Some(used), Some(tally)) = (counted, tally) {
                 tally.note(&*provider, &model, used);
             }
+        });
+    }
+
+    /// Asks a model for a summary; dropping the question drops the request.
+    pub(super) fn sum(
+        &mut self,
+        run: RunNo,
+        provider: Arc<dyn Provider>,
+        request: ModelRequest,
+        (lane, tally): (mpsc::Sender<ToLane>, Option<Tally>),
+    ) {
+        let one = self.of(run);
+        let stop = one.stop;
+        one.tasks.spawn(async move {
+            let model = request.model.clone();
+            let answer = tokio::select! {
+                () = stop.cancelled() => return,
+                answer = answer(provider, request, &model, lane.clone(), tally) => answer,
+            };
+            // A lane that ended wants no summary.
+            let _ = lane.send(ToLane::Input(Input::Summed(run, answer))).await;
         });
     }
 

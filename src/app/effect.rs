@@ -57,6 +57,22 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
+    /// Look for files; answered by [`super::Msg::Found`], several times while the walk goes on. A newer one ends it.
+    Find {
+        /// Comes back with the answers.
+        ticket: u64,
+        /// Below this directory; a query that begins with `/`, `~` or `..` leads elsewhere.
+        root: PathBuf,
+        /// What was typed.
+        query: String,
+        /// Only the folders of the one that the query is in.
+        folders: bool,
+    },
+    /// Read the user's own commands, with those of this directory; answered by [`super::Msg::Commands`].
+    Commands {
+        /// Where the shown session works.
+        cwd: PathBuf,
+    },
     /// Remember this of the face for the next start.
     KeepFace(Box<Kept>),
     /// Colour these blocks of code; answered by [`super::Msg::Highlighted`].

@@ -448,10 +448,23 @@ pub struct Verify {
 
 /// `lisle doctor`.
 #[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Doctor {
+    /// Something to look at by itself.
+    #[command(subcommand)]
+    pub what: Option<DoctorCommand>,
     /// As a JSON array.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle doctor` for one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub enum DoctorCommand {
+    /// Show what the terminal sends for each key, what lisle takes it for, and what it does in each place.
+    ///
+    /// Ctrl+C twice or q twice ends it.
+    Keys,
 }
 
 /// `lisle labels`.
@@ -541,6 +554,8 @@ mod tests {
         assert_eq!((args.common.mode, args.prompt.as_deref()), (Some(Mode::Explore), Some("fix it")));
         let args = Args::try_parse_from(["lisle", "run", "--connection", "rehearsal", "list", "it"]).unwrap();
         assert!(matches!(args.command, Some(Command::Run(run)) if run.prompt == ["list", "it"]));
+        let args = Args::try_parse_from(["lisle", "doctor", "keys"]).unwrap();
+        assert!(matches!(args.command, Some(Command::Doctor(doctor)) if doctor.what == Some(DoctorCommand::Keys)));
         let args = Args::try_parse_from(["lisle", "sessions", "list", "--json", "--workspace", "/x"]).unwrap();
         assert_eq!(args.common.workspace, Some("/x".into()));
         for wrong in [

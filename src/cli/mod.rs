@@ -15,7 +15,7 @@ mod sessions;
 mod usage;
 
 use crate::runtime;
-use args::{Args, Command};
+use args::{Args, Command, DoctorCommand};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -104,6 +104,19 @@ async fn start(args: Args) -> Exit {
         Some(Command::Auth(command)) => {
             complain_of(&ground);
             auth::run(&ground, command)
+        }
+        Some(Command::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => {
+            let mut problems = std::mem::take(&mut ground.problems);
+            let keys = runtime::keymap(&ground, &mut problems);
+            ground.problems = problems;
+            complain_of(&ground);
+            match runtime::inspect(keys).await {
+                Ok(()) => Exit::Done,
+                Err(error) => {
+                    output::complain(&format!("lisle: {error}"));
+                    Exit::Failed
+                }
+            }
         }
         Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {

@@ -5,6 +5,7 @@
 //! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
 
 use super::attachment::Attachment;
+use super::context::ContextReport;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
 use super::job::JobShown;
@@ -165,6 +166,11 @@ pub enum Command {
         /// Which session.
         session: SessionId,
     },
+    /// Send what the model gets with the next request, and how much of its window that takes: [`Event::Context`].
+    Context {
+        /// Of which session.
+        session: SessionId,
+    },
     /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
     Define(Definition),
     /// Send the rules that are in force for a session: [`Event::Rules`].
@@ -281,6 +287,12 @@ pub enum Act {
     Stop,
     /// Send the failed request again.
     Retry,
+    /// Sum up what was said, so that there is room again; recent messages stay, and all rows stay on the screen.
+    Compact {
+        /// What is wanted of the summary; may be empty.
+        #[serde(default)]
+        wish: String,
+    },
     /// Answer what waits.
     Answer {
         /// Which request.
@@ -496,6 +508,13 @@ pub enum Event {
         /// When.
         at: At,
     },
+    /// The conversation is being summed up; the row of the compaction ends it.
+    Compacting {
+        /// This part is being looked at, from 1.
+        part: u32,
+        /// Of so many.
+        of: u32,
+    },
     /// A request failed and is tried again.
     Retrying {
         /// This is the n-th retry.
@@ -558,6 +577,8 @@ pub enum Event {
     Health(Box<HealthReport>),
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
+    /// What the model gets with the next request.
+    Context(Box<ContextReport>),
     /// What requests used and cost.
     Usage(Box<Spending>),
     /// The rules that are in force for the session.
@@ -697,10 +718,11 @@ pub struct ConnectionInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::context::{ContextPart, ContextSort};
     use crate::domain::ids::CallId;
     use crate::domain::job::{EndedBy, JobEnd};
     use crate::domain::message::{
-        AssistantText, Body, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
+        AssistantText, Body, Carried, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
     };
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
@@ -764,6 +786,7 @@ mod tests {
             Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
             Act::Stop,
             Act::Retry,
+            Act::Compact { wish: "keep the paths".into() },
             Act::Answer { request: RequestId::new("r"), answer: Answer::No(None) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanChanges("x".into()) },
             Act::Answer {
@@ -818,6 +841,7 @@ mod tests {
             Command::Search { search: 1, query: "q".into() },
             Command::Verify { session: session(), repair: true },
             Command::Audit { session: session() },
+            Command::Context { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
             Command::Rules { session: session() },
             Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
@@ -867,13 +891,13 @@ mod tests {
                 title: "t".into(),
                 text: "x".into(),
                 detail: "d".into(),
-                actions: vec![FailureAction::NewSession],
+                actions: vec![FailureAction::Compact, FailureAction::NewSession],
             }),
             Body::Info(Info {
                 text: "i".into(),
                 level: Level::Warning,
                 kind: InfoKind::Compacted,
-                carried: Some("c".into()),
+                carried: Some(Box::new(Carried { keeps: Some(MessageId::new("k")), ..Carried::from("c".to_owned()) })),
             }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
@@ -942,6 +966,17 @@ mod tests {
             Event::Health(Box::default()),
             Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
+            Event::Context(Box::new(ContextReport {
+                window: Some(200_000),
+                parts: vec![ContextPart {
+                    sort: ContextSort::Tool,
+                    name: "read".into(),
+                    count: 1,
+                    tokens: 200,
+                }],
+                ..ContextReport::new(session())
+            })),
+            Event::Compacting { part: 1, of: 2 },
             Event::Rules(Box::new(InForce {
                 rules: vec![KnownRule {
                     rule: rule(),

@@ -7,6 +7,8 @@
 pub mod attachment;
 pub mod code;
 pub mod colour;
+pub mod command;
+pub mod context;
 pub mod contract;
 pub mod diff;
 pub mod dropped;

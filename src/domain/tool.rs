@@ -1,5 +1,6 @@
 //! Tools as the model, the transcript and the permission function see them.
 
+use super::attachment::Attachment;
 use super::diff::FileDiff;
 use super::ids::{CallId, SessionId};
 use super::permission::Decision;
@@ -92,6 +93,9 @@ pub struct ToolFigures {
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// Pictures and documents that go to the model beside the text: copies that the session keeps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Attachment>,
     /// The session that the call spawned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child: Option<Box<Child>>,

@@ -5,6 +5,7 @@
 use super::brush::Brush;
 use super::canvas::Canvas;
 use super::encode;
+use super::files::Finder;
 use super::frames::{Pace, Writer};
 use super::input::thread::Listener;
 use super::input::{Input, translate};
@@ -12,7 +13,7 @@ use super::kept::FaceFile;
 use super::memory::{Known, Memory};
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
-use super::{Exit, Link};
+use super::{Exit, Folders, Link};
 use crate::app::msg::Timer;
 use crate::app::{Msg, State, resolve, update};
 use crate::domain::{At, Command};
@@ -94,6 +95,9 @@ pub(super) struct Face {
     pub memory: Memory,
     pub known: Known,
     pub kept: FaceFile,
+    pub commands: Folders,
+    /// Started by the first question.
+    pub finder: Option<Finder>,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
     /// The terminal's size changes and was not drawn yet.

@@ -6,7 +6,7 @@ use super::frames::{Pace, Writer};
 use super::kept::FaceFile;
 use super::memory::Memory;
 use super::signals::{Signal, Signals};
-use super::terminal::{Guard, Queries, Wishes};
+use super::terminal::{Guard, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError};
 use super::{Exit, LAST_SAVE, Link, Options, RunError, effects, listen};
 use crate::app::state::Size;
@@ -57,7 +57,7 @@ fn open(
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
     state.lobby_sent.extend(options.first.map(Into::into));
     let kept = FaceFile::of(&options.state_dir);
-    state.sessions.recall(kept.recall());
+    state.recall(kept.recall());
     let shows = Shows {
         colors: canvas::colors(&effects::env),
         glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env)),
@@ -70,7 +70,8 @@ fn open(
     })
     .map_err(RunError::System)?;
     writer.synchronize(known.synchronized);
-    let guard = Guard::take(tty.clone(), Wishes { mouse: options.mouse, queries: Queries::for_term(&term) })?;
+    let wishes = Wishes { mouse: options.mouse, queries: Queries::for_term(&term), screen: Screen::Ours };
+    let guard = Guard::take(tty.clone(), wishes)?;
     let listener = Some(listen(&tty, tell.clone()).map_err(RunError::System)?);
     let mut face = Face {
         guard,
@@ -89,6 +90,8 @@ fn open(
         memory,
         known,
         kept,
+        commands: options.commands,
+        finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         links: super::encode::links::known(&effects::env),

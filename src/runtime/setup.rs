@@ -190,6 +190,8 @@ impl Ground {
                 requests_per_turn: self.settings.limits.requests_per_turn,
                 policy: self.policy(enforced),
                 headless,
+                compact_at: self.settings.compact_at,
+                config: Some(self.paths.config.clone()),
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),

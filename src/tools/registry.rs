@@ -24,10 +24,10 @@ impl Registry {
             Arc::new(super::edit::Edit),
             Arc::new(super::patch::Patch),
             Arc::new(super::bash::Bash),
-            Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::job_output::JobOutput),
             Arc::new(super::job_output::JobKill),
             Arc::new(super::transform_data::TransformData),
+            Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
             Arc::new(super::step::Step),
@@ -199,7 +199,10 @@ mod tests {
             {
                 tool.subject(&input);
                 let error = tool.inspect(&input, &bench.place, &bench.seen);
-                if !["list", "session_info", "list_sessions"].contains(&spec.name.as_str()) || !input.is_object() || input.get("_raw").is_some() {
+                if !["list", "session_info", "list_sessions"].contains(&spec.name.as_str())
+                    || !input.is_object()
+                    || input.get("_raw").is_some()
+                {
                     assert!(error.as_ref().is_err_and(|e| e.ends_with('.')), "{} {input}: {error:?}", spec.name);
                 }
             }

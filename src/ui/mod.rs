@@ -8,9 +8,11 @@ mod banner;
 pub mod cells;
 pub mod chat;
 mod composer;
+mod details;
 pub mod figures;
 pub mod glyphs;
 pub mod layout;
+mod offer;
 mod overlay;
 mod paint;
 mod panel;
@@ -27,7 +29,7 @@ use crate::domain::message::FailureAction;
 use crate::domain::request::Ask;
 use crate::keymap::action::{Action, ChatAction, Context, ModelAction, SessionAction, TurnAction};
 use crate::theme::{Role, Theme};
-use layout::{Front, Layout, PanelWant, Wants};
+use layout::{Front, Layout, ListWant, PanelWant, Wants};
 use paint::Paint;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -89,6 +91,7 @@ pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffe
     }
     let layout = layout::divide(area, wants(&mut paint, area));
     paint.found.both_panes = layout.both;
+    paint.found.list_cells = layout.list.width;
     panes(&mut paint, &layout);
     status::line(&mut paint, layout.status);
     if !layout.tiny {
@@ -110,7 +113,16 @@ fn under(buf: &Buffer, x: u16, y: u16, width: u16) -> String {
 fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
     let state = paint.state;
     let front = if state.shown == Shown::List { Front::List } else { Front::Chat };
-    let plain = Wants { front, composer: 1, queue: 0, panel: PanelWant::None };
+    let panes = &state.panes;
+    let list = match panes.list_width {
+        _ if !panes.lists() => ListWant::Hidden,
+        Some(cells) => ListWant::Cells(cells),
+        None => ListWant::Fitting,
+    };
+    // There is nothing to tell of a session that is not there.
+    let details = panes.details() && state.current_open().is_some_and(|open| open.loaded);
+    let only_chat = panes.only_chat;
+    let plain = Wants { front, list, details, only_chat, composer: 1, queue: 0, files: 0, panel: PanelWant::None };
     // Texts are measured in the width that they will have.
     let right = layout::divide(area, Wants { front: Front::Chat, ..plain }).right;
     if right.is_empty() {
@@ -126,7 +138,8 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
         }
     };
     let queue = u16::try_from(queue).unwrap_or(u16::MAX);
-    Wants { front, composer: composer::rows(paint, right.width), queue, panel }
+    let files = u16::from(!state.composer().files().is_empty());
+    Wants { composer: composer::rows(paint, right.width), queue, files, panel, ..plain }
 }
 
 /// What waits in the session that is shown.
@@ -138,7 +151,7 @@ fn view(state: &State) -> Option<panel::View<'_>> {
 }
 
 fn panes(paint: &mut Paint<'_>, layout: &Layout) {
-    let wide = paint.buf.area.width >= layout::WIDE;
+    let wide = paint.buf.area.width >= layout::WIDE && layout.list.width >= 30;
     if layout.tiny {
         session_list::draw(paint, cells::row(layout.list, 0), false);
         return;
@@ -148,6 +161,11 @@ fn panes(paint: &mut Paint<'_>, layout: &Layout) {
     for n in 0..layout.rule.height {
         paint.text(cells::row(layout.rule, n), sign, Role::Rule);
     }
+    paint.target(layout.rule, Target::Rule);
+    for n in 0..layout.side_rule.height {
+        paint.text(cells::row(layout.side_rule, n), sign, Role::Rule);
+    }
+    details::draw(paint, layout.side);
     status::header(paint, layout.header, layout.details);
     conversation(paint, layout);
     if let Some(view) = view(paint.state) {
@@ -192,6 +210,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let helps: Vec<(FailureAction, String)> = [
         (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
         (FailureAction::Model, Action::Model(ModelAction::Pick)),
+        (FailureAction::Compact, Action::Turn(TurnAction::Compact)),
         (FailureAction::NewSession, Action::Session(SessionAction::New)),
     ]
     .into_iter()

@@ -79,6 +79,9 @@ impl Lane {
             return;
         }
         self.input(Input::Act(act)).await;
+        if chosen.is_some() {
+            self.refresh_models();
+        }
         if begins {
             self.name_at_start();
         }
@@ -305,7 +308,7 @@ impl Lane {
 /// would hold up what the user waits for.
 fn leads_to_a_request(act: &Act) -> bool {
     match act {
-        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => {
+        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Compact { .. } | Act::Answer { .. } => {
             true
         }
         Act::Stop

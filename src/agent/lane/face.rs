@@ -47,6 +47,9 @@ impl Lane {
             draft_attachments: self.draft.attachments.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;
+        if let Some(event) = self.machine.compacting() {
+            self.out.send(event).await;
+        }
     }
 
     pub(super) async fn snapshot(&mut self, rows: usize) {

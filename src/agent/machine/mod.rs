@@ -2,12 +2,14 @@
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
 //! from request to request, `calls` the calls of a response, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
-//! who is trusted, `key` the keys of connections, `automatic` what happens by itself. The driver does the steps and reports back.
+//! who is trusted, `key` the keys of connections, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
 mod children;
+mod compaction;
+mod context;
 mod key;
 mod law;
 mod person;
@@ -18,9 +20,10 @@ mod tests;
 mod turn;
 mod typed;
 
-use super::prompt::{self, Surroundings};
+use super::memory::Memory;
 use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
+use super::tokens::Gauge;
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
@@ -35,11 +38,14 @@ use crate::domain::{Event, SessionMeta};
 use crate::permit;
 pub use automatic::{Automatic, REDELIVERED_AFTER_MS};
 use batch::Batch;
+use compaction::Compacting;
+pub use compaction::Models;
 pub use law::Answers;
 use response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the machine is told once.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +66,8 @@ pub struct Rules {
     pub ceiling: Option<Mode>,
     /// Where `plans/` and `data/` of this session lie.
     pub session_dir: PathBuf,
+    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
     /// Seed of ids and back-off.
     pub seed: u64,
 }
@@ -133,6 +141,9 @@ pub struct Machine {
     pub last_row: Option<MessageId>,
     rules: Rules,
     automatic: Automatic,
+    models: Models,
+    memory: Arc<Memory>,
+    gauge: Gauge,
     rows: Vec<Message>,
     turn: Option<Turn>,
     run: RunNo,
@@ -177,8 +188,14 @@ struct Turn {
     steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.
     planned: bool,
-    /// The user typed a command; no model is asked.
+    /// The user typed a command, or wants a compaction: no model is asked for an answer.
     typed: bool,
+    /// The last row of the last compaction in this turn.
+    compacted: Option<MessageId>,
+    /// A request did not fit, and it was compacted for that.
+    recovered: bool,
+    /// An answer was empty, and it was asked for again.
+    emptied: bool,
     /// How often the same call came three times in a row and nobody could be asked.
     strikes: u32,
     work: Work,
@@ -190,6 +207,8 @@ enum Work {
     Responding(Box<Response>),
     /// Its calls run.
     Calling(Batch),
+    /// The conversation is being summed up.
+    Compacting(Box<Compacting>),
     /// A failed request waits for its retry.
     BackingOff,
 }
@@ -212,6 +231,9 @@ impl Machine {
             last_row: None,
             rules,
             automatic: Automatic::default(),
+            models: Models::default(),
+            memory: Arc::default(),
+            gauge: Gauge::default(),
             rows: Vec::new(),
             turn: None,
             run: RunNo(1),
@@ -265,7 +287,7 @@ impl Machine {
         match self.turn.as_ref().map(|turn| &turn.work) {
             Some(Work::Responding(response)) => response.live().cloned().collect(),
             Some(Work::Calling(batch)) => batch.live().cloned().collect(),
-            Some(Work::BackingOff) | None => Vec::new(),
+            Some(Work::Compacting(_) | Work::BackingOff) | None => Vec::new(),
         }
     }
 
@@ -314,6 +336,9 @@ impl Machine {
             Input::GiveKey(wanted) => self.give_key(now, *wanted, &mut out),
             Input::Keyed(connection, stored) => self.keyed(now, &connection, stored, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
+            // The part that could not be summed up, again. Does nothing where none is.
+            Input::RetryNow(run) if run == self.run => self.sum_up(&mut out),
+            Input::Summed(run, answer) if run == self.run => self.summed(now, answer, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
@@ -350,6 +375,7 @@ impl Machine {
             | Input::Failed(..)
             | Input::NoKey(..)
             | Input::RetryNow(_)
+            | Input::Summed(..)
             | Input::Inspected(..)
             | Input::Progress(..)
             | Input::Ran(..) => {}
@@ -489,23 +515,6 @@ impl Machine {
         }
         self.mode_told = self.meta.mode;
         Some(self.info(now, Level::Info, InfoKind::ModeChanged, format!("Permission mode: {}", self.meta.mode.shown())))
-    }
-
-    fn system_prompt(&self, now: At) -> String {
-        let today =
-            jiff::Timestamp::from_millisecond(now.0).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
-        let mut text = prompt::system(&Surroundings {
-            cwd: &self.meta.cwd,
-            session_dir: &self.rules.session_dir,
-            today: &today,
-            mode: self.meta.mode,
-            headless: self.rules.headless,
-            plan: self.own.progress.as_ref().filter(|progress| !progress.over),
-        });
-        if self.meta.parent.is_some() {
-            text.push_str(super::children::TOLD);
-        }
-        text
     }
 
     /// A command in the background ended. While a turn runs its row waits for the next request, so that it never stands

@@ -34,6 +34,7 @@ impl Machine {
                     self.stop(now, "You stopped the turn.", out);
                 }
             }
+            Act::Compact { wish } => self.compact_wished(now, wish, out),
             Act::Retry if self.turn.is_none() => self.begin_again(now, out),
             Act::Retry if self.backs_off() => {
                 // The wait that runs belongs to the run before: when it is over, nothing comes of it.

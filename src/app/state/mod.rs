@@ -3,24 +3,29 @@
 pub mod audit;
 pub mod chat;
 pub mod composer;
+pub mod context;
 pub mod edit;
 pub mod files;
 pub mod find;
 pub mod fuzzy;
 pub mod hidden;
 pub mod notices;
+pub mod offer;
 pub mod open;
 pub mod overlay;
 pub mod panel;
+pub mod panes;
 pub mod picker;
 pub mod plan;
 pub mod rules;
 pub mod search;
 pub mod sessions;
 pub mod usage;
+pub mod vim;
 
 use super::msg::Frame;
 use crate::domain::Notice;
+use crate::domain::command::OwnCommand;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
 use crate::domain::message::UserText;
@@ -37,9 +42,11 @@ use notices::Notices;
 use open::Open;
 use overlay::Overlay;
 use panel::{Panel, Stage};
+use panes::Panes;
 use search::Search;
 use sessions::Sessions;
-use std::collections::HashMap;
+use sessions::kept::Kept;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -131,6 +138,10 @@ pub struct State {
     pub focus: Focus,
     /// Which pane is shown where only one fits.
     pub shown: Shown,
+    /// How the user divides the screen.
+    pub panes: Panes,
+    /// The line between list and chat is being drawn to a side.
+    pub(crate) dragging: bool,
     /// The list of sessions.
     pub sessions: Sessions,
     /// The sessions whose conversation is loaded or asked for.
@@ -147,6 +158,10 @@ pub struct State {
     pub pictures: Vec<PathBuf>,
     /// Texts sent earlier, from all sessions.
     pub history: History,
+    /// Commands of the user's own, those of the shown session's directory among them.
+    pub commands: Vec<OwnCommand>,
+    /// The commands of repositories whose text the user saw before it was sent, by their hash.
+    pub seen_commands: BTreeSet<String>,
     /// Overlays, the topmost last.
     pub overlays: Vec<Overlay>,
     /// The search in the conversation, while it is open.
@@ -187,6 +202,10 @@ pub struct State {
     pub frame: Frame,
     /// Milliseconds without a key before the one that is being handled.
     pub(crate) idle_before: u64,
+    /// The number of the last search for files.
+    pub(crate) ticket: u64,
+    /// The directory whose commands were asked for last.
+    pub(crate) commands_of: Option<PathBuf>,
     /// The number of the last wish to rewrite a draft.
     pub(crate) enhanced: u64,
     /// The engine was asked for a new session and has not answered.
@@ -236,6 +255,8 @@ impl State {
             utc_offset,
             focus: Focus::Composer,
             shown: Shown::Chat,
+            panes: Panes::default(),
+            dragging: false,
             sessions: Sessions::default(),
             open: HashMap::new(),
             recent: Vec::new(),
@@ -244,6 +265,8 @@ impl State {
             lobby_sent: Vec::new(),
             pictures: Vec::new(),
             history: History::default(),
+            commands: Vec::new(),
+            seen_commands: BTreeSet::new(),
             overlays: Vec::new(),
             search: None,
             find: Find::default(),
@@ -260,6 +283,8 @@ impl State {
             terminal: Terminal { focused: true, dark: None },
             last_key: now,
             idle_before: 0,
+            ticket: 0,
+            commands_of: None,
             enhanced: 0,
             creating: false,
             apart: false,
@@ -276,6 +301,20 @@ impl State {
             escaped: None,
             editing: None,
         }
+    }
+
+    /// What the next start remembers of the face.
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        let commands = self.seen_commands.iter().cloned().collect();
+        Kept { commands, panes: self.panes, ..self.sessions.kept() }
+    }
+
+    /// Takes over what was kept, before there are sessions.
+    pub fn recall(&mut self, kept: Kept) {
+        self.panes = kept.panes;
+        self.seen_commands = kept.commands.iter().cloned().collect();
+        self.sessions.recall(kept);
     }
 
     /// The id of the session that is shown.
@@ -394,8 +433,22 @@ impl State {
                 Focus::Chat => contexts.push(Context::Chat),
                 Focus::Panel => contexts.extend(self.panel().map(|(panel, request)| panel_context(panel, request))),
                 Focus::Composer => {
-                    if self.composer().slash.is_some() {
+                    let vim = self.composer().vim();
+                    let typing = !self.keys.modal() || vim.mode() == vim::Mode::Insert;
+                    if typing && self.composer().offers() {
                         contexts.push(Context::Slash);
+                    }
+                    if self.keys.modal() {
+                        match vim.mode() {
+                            vim::Mode::Insert => contexts.push(Context::Insert),
+                            vim::Mode::Visual | vim::Mode::VisualLine => {
+                                contexts.extend([Context::Visual, Context::Normal]);
+                            }
+                            vim::Mode::Normal if vim.has_operator() => {
+                                contexts.extend([Context::Operator, Context::Normal]);
+                            }
+                            vim::Mode::Normal => contexts.push(Context::Normal),
+                        }
                     }
                     contexts.push(Context::Composer);
                 }
@@ -405,6 +458,12 @@ impl State {
         contexts
     }
 
+    /// Whether a key in the composer is typed: always, but in the modes in which keys are verbs.
+    #[must_use]
+    pub fn types(&self) -> bool {
+        !self.keys.modal() || self.composer().vim().mode() == vim::Mode::Insert
+    }
+
     fn overlay_context(&self, overlay: &Overlay) -> Context {
         match overlay {
             Overlay::Help(_) => Context::Help,
@@ -412,7 +471,7 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) | Overlay::Context(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,

@@ -21,6 +21,8 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
+    /// The conversation is being summed up: this part of so many.
+    pub compacting: Option<(u32, u32)>,
     /// The request waits for a free place at this connection.
     pub waiting: Option<ConnectionName>,
     /// When something last came of it.

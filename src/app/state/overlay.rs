@@ -1,6 +1,7 @@
 //! What lies over the panes: help, pickers, the inbox, a question of lisle's own.
 
 use super::audit::Audit;
+use super::context::ContextCard;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
@@ -45,6 +46,8 @@ pub enum Overlay {
     Changes(Box<ChangesCard>),
     /// The ledger of a session.
     Audit(Audit),
+    /// What a session's model is given.
+    Context(ContextCard),
     /// The rules in force for a session.
     Rules(Rules),
     /// The commands of a session in the background.
@@ -128,6 +131,13 @@ pub struct Confirm {
 pub enum Deed {
     /// This goes to the engine.
     Send(Command),
+    /// The text of a repository's command is sent.
+    Own {
+        /// Of the file.
+        hash: String,
+        /// The text with what followed the command put in.
+        text: String,
+    },
     /// The session goes back to a message; the text of the first message that is left out is for the new composer.
     Rewind {
         /// Which session.

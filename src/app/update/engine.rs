@@ -3,8 +3,8 @@
 
 use super::settle::plain;
 use super::{
-    attach, change, compose, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to,
-    undo,
+    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session,
+    to, undo,
 };
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
@@ -103,6 +103,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         Event::Enhanced { number, result } => enhance::done(state, id, number, result),
         Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
         Event::FilesChanged(changes) => undo::changed(state, id, *changes),
+        Event::Context(report) => context::shown(state, *report),
         Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
@@ -161,6 +162,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Redelivering { at } => open.redelivery = at,
         Event::Row(row) => {
             open.turn.retry = None;
+            open.turn.compacting = None;
             open.turn.waiting = None;
             open.turn.heard = Some(now);
             open.turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
@@ -188,6 +190,11 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
+        Event::Compacting { part, of } => {
+            open.turn.retry = None;
+            open.turn.heard = Some(now);
+            open.turn.compacting = Some((part, of));
+        }
         Event::Jobs(jobs) => open.jobs = jobs,
         Event::TurnStarted { at } => {
             open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };

@@ -84,9 +84,20 @@ pub(super) fn type_into(state: &mut State, key: Option<Key>) {
             panel::give_back(state);
             state.composer_mut().type_char(c);
         }
-        Some(Context::Composer | Context::Slash) => state.composer_mut().type_char(c),
+        Some(Context::Composer | Context::Slash | Context::Insert) => state.composer_mut().type_char(c),
+        Some(Context::Normal | Context::Visual | Context::Operator) => {
+            if awaits(state) {
+                compose::character(state, c);
+            }
+        }
         _ => insert(state, text),
     }
+}
+
+/// Whether a verb of the composer waits for a character.
+pub(super) fn awaits(state: &State) -> bool {
+    let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.chord.keys.is_empty();
+    here && state.keys.modal() && state.composer().vim().awaits_char()
 }
 
 /// Inserts a text into the input that is open, if one is.
@@ -114,6 +125,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
             | Overlay::Usage(_)
             | Overlay::Rules(_)
             | Overlay::Jobs(_)
@@ -211,8 +223,11 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
             state.trail = None;
             return;
         }
-        Focus::Composer if state.composer().slash.is_some() => return compose::close_menu(state),
+        Focus::Composer if state.composer().offers() => return compose::close_menu(state),
         _ => {}
+    }
+    if state.focus == Focus::Composer && state.composer_mut().unmark() {
+        return;
     }
     if enhance::give_up(state, fx) {
         return state.notify(Notice::new(Level::Info, "The draft stays as it is."));

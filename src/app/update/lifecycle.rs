@@ -45,6 +45,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Trash => open_trash(state, fx),
         SessionAction::Health => open_health(state, fx),
         SessionAction::Audit => open_audit(state, fx),
+        SessionAction::Context => super::context::open(state, Default::default(), fx),
         SessionAction::Usage => open_usage(state, fx),
         SessionAction::Rules => rules::open(state, Purpose::List, fx),
         SessionAction::Trust => rules::open(state, Purpose::Trust, fx),
@@ -113,6 +114,7 @@ pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             }
             fx.push(Effect::Send(command));
         }
+        Deed::Own { hash, text } => super::slash::send_own(state, hash, text, fx),
         Deed::Rewind { session, at, text, files: _ } => rewound(state, session, at, text, None, fx),
     }
 }

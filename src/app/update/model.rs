@@ -16,7 +16,7 @@ use crate::keymap::action::ModelAction;
 pub(super) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
     match verb {
         ModelAction::Pick => {
-            let (items, selected) = model_items(state);
+            let (items, selected) = self::items(state);
             open_picker(state, Kind::Model, items, selected);
             ask_for_models(state, fx);
         }
@@ -76,7 +76,7 @@ fn ask_for_models(state: &State, fx: &mut Vec<Effect>) {
     }
 }
 
-fn model_items(state: &State) -> (Vec<Item>, usize) {
+pub(super) fn items(state: &State) -> (Vec<Item>, usize) {
     let locked = locked(state);
     let meta = state.current_meta();
     let mut items = Vec::new();
@@ -115,7 +115,7 @@ fn model_items(state: &State) -> (Vec<Item>, usize) {
 
 /// Models came in: an open picker of models shows them.
 pub(super) fn refill(state: &mut State) {
-    let (items, _) = model_items(state);
+    let (items, _) = self::items(state);
     for overlay in &mut state.overlays {
         if let Overlay::Picker(picker) = overlay
             && picker.kind == Kind::Model
@@ -128,7 +128,7 @@ pub(super) fn refill(state: &mut State) {
 /// `/model NAME`: the model of exactly that name, else the only one that begins so; a name that is not listed goes to the
 /// connection as it is, because a server may know more than it tells.
 pub(super) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
-    let (items, _) = model_items(state);
+    let (items, _) = self::items(state);
     let models = || items.iter().filter(|item| matches!(item.value, Value::Model { .. }));
     let exact = models().find(|item| item.label == name);
     let mut begins = models().filter(|item| item.label.starts_with(name));

@@ -166,6 +166,10 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
         Some(Overlay::Audit(audit)) => audit.step(by),
+        Some(Overlay::Context(card)) => {
+            let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
+            card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
+        }
         Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Jobs(_)) => jobs::step(state, by),
@@ -336,6 +340,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
         Some(Overlay::Audit(audit)) => audit.turn(),
+        Some(Overlay::Context(card)) => card.turn(),
         Some(Overlay::Usage(usage)) => usage.turn(),
         Some(Overlay::Confirm(asked)) => {
             let deed = asked.deed.clone();

@@ -165,6 +165,7 @@ pub(super) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
         TurnAction::Stop if state.running() || waiting(state) => stop(state, fx),
         TurnAction::Stop => state.notify(Notice::new(Level::Info, "No turn runs in this session.")),
         TurnAction::Retry => retry(state, fx),
+        TurnAction::Compact => super::context::compact(state, String::new(), fx),
     }
 }
 

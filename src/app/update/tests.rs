@@ -1,5 +1,6 @@
 //! Tables over the whole of the update: keys go in by their names, as the runtime sends them.
 
+mod attach;
 mod engine;
 mod find;
 mod focus;

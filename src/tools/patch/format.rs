@@ -182,7 +182,7 @@ fn hunks(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, String> {
     if !now.is_empty() {
         out.push(now);
     }
-    while out.iter().any(|hunk| hunk.lines.is_empty()) {
+    if out.iter().any(|hunk| hunk.lines.is_empty()) {
         return Err("A place that begins with `@@` has no lines.".to_owned());
     }
     Ok(out)

@@ -55,6 +55,7 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
                 FailureAction::Retry => "try again",
                 FailureAction::Model => "another model",
                 FailureAction::Settings => "settings",
+                FailureAction::Compact => "compact",
                 FailureAction::NewSession => "new session",
             };
             spans.push(Span::styled(key.clone(), row.look.style(Role::Key)));

@@ -4,6 +4,7 @@ mod ask;
 mod audit;
 mod cards;
 mod changes;
+mod context;
 mod find;
 mod help;
 mod inbox;
@@ -40,6 +41,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
         Overlay::Audit(audit) => audit::draw(paint, audit, body),
+        Overlay::Context(card) => context::draw(paint, card, body),
         Overlay::Usage(usage) => usage::draw(paint, usage, body),
         Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Jobs(card) => jobs::draw(paint, card, body),
