@@ -15,8 +15,8 @@ mod law;
 mod plan;
 mod undo;
 
-use super::children::{Decided, Raised};
 use super::attach::Loose;
+use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
