@@ -108,6 +108,7 @@ fn live(folder: &Path, at: u64) {
         store,
         connections,
         rules: std::sync::Arc::new(rules),
+        books: std::sync::Arc::new(lisle::store::books::Books::new(&folder.join("data"))),
         tools: Registry::standard(),
         settings: Settings {
             mode: Mode::Execute,
@@ -122,6 +123,7 @@ fn live(folder: &Path, at: u64) {
             allowances: std::sync::Arc::default(),
             sandbox: lisle::domain::permission::Holding::default(),
             inbox: agent::Inbox::default(),
+            warn_cost: 0.5,
             undo: lisle::agent::UndoSettings::default(),
         },
         chosen: Box::new(|_| {}),
@@ -142,7 +144,7 @@ fn live(folder: &Path, at: u64) {
             match (&stamped.event, session) {
                 (Event::Opened(_), Some(session)) => {
                     for text in [FIRST, SECOND] {
-                        let act = Act::Send { text: text.into() };
+                        let act = Act::send(text);
                         link.commands.send(Command::To { session: session.clone(), act }).await.expect("it listens");
                     }
                 }

@@ -192,6 +192,7 @@ fn command(command: &str) -> Ask {
         call: CallId::new("c1"),
         tool: "bash".to_owned(),
         subject: command.to_owned(),
+        intent: None,
         proposal: Proposal::Command { command: command.to_owned(), cwd: PathBuf::from("/home/me/src/app") },
         reasons: vec!["`cargo test` runs code of the working directory".to_owned()],
         risks: vec!["network".to_owned()],
@@ -215,6 +216,7 @@ fn change() -> Ask {
         call: CallId::new("c1"),
         tool: "edit".to_owned(),
         subject: "src/auth/redirect.rs".to_owned(),
+        intent: None,
         proposal: Proposal::Change { diff: diff(), before: String::new(), after: String::new() },
         reasons: vec!["Ask to Edit asks before each change".to_owned()],
         risks: Vec::new(),
@@ -325,6 +327,7 @@ fn streaming() {
         text: "also check the logout path".to_owned(),
         at: NOW,
         redelivered: false,
+        attachments: Vec::new(),
     }];
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
@@ -636,7 +639,13 @@ fn retries_and_held_queues_say_so() {
     open.turn.started = Some(ago(12_000));
     open.turn.retry = Some(Retry { attempt: 2, of: 5, at: At(NOW.0 + 8_000), reason: "overloaded".to_owned() });
     open.queue_held = true;
-    open.queue = vec![Queued { id: MessageId::new("q"), text: "next".to_owned(), at: NOW, redelivered: false }];
+    open.queue = vec![Queued {
+        id: MessageId::new("q"),
+        text: "next".to_owned(),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+    }];
     insta::assert_snapshot!("held-100x30", shot("held", &state, 100, 30));
 }
 

@@ -11,13 +11,16 @@ use super::machine::Automatic;
 use super::outbox::Outbox;
 use super::rules::RuleBook;
 use super::search::Searching;
+use super::tally::Tally;
 use super::whole::{Out, Whole};
 use crate::domain::contract::{Act, Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
 use crate::domain::undo::UndoAim;
+use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
 use crate::store::Store;
+use crate::store::books::Books;
 use crate::tools::registry::Registry;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,6 +33,8 @@ pub struct Setup {
     pub store: Store,
     /// The connections, the default one first.
     pub connections: Connections,
+    /// Where what requests used is written down.
+    pub books: Arc<Books>,
     /// The tools.
     pub tools: Registry,
     /// The files of rules.
@@ -67,6 +72,8 @@ pub struct Settings {
     pub sandbox: crate::domain::permission::Holding,
     /// What becomes of sessions by itself.
     pub inbox: Inbox,
+    /// A request that may cost more US dollars is told before it is sent.
+    pub warn_cost: f64,
     /// What is kept so that changes of files can be undone.
     pub undo: super::undo::UndoSettings,
 }
@@ -123,6 +130,27 @@ pub(super) struct Workspace {
 }
 
 impl Shared {
+    /// Who writes down what requests of a session use; `None` where it has no connection.
+    pub(super) fn tally(&self, meta: &SessionMeta, turn: Option<At>) -> Option<Tally> {
+        Some(Tally {
+            books: self.setup.books.clone(),
+            workspace: self.setup.store.dir().to_owned(),
+            session: meta.id.clone(),
+            turn,
+            connection: meta.connection.clone()?,
+        })
+    }
+
+    /// What the prompt of the next request would cost if nothing of it came from a cache.
+    /// `None` where the price is not known.
+    pub(super) fn next_cost(&self, meta: &SessionMeta) -> Option<f64> {
+        let name = meta.connection.as_ref()?;
+        let (info, provider) = (self.setup.connections.info(name)?, self.setup.connections.provider(name)?);
+        let model = meta.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(&info.default_model);
+        let used = RequestUsage { input: meta.usage.context_tokens, ..RequestUsage::default() };
+        provider.knows_price(model).then(|| provider.figures(model, used).1)
+    }
+
     /// The task of a session, if it has one.
     pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
@@ -339,6 +367,9 @@ impl Desk {
                 Command::Audit { session } => {
                     tokio::spawn(whole.audit(self.shared.meant(&session)));
                 }
+                Command::Usage { session } => {
+                    tokio::spawn(whole.usage(session.map(|session| self.shared.meant(&session))));
+                }
                 Command::Shutdown => break,
             }
         }
@@ -358,6 +389,7 @@ impl Desk {
             connections: self.shared.setup.connections.infos(),
             cycle: settings.cycle.clone(),
             sandbox: settings.sandbox,
+            warn_cost: settings.warn_cost,
             history,
         };
         self.out.send(Event::Configured(Box::new(configured))).await;
@@ -414,7 +446,7 @@ impl Desk {
         let Birth { meta, raised, prompt, ready } = birth;
         let (id, parent) = (meta.id.clone(), meta.parent.as_ref().map(|parent| parent.session.clone()));
         let lane = self.start(id.clone(), Some(meta));
-        let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::Send { text: prompt })];
+        let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
         if let Some(parent) = parent {
             self.shared.raise(&parent, &id, lane.clone());
             // Whatever the parent's mode becomes from here on is told; what it became until here is seen.

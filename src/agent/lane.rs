@@ -1,14 +1,19 @@
 //! One session's task: feeds the machine, does its steps in order, and tells the faces.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `keep` its
-//! machine and its files, `beside` what goes on beside its turns, `keys` the keys of connections, `windows` what servers tell of their models, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
+//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
+//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `keys` the keys
+//! of connections, `jobs` what goes on in the background, `windows` what servers tell of their
+//! models, `law` the files of rules, `plan` those of plans, `face` what is
+//! shown, `follow` what others
 //! write.
 
 mod acts;
+mod attach;
 mod beside;
 mod face;
 mod follow;
+mod jobs;
 mod keep;
 mod keys;
 mod law;
@@ -16,6 +21,7 @@ mod plan;
 mod undo;
 mod windows;
 
+use super::attach::Loose;
 use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
@@ -28,13 +34,15 @@ use super::step::{Input, RunNo, Safety, Step};
 use super::undo::Keeper;
 use super::work::{Site, Works};
 use super::worktree;
+use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
+use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::session::Worktree;
+use crate::domain::session::{Activity, Worktree};
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{ConnectionName, Event, MessageId, SessionId, SessionMeta};
@@ -42,8 +50,11 @@ use crate::provider::ProviderError;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
+use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
@@ -96,6 +107,11 @@ pub(super) enum ToLane {
     Undo(UndoAsk),
     /// Something for the faces that took its time.
     Tell(Event),
+    /// A file was copied for a message to come, or not.
+    Attached {
+        path: PathBuf,
+        made: Result<Attachment, String>,
+    },
     /// The rules in force are wanted.
     Rules,
     /// This rule is no longer wanted.
@@ -127,6 +143,8 @@ pub(super) enum ToLane {
     },
     /// A question apart used so much and cost so many dollars.
     Apart(RequestUsage, f64),
+    /// Something changed of the commands in the background.
+    Jobs,
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
@@ -177,10 +195,16 @@ pub(super) struct Lane {
     out: Outbox,
     works: Works,
     seen: Arc<Seen>,
+    /// Commands that go on in the background.
+    jobs: Arc<Jobs>,
+    /// The jobs whose end was told.
+    told_jobs: HashSet<String>,
     files: Files,
     /// The machine has the rows that the model gets.
     has_context: bool,
-    draft: String,
+    draft: UserText,
+    /// Copies of files that no message has yet.
+    loose: Loose,
     /// Nobody looks at the session.
     left: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
@@ -222,6 +246,7 @@ impl Lane {
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
         let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
         let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
+        let jobs = jobs::begin(&me);
         let mut lane = Self {
             shared,
             me,
@@ -229,9 +254,12 @@ impl Lane {
             out,
             works: Works::default(),
             seen: Arc::default(),
+            jobs,
+            told_jobs: HashSet::new(),
             files,
             has_context: is_new,
-            draft: String::new(),
+            draft: UserText::default(),
+            loose: Loose::default(),
             left: false,
             acted: is_new,
             mark: None,
@@ -285,6 +313,7 @@ impl Lane {
                 }
                 Some(ToLane::Undo(ask)) => self.undo(ask).await,
                 Some(ToLane::Tell(event)) => self.out.send(event).await,
+                Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
                 Some(ToLane::Rules) => self.show_rules().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
@@ -297,6 +326,7 @@ impl Lane {
                 Some(ToLane::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
                 Some(ToLane::Enhance { number, draft }) => self.enhance(number, draft).await,
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
+                Some(ToLane::Jobs) => self.jobs_changed().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
@@ -312,10 +342,13 @@ impl Lane {
     async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
         self.keeper.end_all();
         self.input(Input::Shutdown).await;
+        self.end_jobs().await;
         while !self.machine.is_quiet() {
             match from.recv().await {
                 Some(ToLane::Input(input)) => self.input(input).await,
-                Some(ToLane::Act(Act::Draft { text })) => self.save_draft(text).await,
+                Some(ToLane::Act(Act::Draft { text, attachments })) => {
+                    self.save_draft(UserText::with(text, attachments)).await;
+                }
                 Some(_) => {}
                 None => break,
             }
@@ -398,7 +431,10 @@ impl Lane {
                     self.told("keep that a turn runs", kept);
                 }
             }
-            Step::Emit(event) => {
+            Step::Emit(mut event) => {
+                if let Event::Changed(meta) = &mut event {
+                    meta.next_cost = self.shared.next_cost(meta);
+                }
                 if let Event::Changed(meta) = &event
                     && self.files.ours().is_some()
                 {
@@ -453,9 +489,14 @@ impl Lane {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
                 }
+                let turn = match self.machine.meta.activity {
+                    Activity::Running(since) => Some(since),
+                    _ => None,
+                };
+                let tally = self.shared.tally(&self.machine.meta, turn);
                 let (connections, name) = (connections.clone(), info.name);
                 let wanted = move |error: &ProviderError| keys::wanted_after(&connections, &name, error);
-                self.works.ask(run, provider, request, self.me.clone(), wanted);
+                self.works.ask(run, provider, request, self.me.clone(), (wanted, tally));
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());
@@ -513,6 +554,7 @@ impl Lane {
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),
+            jobs: self.jobs.clone(),
             lane: self.me.clone(),
             host: Arc::new(match decided {
                 Some(decided) => engine.decided(decided),

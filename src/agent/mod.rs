@@ -5,6 +5,7 @@
 //! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
+pub mod attach;
 mod children;
 pub mod compact;
 pub mod connections;
@@ -23,6 +24,7 @@ pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub mod titles;
@@ -36,3 +38,4 @@ pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use rules::{Book, RuleBook};
 pub use undo::UndoSettings;
+pub(crate) use whole::day;

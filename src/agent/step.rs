@@ -3,7 +3,7 @@
 use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
 use crate::domain::inbox::Change;
-use crate::domain::message::Message;
+use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::request::{KeyRequest, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
@@ -69,6 +69,8 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// A command in the background ended; this is what the transcript and the model are told.
+    JobEnded(String),
     /// Files were restored; this is what the transcript and the model are told.
     Restored(String),
     /// These are the rules of the files from now on.
@@ -80,7 +82,7 @@ pub enum Input {
     /// The time has come at which what a death left in the queue is sent.
     Redeliver(At),
     /// A message that cannot be sent now waits in the queue until the user lets it go.
-    Hold(String),
+    Hold(UserText),
     /// The program ends: stop, and keep the queue.
     Shutdown,
 }

@@ -1,5 +1,6 @@
 //! The engine as a face has it: commands go down, events come up, and the files are a folder of the test's own.
 
+mod children;
 mod lifecycle;
 mod looking;
 mod plan;
@@ -92,6 +93,7 @@ impl Engine {
             allowances: Arc::default(),
             sandbox: crate::domain::permission::Holding::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            warn_cost: 0.5,
             undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
@@ -99,6 +101,7 @@ impl Engine {
         let setup = Setup {
             store: store.clone(),
             connections,
+            books: Arc::new(crate::store::books::Books::new(&home.join("data"))),
             tools: Registry::standard(),
             rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,
@@ -163,7 +166,7 @@ impl Engine {
     async fn talked(&mut self, text: &str) -> SessionId {
         self.send(Command::Create(NewSession::default())).await;
         let id = self.opened().await.meta.id;
-        self.act(&id, Act::Send { text: text.into() }).await;
+        self.act(&id, Act::send(text)).await;
         self.ended().await;
         id
     }

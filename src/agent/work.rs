@@ -2,6 +2,7 @@
 
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
+use super::tally::Tally;
 use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
 use crate::domain::request::KeyRequest;
@@ -9,6 +10,7 @@ use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
 use crate::store::checkpoints::Checkpoints;
+use crate::tools::jobs::Jobs;
 use crate::tools::seen::Seen;
 use crate::tools::{Place, Run, Tool};
 use futures_util::StreamExt;
@@ -32,6 +34,8 @@ struct OneRun {
 pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
+    /// What goes on in the background.
+    pub(super) jobs: Arc<Jobs>,
     pub(super) lane: mpsc::Sender<ToLane>,
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
@@ -51,20 +55,23 @@ impl Works {
         provider: Arc<dyn Provider>,
         request: ModelRequest,
         lane: mpsc::Sender<ToLane>,
-        wanted: impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static,
+        (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
         let one = self.of(run);
         let stop = one.stop;
         one.tasks.spawn(async move {
             let model = request.model.clone();
             let mut chunks = provider.stream(request);
+            let mut counted = None;
             loop {
                 let next = tokio::select! {
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => break,
                     next = chunks.next() => next,
                 };
                 let (input, last) = match next {
                     Some(Ok(Chunk::Usage(used))) => {
+                        // A response may be counted more than once, each time up to then.
+                        counted = Some(used);
                         let (window, cost) = provider.figures(&model, used);
                         (Input::Used(run, used, window, cost), false)
                     }
@@ -79,8 +86,11 @@ impl Works {
                     None => (Input::Failed(run, broke_off()), true),
                 };
                 if lane.send(ToLane::Input(input)).await.is_err() || last {
-                    return;
+                    break;
                 }
+            }
+            if let (Some(used), Some(tally)) = (counted, tally) {
+                tally.note(&*provider, &model, used);
             }
         });
     }
@@ -109,7 +119,7 @@ impl Works {
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
     ) {
-        let Site { place, seen, lane, host, undo: (keeper, checkpoints, turn) } = site;
+        let Site { place, seen, jobs, lane, host, undo: (keeper, checkpoints, turn) } = site;
         let about = About {
             checkpoints,
             call: call.id.clone(),
@@ -122,7 +132,7 @@ impl Works {
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
         let stop = one.stop.child_token();
-        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, host };
+        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {
@@ -147,7 +157,10 @@ impl Works {
                     Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
                 }
             };
-            if let Some(kept) = kept {
+            if let Some(mut kept) = kept {
+                if ended.as_ref().is_ok_and(|outcome| outcome.figures.job.is_some()) {
+                    kept.goes_on();
+                }
                 let gaps = keeper.end(kept).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));

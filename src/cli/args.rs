@@ -2,7 +2,8 @@
 
 use crate::domain::inbox::TrashId;
 use crate::domain::property::ValueType;
-use crate::domain::{ConnectionName, MessageId, Mode, SessionId};
+use crate::domain::spending::By;
+use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use crate::runtime::setup::{Wanted, Which};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -80,6 +81,11 @@ pub enum Command {
     /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
     /// sandbox that held it.
     Audit(Audit),
+    /// Print what requests used and cost, added up by day, model or session, over all workspaces.
+    ///
+    /// A cost counts where the price is known; `+3?` says that the price of three requests is not. Exit status: 0 done, 1
+    /// failed, 2 wrong arguments.
+    Usage(Usage),
     /// What commands an agent may run.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
@@ -338,6 +344,42 @@ pub struct Audit {
     /// One JSON object a line.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle usage`.
+#[derive(Debug, ClapArgs)]
+pub struct Usage {
+    /// Added up by: day, model or session.
+    #[arg(long, value_name = "WHAT", value_parser = by)]
+    pub by: Option<By>,
+    /// From then on: a day (`2026-11-01`), or so many days back (`7d`).
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    pub since: Option<At>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn by(text: &str) -> Result<By, String> {
+    match text {
+        "day" => Ok(By::Day),
+        "model" => Ok(By::Model),
+        "session" => Ok(By::Session),
+        _ => Err("it is day, model or session".to_owned()),
+    }
+}
+
+fn since(text: &str) -> Result<At, String> {
+    let wrong = || "it is a day like 2026-11-01, or a number of days like 7d".to_owned();
+    let zone = jiff::tz::TimeZone::system();
+    let date = match text.strip_suffix('d').map(str::parse::<u16>) {
+        Some(days) => {
+            let today = jiff::Zoned::now().date();
+            today.checked_sub(jiff::Span::new().days(days.map_err(|_| wrong())?)).map_err(|_| wrong())?
+        }
+        None => text.parse::<jiff::civil::Date>().map_err(|_| wrong())?,
+    };
+    date.to_zoned(zone).map(|start| At(start.timestamp().as_millisecond())).map_err(|_| wrong())
 }
 
 /// `lisle sessions branch`.

@@ -12,6 +12,7 @@ mod output;
 mod permissions;
 mod search;
 mod sessions;
+mod usage;
 
 use crate::runtime;
 use args::{Args, Command};
@@ -91,6 +92,10 @@ async fn start(args: Args) -> Exit {
         Some(Command::Audit(args)) => {
             complain_of(&ground);
             audit::run(&ground, &args)
+        }
+        Some(Command::Usage(args)) => {
+            complain_of(&ground);
+            usage::run(&ground, &args)
         }
         Some(Command::Permissions(command)) => {
             complain_of(&ground);

@@ -4,8 +4,10 @@
 //! reads the session files; what it needs comes in events. Events of a session carry its id and a number that rises
 //! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
 
+use super::attachment::Attachment;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
+use super::job::JobShown;
 use super::ledger::Ledger;
 use super::message::Message;
 use super::notice::Notice;
@@ -15,6 +17,7 @@ use super::property::{Definition, Properties};
 use super::request::{Answer, Request, TrustRequest};
 use super::rule::{KnownRule, Rule, RuleScope};
 use super::session::{SessionMeta, ThinkingLevel};
+use super::spending::Spending;
 use super::tool::TodoItem;
 use super::undo::{Changes, UndoAim, UndoPlan};
 use serde::{Deserialize, Serialize};
@@ -212,6 +215,11 @@ pub enum Command {
         /// The text.
         text: String,
     },
+    /// Send what requests used and cost: [`Event::Usage`].
+    Usage {
+        /// Also by the turns of this session.
+        session: Option<SessionId>,
+    },
     /// Save, stop every turn, end every process. [`Event::Ended`] is the last event.
     Shutdown,
 }
@@ -240,11 +248,27 @@ pub enum Act {
     Send {
         /// The text.
         text: String,
+        /// The files that go along, as [`Event::Attached`] named them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
     /// Deliver this message with the next tool results instead of queuing it.
     Steer {
         /// The text.
         text: String,
+        /// The files that go along, as [`Event::Attached`] named them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
+    },
+    /// Copy this file into the session, for a message to come: [`Event::Attached`].
+    Attach {
+        /// As it was written: absolute, from the home directory (`~`), or from where tools work.
+        path: PathBuf,
+    },
+    /// This copy is wanted no longer; one that a message or a draft has stays.
+    Detach {
+        /// [`Attachment::path`].
+        path: PathBuf,
     },
     /// Run this command for the user, who typed it, and keep what it prints.
     Type {
@@ -293,12 +317,20 @@ pub enum Act {
     Read,
     /// Change the directory where tools work.
     Cwd(PathBuf),
+    /// End a command that goes on in the background.
+    KillJob {
+        /// Its name.
+        job: String,
+    },
     /// Write this session though another process holds it: that one stopped, or runs on another machine.
     TakeOver,
     /// Keep the unsent text of the composer.
     Draft {
-        /// The text; empty removes it.
+        /// The text; nothing at all removes it.
         text: String,
+        /// The files that would go along.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
 }
 
@@ -318,6 +350,13 @@ pub enum QueueEdit {
         /// The new text.
         text: String,
     },
+    /// Put it at another place.
+    Move {
+        /// Which one.
+        id: MessageId,
+        /// Its place from 0; past the end is the end.
+        to: usize,
+    },
     /// Let a held queue go.
     Release,
     /// Keep what waits from being sent.
@@ -336,6 +375,29 @@ pub struct Queued {
     /// It waited when the process died.
     #[serde(default)]
     pub redelivered: bool,
+    /// The files that go along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+impl Act {
+    /// Sends this text alone.
+    #[must_use]
+    pub fn send(text: impl Into<String>) -> Self {
+        Self::Send { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Steers with this text alone.
+    #[must_use]
+    pub fn steer(text: impl Into<String>) -> Self {
+        Self::Steer { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Keeps this text alone as the draft.
+    #[must_use]
+    pub fn draft(text: impl Into<String>) -> Self {
+        Self::Draft { text: text.into(), attachments: Vec::new() }
+    }
 }
 
 /// An event with where and when it belongs.
@@ -409,6 +471,13 @@ pub enum Event {
         /// When.
         at: Option<At>,
     },
+    /// A file was copied into the session for a message to come, or why not.
+    Attached {
+        /// As it was asked for.
+        path: PathBuf,
+        /// The copy.
+        made: Result<Attachment, String>,
+    },
     /// Something waits for the user.
     Asked(Box<Request>),
     /// It no longer waits: answered, or gone with its turn.
@@ -418,6 +487,8 @@ pub enum Event {
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
+    /// The commands that go on in the background, and those that ended lately: all that are known.
+    Jobs(Vec<JobShown>),
     /// How far the approved plan is carried out; `None` when it no longer is.
     Plan(Option<Box<Progress>>),
     /// A turn began.
@@ -487,6 +558,8 @@ pub enum Event {
     Health(Box<HealthReport>),
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
+    /// What requests used and cost.
+    Usage(Box<Spending>),
     /// The rules that are in force for the session.
     Rules(Box<InForce>),
     /// What the workspace defines: at the start, and when it changed.
@@ -567,8 +640,14 @@ pub struct Opened {
     /// How far the approved plan is carried out.
     #[serde(default)]
     pub plan: Option<Box<Progress>>,
+    /// The commands that go on in the background, and those that ended lately.
+    #[serde(default)]
+    pub jobs: Vec<JobShown>,
     /// The unsent text.
     pub draft: String,
+    /// The files that would go along with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub draft_attachments: Vec<Attachment>,
 }
 
 /// What the face should know of the engine's configuration.
@@ -582,6 +661,9 @@ pub struct Configured {
     pub cycle: Vec<Mode>,
     /// What holds commands back beside the permission modes.
     pub sandbox: crate::domain::permission::Holding,
+    /// A request that may cost more US dollars is told before it is sent.
+    #[serde(default)]
+    pub warn_cost: f64,
     /// Texts sent earlier, oldest first, from all sessions.
     pub history: Vec<String>,
 }
@@ -616,6 +698,7 @@ pub struct ConnectionInfo {
 mod tests {
     use super::*;
     use crate::domain::ids::CallId;
+    use crate::domain::job::{EndedBy, JobEnd};
     use crate::domain::message::{
         AssistantText, Body, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
     };
@@ -626,6 +709,17 @@ mod tests {
     use crate::domain::rule::Offer;
     use crate::domain::secret::Key;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+
+    fn attachment() -> Attachment {
+        Attachment {
+            name: "a.png".into(),
+            path: "/s/attachments/1_a.png".into(),
+            kind: super::super::attachment::AttachmentKind::Image,
+            mime: "image/png".into(),
+            bytes: 3,
+            text: Some("/s/attachments/1_a.png.md".into()),
+        }
+    }
 
     fn rule() -> Rule {
         Rule { program: Some("git".into()), args: Some(vec!["status".into()]), ..Rule::allow("bash") }
@@ -645,6 +739,11 @@ mod tests {
         SessionId::parse("260101-a-b").unwrap()
     }
 
+    fn job() -> JobShown {
+        let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User });
+        JobShown { id: "ab12".into(), command: "x".into(), since: At(1), end, bytes: 3, last: "y".into() }
+    }
+
     fn there_and_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(all: Vec<T>) {
         for one in all {
             let text = serde_json::to_string(&one).unwrap_or_else(|error| panic!("{one:?}: {error}"));
@@ -655,8 +754,11 @@ mod tests {
     #[test]
     fn every_command_crosses_a_wire() {
         let acts = vec![
-            Act::Send { text: "a".into() },
-            Act::Steer { text: "a".into() },
+            Act::Send { text: "a".into(), attachments: vec![attachment()] },
+            Act::steer("a"),
+            Act::Attach { path: "~/a.png".into() },
+            Act::Detach { path: "/s/attachments/1_a.png".into() },
+            Act::Queue(QueueEdit::Move { id: MessageId::new("m"), to: 3 }),
             Act::Type { command: "ls".into() },
             Act::Queue(QueueEdit::Release),
             Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
@@ -689,8 +791,9 @@ mod tests {
             Act::Retitle,
             Act::Read,
             Act::Cwd("/w".into()),
+            Act::KillJob { job: "ab12".into() },
             Act::TakeOver,
-            Act::Draft { text: String::new() },
+            Act::draft(""),
         ];
         let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
         commands.extend([
@@ -723,6 +826,7 @@ mod tests {
             Command::AskKey { session: session(), connection: ConnectionName::new("c") },
             Command::Enhance { session: session(), number: 1, draft: "d".into() },
             Command::Remember { text: "t".into() },
+            Command::Usage { session: Some(session()) },
             Command::Shutdown,
         ]);
         there_and_back(commands);
@@ -751,7 +855,7 @@ mod tests {
             }))
         };
         let bodies = vec![
-            Body::User(UserText { text: "u".into(), attachments: vec!["a".into()], steer: true }),
+            Body::User(UserText { text: "u".into(), attachments: vec![attachment()], steer: true }),
             Body::Assistant(AssistantText { text: "a".into(), intermediate: true, partial: true, native: None }),
             Body::Thinking(Thinking { text: "t".into(), millis: Some(1), native: None }),
             tool(Authority::Mode),
@@ -780,6 +884,7 @@ mod tests {
             call: CallId::new("c"),
             tool: "bash".into(),
             subject: "ls".into(),
+            intent: Some("why".into()),
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
@@ -801,12 +906,20 @@ mod tests {
                 earlier: Some(1),
                 later: Some(2),
                 redelivery: Some(At(1)),
-                queue: vec![Queued { id: MessageId::new("q"), text: "t".into(), at: At(1), redelivered: true }],
+                queue: vec![Queued {
+                    id: MessageId::new("q"),
+                    text: "t".into(),
+                    at: At(1),
+                    redelivered: true,
+                    attachments: vec![attachment()],
+                }],
                 queue_held: true,
                 requests: vec![],
                 todo: vec![],
                 plan: Some(Box::default()),
+                jobs: vec![job()],
                 draft: "d".into(),
+                draft_attachments: vec![attachment()],
             })),
             Event::Reidentified { to: session() },
             Event::Page { rows: vec![], earlier: None },
@@ -827,6 +940,7 @@ mod tests {
             Event::Trash(vec![]),
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
+            Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
             Event::Rules(Box::new(InForce {
                 rules: vec![KnownRule {
@@ -843,6 +957,8 @@ mod tests {
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
             Event::Queue { items: vec![], held: false },
+            Event::Attached { path: "a.png".into(), made: Ok(attachment()) },
+            Event::Attached { path: "a.exe".into(), made: Err("no".into()) },
             Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),
@@ -857,6 +973,7 @@ mod tests {
             Event::Connections(vec![]),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
+            Event::Jobs(vec![job()]),
             Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),
             Event::TurnStarted { at: At(1) },
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },

@@ -1,5 +1,6 @@
 //! Rows of the transcript: what the file, the engine and the screen share.
 
+use super::attachment::Attachment;
 use super::ids::{At, CallId, MessageId};
 use super::tool::ToolCall;
 use serde::{Deserialize, Serialize};
@@ -48,12 +49,47 @@ pub enum Body {
 pub struct UserText {
     /// The text.
     pub text: String,
-    /// Names of attached files.
+    /// Attached files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<String>,
+    pub attachments: Vec<Attachment>,
     /// It was delivered while a turn ran.
     #[serde(default)]
     pub steer: bool,
+}
+
+impl UserText {
+    /// A text with files.
+    #[must_use]
+    pub fn with(text: impl Into<String>, attachments: Vec<Attachment>) -> Self {
+        Self { text: text.into(), attachments, steer: false }
+    }
+
+    /// Neither text nor files.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.attachments.is_empty()
+    }
+
+    /// What a list says of it: its text, else the names of its files.
+    #[must_use]
+    pub fn told(&self) -> String {
+        if !self.text.trim().is_empty() {
+            return self.text.clone();
+        }
+        self.attachments.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl From<String> for UserText {
+    fn from(text: String) -> Self {
+        Self::with(text, Vec::new())
+    }
+}
+
+impl From<&str> for UserText {
+    fn from(text: &str) -> Self {
+        Self::with(text, Vec::new())
+    }
 }
 
 /// Text of the model.
@@ -151,6 +187,8 @@ pub enum InfoKind {
     Compacted,
     /// Files were restored; the model is told.
     Restored,
+    /// A command in the background ended; the model is told.
+    JobEnded,
     /// Anything else.
     Remark,
 }

@@ -82,6 +82,9 @@ pub struct Approval {
     pub tool: String,
     /// The path or the command, on one line.
     pub subject: String,
+    /// What the agent says that it is for. Not sanitised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
     /// What exactly will happen. The answer covers this and nothing else.
     pub proposal: Proposal,
     /// Why it is asked, one sentence each.

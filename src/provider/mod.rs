@@ -204,4 +204,10 @@ pub trait Provider: Send + Sync {
 
     /// The context window of a model in tokens and the price of a request in US dollars, where they are known.
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64);
+
+    /// The price of a model's requests is known: what they cost can be told, also where that is nothing.
+    fn knows_price(&self, model: &str) -> bool {
+        let many = RequestUsage { input: 1_000_000, output: 1_000_000, ..RequestUsage::default() };
+        self.figures(model, many).1 > 0.0
+    }
 }

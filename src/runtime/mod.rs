@@ -5,6 +5,7 @@
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
 //! draws. `clipboard` and `editor` are the ways to other programs.
 
+mod brush;
 pub mod canvas;
 pub mod clipboard;
 pub mod editor;
@@ -15,6 +16,7 @@ pub mod frames;
 pub mod input;
 mod kept;
 pub mod memory;
+pub mod picture;
 mod open;
 pub mod rules;
 mod run;

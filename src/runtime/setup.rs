@@ -180,6 +180,7 @@ impl Ground {
         agent::Setup {
             store: self.store.clone(),
             connections: self.opener().connections(),
+            books: Arc::new(self.books()),
             tools: Registry::standard(),
             rules: Arc::new(self.rules()),
             settings: agent::Settings {
@@ -195,6 +196,7 @@ impl Ground {
                 allowances: Arc::new(self.allowances()),
                 sandbox: if enforced { Holding::Held(self.sandbox_setting()) } else { Holding::Nothing },
                 inbox: self.inbox(),
+                warn_cost: self.settings.limits.warn_cost,
                 undo: self.undo(),
             },
             chosen: Box::new(move |name| {
@@ -203,6 +205,12 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// Where what requests used is written down.
+    #[must_use]
+    pub fn books(&self) -> crate::store::books::Books {
+        crate::store::books::Books::new(&self.paths.data)
     }
 
     /// What the settings say about permissions, where commands can be held or not.

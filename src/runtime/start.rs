@@ -74,7 +74,7 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
 /// What the command line wants of a session that exists.
 async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
     let mut acts = ground.wanted.acts(None);
-    acts.extend(prompt.map(|text| Act::Send { text }));
+    acts.extend(prompt.map(Act::send));
     for act in acts {
         // The engine was opened just now: it listens.
         let _ = link.commands.send(Command::To { session: session.clone(), act }).await;

@@ -95,7 +95,7 @@ impl Lane {
         if self.load_context().await {
             self.input(Input::Deliver(text)).await;
         } else {
-            self.input(Input::Hold(text)).await;
+            self.input(Input::Hold(text.into())).await;
         }
     }
 

@@ -80,7 +80,7 @@ impl Machine {
     pub(super) fn deliver(&mut self, now: At, text: String, out: &mut Vec<Step>) {
         let stopped = self.turn.is_none() && (self.queue.held || self.stopped_by_user());
         if self.turn.is_some() || stopped || !self.queue.items.is_empty() {
-            self.enqueue(now, text);
+            self.enqueue(now, text.into());
             if stopped {
                 self.queue.hold();
             }

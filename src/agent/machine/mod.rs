@@ -23,7 +23,7 @@ use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, MessageId, RequestId};
-use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::plan::{PlanApproval, Progress};
@@ -159,6 +159,8 @@ pub struct Machine {
     /// The user set the status since the last message that began a turn.
     status_by_user: bool,
     redelivery: Option<At>,
+    /// What ended in the background since the last request, and is told with the next one.
+    jobs_ended: Vec<String>,
     rng: fastrand::Rng,
     last_stamp: At,
 }
@@ -227,6 +229,7 @@ impl Machine {
             ended_plan: false,
             status_by_user: false,
             redelivery: None,
+            jobs_ended: Vec::new(),
             rng,
             last_stamp: At(0),
         };
@@ -323,13 +326,14 @@ impl Machine {
                 self.keep(vec![row], Safety::Synced, &mut out);
                 self.changed(&mut out);
             }
+            Input::JobEnded(text) => self.job_ended(now, text, &mut out),
             Input::Law(law) => self.set_law(now, *law, &mut out),
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
-            Input::Hold(text) => {
+            Input::Hold(said) => {
                 self.hold_redelivery(&mut out);
-                self.enqueue(now, text);
+                self.enqueue(now, said);
                 self.queue.hold();
                 self.queue_changed(&mut out);
             }
@@ -456,10 +460,15 @@ impl Machine {
         out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
     }
 
-    fn enqueue(&mut self, now: At, text: String) {
+    fn enqueue(&mut self, now: At, said: UserText) {
+        let item = self.queued(now, said);
+        self.queue.items.push(item);
+    }
+
+    fn queued(&mut self, now: At, said: UserText) -> Queued {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        self.queue.items.push(Queued { id, text, at, redelivered: false });
+        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments }
     }
 
     /// All that is kept as waiting: what steers and was not delivered, then the queue.
@@ -499,7 +508,26 @@ impl Machine {
         text
     }
 
+    /// A command in the background ended. While a turn runs its row waits for the next request, so that it never stands
+    /// among the calls of a response.
+    fn job_ended(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        self.jobs_ended.push(text);
+        if self.turn.is_none() {
+            let rows = self.tell_jobs(now);
+            self.keep(rows, Safety::Synced, out);
+            self.changed(out);
+        }
+    }
+
+    /// The rows about what ended in the background.
+    fn tell_jobs(&mut self, now: At) -> Vec<Message> {
+        let ended = std::mem::take(&mut self.jobs_ended);
+        ended.into_iter().map(|text| self.info(now, Level::Info, InfoKind::JobEnded, text)).collect()
+    }
+
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Synced, out);
         // What was to steer and was not delivered waits in the queue.
         let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
         let steers = self.turn.take().map(|turn| turn.steers).unwrap_or_default();

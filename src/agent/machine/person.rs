@@ -2,10 +2,11 @@
 
 use super::batch::{Asking, Edited, Stage};
 use super::{Machine, Work, notice};
-use crate::agent::step::{Safety, Step};
+use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
+use crate::domain::message::UserText;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
@@ -16,14 +17,15 @@ use crate::permit::{self, Verdict};
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
-        if !matches!(act, Act::Read | Act::TakeOver) {
+        if !matches!(act, Act::Read | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
             self.hold_redelivery(out);
         }
         match act {
-            Act::Send { text } if text.trim().is_empty() => {}
-            Act::Send { text } if self.turn.is_some() && self.rules.steer_by_default => self.steer(now, text, out),
-            Act::Steer { text } if self.turn.is_some() && !text.trim().is_empty() => self.steer(now, text, out),
-            Act::Send { text } | Act::Steer { text } => self.send(now, text, out),
+            Act::Send { text, attachments } => {
+                let steers = self.rules.steer_by_default;
+                self.said(now, UserText::with(text, attachments), steers, out);
+            }
+            Act::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
             Act::Type { command } if command.trim().is_empty() => {}
             Act::Type { command } => self.typed(now, command.trim(), out),
             Act::Queue(edit) => self.edit_queue(now, edit, out),
@@ -32,11 +34,13 @@ impl Machine {
                     self.stop(now, "You stopped the turn.", out);
                 }
             }
-            Act::Retry => {
-                if self.turn.is_none() {
-                    self.begin_again(now, out);
-                }
+            Act::Retry if self.turn.is_none() => self.begin_again(now, out),
+            Act::Retry if self.backs_off() => {
+                // The wait that runs belongs to the run before: when it is over, nothing comes of it.
+                self.run = RunNo(self.run.0 + 1);
+                self.request(now, out);
             }
+            Act::Retry => {}
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
             Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
             Act::DropPlan => self.give_up_plan(now, out),
@@ -63,14 +67,21 @@ impl Machine {
                 }
                 self.changed_by_user(out);
             }
-            // Drafts are files of their own, and who writes is the lane's business.
-            Act::Draft { .. } | Act::TakeOver => {}
+            // Drafts and attachments are files of their own, and who writes is the lane's business.
+            Act::Draft { .. } | Act::TakeOver | Act::Attach { .. } | Act::Detach { .. } | Act::KillJob { .. } => {}
         }
     }
 
-    fn send(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+    /// A message: into the turn that runs, behind it, or it begins one.
+    fn said(&mut self, now: At, said: UserText, steers: bool, out: &mut Vec<Step>) {
+        if said.is_empty() {
+            return;
+        }
+        if self.turn.is_some() && steers {
+            return self.steer(now, said, out);
+        }
         if self.turn.is_some() {
-            self.enqueue(now, text);
+            self.enqueue(now, said);
             self.queue_changed(out);
             return;
         }
@@ -79,8 +90,8 @@ impl Machine {
             self.queue.held = false;
             self.queue_changed(out);
         }
-        self.label(&text);
-        self.begin(now, text, out);
+        self.label(&said.text);
+        self.begin(now, said, out);
     }
 
     fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {

@@ -1,5 +1,6 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod children;
 mod key;
 mod law;
 
@@ -81,7 +82,7 @@ impl Bench {
         self.feed(Input::Act(act))
     }
     fn send(&mut self, text: &str) -> Vec<Step> {
-        self.act(Act::Send { text: text.into() })
+        self.act(Act::send(text))
     }
     fn run(&self) -> RunNo {
         self.machine.run
@@ -660,7 +661,7 @@ fn steering_skips_what_was_not_started_and_kills_nothing() {
     b.send("go");
     b.calls(&[("a", "bash"), ("b", "bash")]);
     b.found("a", command("make"));
-    b.act(Act::Steer { text: "use ninja".into() });
+    b.act(Act::steer("use ninja"));
     assert!(b.call("b").result.unwrap().starts_with("skipped"));
     assert!(b.call("a").result.is_none());
     let steps = b.ran("a", "done");
@@ -674,7 +675,7 @@ fn what_steers_is_never_lost() {
     b.send("go");
     let run = b.run();
     b.feed(Input::Failed(run, broken(true)));
-    let steps = b.act(Act::Steer { text: "rather this".into() });
+    let steps = b.act(Act::steer("rather this"));
     assert!(
         steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items[0].text == "rather this")),
         "on disk at once"
@@ -874,7 +875,7 @@ proptest! {
                 10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [Answer::Once, for_session(), Answer::No(None), Answer::PlanDecline][usize::from(which)].clone() }); } }
                 11 => { b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
                 12 => { b.feed(Input::Reaped(RunNo(run.0.saturating_sub(1)))); }
-                _ => { b.act(Act::Steer { text: "s".into() }); }
+                _ => { b.act(Act::steer("s")); }
             }
         }
         b.feed(Input::Shutdown);
@@ -1007,7 +1008,7 @@ fn messages_that_begin_a_turn_give_labels_once_and_steering_gives_none() {
     assert_eq!(b.machine.meta.labels, ["bug::7", "bug::8", "ticket::12"]);
     b.send("then ticket-13");
     assert_eq!(b.machine.meta.labels.len(), 3, "it waits");
-    b.act(Act::Steer { text: "and bug-99".into() });
+    b.act(Act::steer("and bug-99"));
     b.text("ok");
     b.stop_with(Stop::Done);
     b.text("ok");
@@ -1041,8 +1042,13 @@ fn a_change_by_the_user_is_kept_at_once_and_no_change_is_not_kept() {
 /// A machine whose program died while this waited, and at which somebody looks: what it did then.
 fn died(change: impl Fn(&mut Machine)) -> (Bench, Vec<Step>) {
     let mut b = Bench::new(Mode::Ask);
-    b.machine.queue.items =
-        vec![Queued { id: MessageId::new("q"), text: "waited".into(), at: At(5), redelivered: true }];
+    b.machine.queue.items = vec![Queued {
+        id: MessageId::new("q"),
+        text: "waited".into(),
+        at: At(5),
+        redelivered: true,
+        attachments: Vec::new(),
+    }];
     b.machine.queue.held = true;
     b.machine.redelivers = true;
     change(&mut b.machine);
@@ -1072,7 +1078,7 @@ fn what_a_death_left_is_sent_after_a_visible_while() {
 #[test]
 fn whatever_the_user_does_holds_what_a_death_left() {
     for act in [
-        Act::Draft { text: "x".into() },
+        Act::draft("x"),
         Act::Queue(QueueEdit::Hold),
         Act::Queue(QueueEdit::Replace { id: MessageId::new("q"), text: "other".into() }),
         Act::Stop,

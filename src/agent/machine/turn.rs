@@ -19,10 +19,10 @@ const STOPPED: &str = "interrupted: the user stopped the turn";
 
 impl Machine {
     /// Begins a turn with a user message.
-    pub(super) fn begin(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+    pub(super) fn begin(&mut self, now: At, said: impl Into<UserText>, out: &mut Vec<Step>) {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        self.begin_with(now, Some((id, text)), out);
+        self.begin_with(now, Some((id, said.into())), out);
     }
 
     /// Begins a turn without a message: the failed request again.
@@ -30,25 +30,25 @@ impl Machine {
         self.begin_with(now, None, out);
     }
 
-    fn begin_with(&mut self, now: At, message: Option<(MessageId, String)>, out: &mut Vec<Step>) {
+    fn begin_with(&mut self, now: At, message: Option<(MessageId, UserText)>, out: &mut Vec<Step>) {
         let mut rows: Vec<Message> = Vec::new();
         if std::mem::take(&mut self.died_in_turn) {
             rows.push(self.info(now, Level::Info, InfoKind::Interrupted, "The program ended during this turn."));
         }
         rows.extend(self.tell_mode(now));
-        if let Some((id, text)) = message {
+        if let Some((id, said)) = message {
             self.status_at_begin();
             // Whatever the user says next, it is no longer this that goes on by itself.
             self.meta.pending_execution = None;
             self.ended_plan = false;
             if self.meta.preview.is_empty() {
-                self.meta.preview = shorten(&text, 150);
+                self.meta.preview = shorten(&said.told(), 150);
             }
             if self.meta.title.is_empty() {
-                self.meta.title = shorten(&text, 50);
+                self.meta.title = shorten(&said.told(), 50);
             }
             let at = self.stamp(now);
-            rows.push(Message::new(id, at, Body::User(UserText { text, ..UserText::default() })));
+            rows.push(Message::new(id, at, Body::User(said)));
         }
         self.run = RunNo(self.run.0 + 1);
         self.meta.connection_locked = true;
@@ -85,7 +85,8 @@ impl Machine {
             // leaves it in both, and the queue's is known as the same.
             let mut turn = Vec::new();
             self.label(&next.text);
-            self.begin_with(now, Some((next.id, next.text)), &mut turn);
+            let said = UserText::with(next.text, next.attachments);
+            self.begin_with(now, Some((next.id, said)), &mut turn);
             let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
             out.append(&mut turn);
@@ -109,6 +110,8 @@ impl Machine {
         }
         turn.requests += 1;
         turn.work = Work::Responding(Box::default());
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Written, out);
         let request = ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
             system: self.system_prompt(now),
@@ -173,7 +176,8 @@ impl Machine {
         self.keep(rows, if ends { Safety::Synced } else { Safety::Written }, out);
         match &stop {
             Stop::Length => {
-                let text = "The answer reached the model's output limit and was cut off.";
+                let text =
+                    "The answer reached the model's output limit and was cut off. Send \"go on\" and it continues.";
                 let row = self.info(now, Level::Warning, InfoKind::Remark, text);
                 self.keep(vec![row], Safety::Written, out);
             }
@@ -207,7 +211,7 @@ impl Machine {
         let mut rows = Vec::new();
         for steer in steers {
             let at = self.stamp(now);
-            let body = Body::User(UserText { text: steer.text, steer: true, ..UserText::default() });
+            let body = Body::User(UserText { text: steer.text, attachments: steer.attachments, steer: true });
             rows.push(Message::new(steer.id, at, body));
         }
         self.keep(rows, Safety::Synced, out);
@@ -289,7 +293,7 @@ impl Machine {
                     let so_far = one.tool().and_then(|tool| tool.result.take()).unwrap_or_default();
                     let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
                     // A change that was only proposed is not a change.
-                    let figures = ToolFigures { diff: None, ..figures };
+                    let figures = ToolFigures { diff: None, diffs: Vec::new(), ..figures };
                     one.finish(now, true, stopped_text(&so_far), figures);
                 }
                 let rows = batch.take_final();

@@ -9,7 +9,7 @@ use crate::domain::request::{Answer, Ask, PlanOrigin, PlanReview, Request};
 async fn planned(engine: &mut Engine) -> (SessionId, Request) {
     engine.send(Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() })).await;
     let id = engine.opened().await.meta.id;
-    engine.act(&id, Act::Send { text: "plan a tidy-up".into() }).await;
+    engine.act(&id, Act::send("plan a tidy-up")).await;
     let request = asked(engine).await;
     assert_eq!(engine.ended().await, TurnEnd::Plan);
     (id, request)
@@ -134,7 +134,7 @@ async fn compacting_first_begins_the_conversation_anew_and_keeps_it_all() {
     // The session goes on from there.
     let mut engine = Engine::new(home.path());
     engine.open(&id).await;
-    engine.act(&id, Act::Send { text: "list".into() }).await;
+    engine.act(&id, Act::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
 }

@@ -2,7 +2,9 @@
 //! commands offered while it begins with a slash.
 
 use super::edit::{Done, Editor};
+use super::files::Files;
 use crate::app::slash::{self, Slash};
+use crate::domain::message::UserText;
 use crate::keymap::action::ComposerAction as Verb;
 
 /// Pasted texts of more lines become a chip.
@@ -81,11 +83,37 @@ pub struct Composer {
     walk: Option<Walk>,
     /// Rises with each change of the text.
     revision: u64,
+    /// The files that go along.
+    files: Files,
     /// The commands on offer.
     pub slash: Option<SlashMenu>,
 }
 
 impl Composer {
+    /// The files that go along.
+    #[must_use]
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The files that go along, to be changed.
+    pub fn files_mut(&mut self) -> &mut Files {
+        self.revision += 1;
+        &mut self.files
+    }
+
+    /// Takes the files away.
+    pub fn take_files(&mut self) -> Files {
+        self.revision += 1;
+        std::mem::take(&mut self.files)
+    }
+
+    /// Text and files as they are kept with a session.
+    #[must_use]
+    pub fn kept(&self) -> UserText {
+        UserText::with(self.text(), self.files.there())
+    }
+
     /// The text with its caret, for drawing.
     #[must_use]
     pub fn editor(&self) -> &Editor {
@@ -98,9 +126,15 @@ impl Composer {
         self.revision
     }
 
-    /// Whether nothing is written.
+    /// Whether there is nothing: neither text nor files.
     #[must_use]
     pub fn is_empty(&self) -> bool {
+        self.has_no_text() && self.files.is_empty()
+    }
+
+    /// Whether nothing is written.
+    #[must_use]
+    pub fn has_no_text(&self) -> bool {
         self.editor.is_empty()
     }
 
@@ -140,10 +174,10 @@ impl Composer {
         self.offer();
     }
 
-    /// Takes the draft away, undo and chips with it, and tells its text.
+    /// Takes the text away, undo and chips with it, and tells it. The files stay.
     pub fn take(&mut self) -> String {
         let text = self.text();
-        *self = Self { revision: self.revision + 1, ..Self::default() };
+        *self = Self { revision: self.revision + 1, files: std::mem::take(&mut self.files), ..Self::default() };
         text
     }
 
@@ -162,6 +196,12 @@ impl Composer {
         } else if !clean.is_empty() {
             self.editor.insert(&clean);
         }
+        self.changed();
+    }
+
+    /// Inserts a text as it is.
+    pub fn insert(&mut self, text: &str) {
+        self.editor.insert(text);
         self.changed();
     }
 
@@ -194,7 +234,7 @@ impl Composer {
             self.changed();
             return EnterDoes::BrokeLine;
         }
-        if self.text().trim().is_empty() { EnterDoes::Empty } else { EnterDoes::Send }
+        if self.text().trim().is_empty() && self.files.is_empty() { EnterDoes::Empty } else { EnterDoes::Send }
     }
 
     /// Shows the text sent before the shown one. Whether there was one.

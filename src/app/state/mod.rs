@@ -4,6 +4,7 @@ pub mod audit;
 pub mod chat;
 pub mod composer;
 pub mod edit;
+pub mod files;
 pub mod find;
 pub mod fuzzy;
 pub mod hidden;
@@ -16,11 +17,13 @@ pub mod plan;
 pub mod rules;
 pub mod search;
 pub mod sessions;
+pub mod usage;
 
 use super::msg::Frame;
 use crate::domain::Notice;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
+use crate::domain::message::UserText;
 use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
@@ -37,6 +40,7 @@ use panel::{Panel, Stage};
 use search::Search;
 use sessions::Sessions;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where keys go when no overlay is open.
@@ -138,7 +142,9 @@ pub struct State {
     /// The composer while [`Current::New`].
     pub lobby: Composer,
     /// Messages sent from the lobby, until the engine made the session.
-    pub lobby_sent: Vec<String>,
+    pub lobby_sent: Vec<UserText>,
+    /// Files with pictures of the clipboard that are being copied.
+    pub pictures: Vec<PathBuf>,
     /// Texts sent earlier, from all sessions.
     pub history: History,
     /// Overlays, the topmost last.
@@ -163,6 +169,8 @@ pub struct State {
     pub theme: String,
     /// How much of tool calls is shown, for every session.
     pub density: Density,
+    /// Old and new of a change stand below each other however wide the pane is, in every session.
+    pub unified: bool,
     /// An unfinished chord.
     pub chord: Chord,
     /// The terminal.
@@ -179,6 +187,8 @@ pub struct State {
     pub frame: Frame,
     /// Milliseconds without a key before the one that is being handled.
     pub(crate) idle_before: u64,
+    /// The number of the last wish to rewrite a draft.
+    pub(crate) enhanced: u64,
     /// The engine was asked for a new session and has not answered.
     pub(crate) creating: bool,
     /// The engine was asked for a session with a worktree, which is shown when it comes.
@@ -232,6 +242,7 @@ impl State {
             current: Current::New,
             lobby: Composer::default(),
             lobby_sent: Vec::new(),
+            pictures: Vec::new(),
             history: History::default(),
             overlays: Vec::new(),
             search: None,
@@ -244,10 +255,12 @@ impl State {
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),
+            unified: false,
             chord: Chord::default(),
             terminal: Terminal { focused: true, dark: None },
             last_key: now,
             idle_before: 0,
+            enhanced: 0,
             creating: false,
             apart: false,
             quiet_until: At(i64::MIN),
@@ -371,6 +384,7 @@ impl State {
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
             Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
             Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
+            Some(Overlay::Jobs(_)) => contexts.extend([Context::Jobs, Context::Inbox]),
             Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
@@ -398,11 +412,12 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,
             Overlay::Rules(_) => Context::Rules,
+            Overlay::Jobs(_) => Context::Jobs,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)

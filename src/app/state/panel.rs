@@ -159,10 +159,12 @@ const LONGEST_CHANGE: usize = 20_000;
 fn shown_in_full(approval: &Approval) -> bool {
     match &approval.proposal {
         Proposal::Command { command, .. } => command.chars().nth(LONGEST_COMMAND).is_none(),
-        Proposal::Change { diff, .. } => {
-            diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
+        Proposal::Change { .. } | Proposal::Changes { .. } => {
+            let hunks = approval.proposal.diffs().flat_map(|diff| &diff.hunks);
+            hunks.map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
         }
         Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
+        Proposal::Script { script, .. } => script.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Plain => true,
     }
 }

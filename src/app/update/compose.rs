@@ -1,6 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{chat, overlay, panel, plan, properties, slash, to};
+use super::{attach, chat, enhance, overlay, panel, plan, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
@@ -8,6 +8,7 @@ use crate::app::state::edit::Done;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Current, Editing, Focus, State};
 use crate::domain::contract::{Act, Command, QueueEdit, Queued};
+use crate::domain::message::UserText;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ComposerAction as Verb;
 
@@ -37,6 +38,9 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
                 state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
             }
         },
+        Verb::Enhance => enhance::ask(state, fx),
+        Verb::Attach => state.composer_mut().set("/attach "),
+        Verb::Image => fx.push(Effect::Picture),
         Verb::History => overlay::history(state),
         Verb::Queue => overlay::queue(state),
         _ => edit(state, verb, fx),
@@ -80,7 +84,9 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Usage(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
@@ -121,6 +127,13 @@ fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
     if state.composer_mut().edit(verb) != Done::Nothing {
         return;
     }
+    if verb == Verb::Backspace {
+        // Nothing stands before the caret but the files.
+        if let Some(file) = state.composer_mut().files_mut().pop() {
+            attach::dropped(state, &file, fx);
+        }
+        return;
+    }
     // At an edge the walk through what was sent earlier begins or goes on.
     let history = std::mem::take(&mut state.history);
     match verb {
@@ -142,6 +155,7 @@ pub(super) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effec
     if let Some(open) = state.open.get_mut(&id) {
         open.queue.retain(|other| other.id != queued.id);
         open.composer.set(&queued.text);
+        open.composer.files_mut().add(queued.attachments.clone());
     }
     fx.push(to(&id, Act::Queue(QueueEdit::Remove { id: queued.id.clone() })));
     state.focus = Focus::Composer;
@@ -211,16 +225,21 @@ pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
         }
         return state.notify(Notice::new(Level::Warning, text).hint(format!("{key} begins a new one")));
     }
+    if state.composer().files().coming().next().is_some() {
+        let text = "A file is still being copied into the session.";
+        return state.notify(Notice::new(Level::Info, text).hint("send the message again in a moment"));
+    }
     state.composer_mut().take();
+    let attachments = state.composer_mut().take_files().there();
     remember(state, &text, fx);
     let steer = how == How::Steer && state.running();
     let Current::Session(id) = state.current.clone() else {
-        state.lobby_sent.push(text);
+        state.lobby_sent.push(UserText::with(text, attachments));
         return;
     };
     chat::to_end(state, fx);
     state.left_unread = None;
-    fx.push(to(&id, if steer { Act::Steer { text } } else { Act::Send { text } }));
+    fx.push(to(&id, if steer { Act::Steer { text, attachments } } else { Act::Send { text, attachments } }));
 }
 
 /// The command of a draft that begins with `!`.
@@ -244,7 +263,7 @@ fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
     let text = state.composer_mut().take();
     remember(state, &text, fx);
     let Current::Session(id) = state.current.clone() else {
-        state.lobby_sent.push(text);
+        state.lobby_sent.push(text.into());
         return;
     };
     chat::to_end(state, fx);

@@ -97,7 +97,8 @@ fn waiting(state: &State) -> Vec<Waiting> {
             Some(open) => rows.extend(open.requests.iter().map(|request| {
                 row(Some(request.id.clone()), in_words(request), since(open, request).unwrap_or(meta.used))
             })),
-            None if needs_you(meta) => {
+            // What it waits for stands with the session that it spawned.
+            None if needs_you(meta) && !state.sessions.waits_below(&meta.id) => {
                 let what = match &meta.activity {
                     Activity::NeedsYou(what) => what.clone(),
                     _ => "plan".to_owned(),

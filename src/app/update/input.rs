@@ -1,12 +1,13 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, chat, compose, lifecycle, list, overlay, panel, properties, redeliver, session};
+use super::{act, attach, chat, compose, enhance, lifecycle, list, overlay, panel, properties, redeliver, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::hidden::looks_like_a_key;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, Quit, State};
+use crate::domain::dropped as paths;
 use crate::domain::request::Ask;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AnswerAction, AppAction, Context};
@@ -113,7 +114,9 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Usage(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
@@ -174,7 +177,19 @@ pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     } else if state.overlays.is_empty() && !is_a_lost_key(state, &clean) {
         panel::give_back(state);
         state.focus = Focus::Composer;
-        state.composer_mut().paste(&clean);
+        let text = state.composer().text();
+        // Behind a command a path is a word of it.
+        let words = text.starts_with('/') || text.starts_with('!');
+        match paths::pasted(&clean).filter(|_| !words) {
+            Some(paths) => {
+                let alone = paths.len() == 1;
+                let written =
+                    |path: &String| if alone { clean.trim().to_owned() } else { format!("{} ", paths::quoted(path)) };
+                let files = paths.iter().map(|path| (path.into(), Some(written(path)))).collect();
+                attach::ask(state, files, fx);
+            }
+            None => state.composer_mut().paste(&clean),
+        }
     }
 }
 
@@ -198,6 +213,9 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         }
         Focus::Composer if state.composer().slash.is_some() => return compose::close_menu(state),
         _ => {}
+    }
+    if enhance::give_up(state, fx) {
+        return state.notify(Notice::new(Level::Info, "The draft stays as it is."));
     }
     if state.running() {
         session::stop(state, fx);

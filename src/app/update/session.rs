@@ -136,10 +136,10 @@ pub(super) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>
         return;
     }
     open.saved_revision = open.composer.revision();
-    let text = open.composer.text();
-    if text != open.saved_draft {
-        open.saved_draft.clone_from(&text);
-        fx.push(to(id, Act::Draft { text }));
+    let draft = open.composer.kept();
+    if draft != open.saved_draft {
+        open.saved_draft.clone_from(&draft);
+        fx.push(to(id, Act::Draft { text: draft.text, attachments: draft.attachments }));
     }
 }
 
@@ -190,7 +190,9 @@ fn retry(state: &mut State, fx: &mut Vec<Effect>) {
             _ => None,
         })
     });
+    let waits = state.current_open().is_some_and(|open| open.turn.retry.is_some());
     match (failed, state.current_id()) {
+        (_, Some(id)) if waits => fx.push(to(id, Act::Retry)),
         (Some(true), Some(id)) if !state.running() => fx.push(to(id, Act::Retry)),
         _ => state.notify(Notice::new(Level::Info, "There is no failed request to send again.")),
     }

@@ -1,12 +1,13 @@
 //! What the commands do that are written as messages.
 
-use super::{act as do_action, chat, compose, find, lifecycle, list, model, plan, properties, session, to};
+use super::{act as do_action, attach, chat, compose, find, lifecycle, list, model, plan, properties, session, to};
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
 use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
 use crate::domain::contract::Act;
+use crate::domain::dropped;
 use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
@@ -34,8 +35,8 @@ pub(super) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
 
 /// Runs an offered command; one that cannot do without words is completed instead.
 pub(super) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
-    if slash == Slash::Steer {
-        return state.composer_mut().set("/steer ");
+    if matches!(slash, Slash::Steer | Slash::Attach | Slash::Enhance) {
+        return state.composer_mut().set(&format!("/{} ", slash.word()));
     }
     state.composer_mut().take();
     run(state, Call { slash, args: String::new() }, fx);
@@ -62,6 +63,21 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             if let Some(id) = state.current_id() {
                 fx.push(to(id, Act::Rename { title: args.to_owned() }));
             }
+            Ok(())
+        }
+        Slash::Title if args.eq_ignore_ascii_case("regenerate") => {
+            do_action(state, call.slash.action(), None, fx);
+            Ok(())
+        }
+        Slash::Title => {
+            if let Some(id) = state.current_id() {
+                fx.push(to(id, Act::Rename { title: args.to_owned() }));
+            }
+            Ok(())
+        }
+        Slash::Enhance => {
+            state.composer_mut().set(args);
+            do_action(state, call.slash.action(), None, fx);
             Ok(())
         }
         Slash::Search => {
@@ -115,6 +131,11 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         Slash::Steer if args.is_empty() => Err("There is nothing to send.".to_owned()),
         Slash::Steer => {
             compose::send(state, args.to_owned(), compose::How::Steer, fx);
+            Ok(())
+        }
+        Slash::Attach => {
+            let files = dropped::given(args).into_iter().map(|path| (path.into(), None)).collect();
+            attach::ask(state, files, fx);
             Ok(())
         }
         Slash::Density => density(state, args),

@@ -20,6 +20,7 @@ use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::app::state::plan::PlanView;
 use crate::domain::Mode;
+use crate::domain::diff::FileDiff;
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
@@ -61,6 +62,7 @@ pub(in crate::ui) struct Body {
     plan: Option<Box<PlanView>>,
     width: u16,
     theme: String,
+    unified: bool,
     lines: Rc<Vec<Line<'static>>>,
     steps: Vec<(u16, u16)>,
 }
@@ -278,7 +280,11 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
             }
             Proposal::Command { .. } => vec![loud("Run this command?")],
             Proposal::Change { diff, .. } => {
-                let verb = if diff.is_new { "Create" } else { "Change" };
+                let verb = match diff {
+                    FileDiff { is_new: true, .. } => "Create",
+                    FileDiff { is_gone: true, .. } => "Delete",
+                    _ => "Change",
+                };
                 let mut said = vec![
                     loud(verb),
                     strong(format!(" {}", expose(&diff.path))),
@@ -296,6 +302,17 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 vec![loud("Fetch? "), strong(expose(&one_line(url, paint.signs.cut)))]
             }
             Proposal::Address { .. } => vec![loud("Fetch this address?")],
+            Proposal::Changes { changes } => {
+                let sum = |of: fn(&FileDiff) -> u32| approval.proposal.diffs().map(of).fold(0, u32::saturating_add);
+                vec![
+                    loud(&format!("Change {}?", count(changes.len(), "file", "files"))),
+                    piece(format!("  +{}", sum(|diff| diff.added)), paint.style(Role::Good)),
+                    piece(format!(" {}{}", paint.signs.minus, sum(|diff| diff.removed)), paint.style(Role::Error)),
+                ]
+            }
+            Proposal::Script { language, .. } => {
+                vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))]
+            }
             Proposal::Plain if alone => {
                 vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }
@@ -337,6 +354,7 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
         && known.theme == theme.name
         && known.request == *request
         && known.plan == view.panel.plan
+        && known.unified == paint.state.unified
     {
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
@@ -357,7 +375,8 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
     paint.found.panel_steps.clone_from(&steps);
     let plan = view.panel.plan.clone();
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
-    let kept = Body { request: request.clone(), plan, width, theme, lines: lines_kept, steps };
+    let unified = paint.state.unified;
+    let kept = Body { request: request.clone(), plan, width, theme, unified, lines: lines_kept, steps };
     paint.cache.asked = Some(kept);
     lines
 }

@@ -9,7 +9,7 @@ use crate::domain::contract::{NewSession, QueueEdit};
 use crate::domain::session::Worktree;
 
 fn queued(id: &str, text: &str) -> Queued {
-    Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false }
+    Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false, attachments: Vec::new() }
 }
 
 fn overlay_name(screen: &Screen) -> &'static str {
@@ -24,7 +24,9 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
+        Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
+        Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",
@@ -45,7 +47,7 @@ fn enter_sends_and_remembers() {
     screen.type_text("hello").keys("enter");
     let sent = screen.sent();
     assert!(sent.contains(&Command::Remember { text: "hello".to_owned() }));
-    assert!(sent.contains(&Command::To { session: id("s"), act: Act::Send { text: "hello".to_owned() } }));
+    assert!(sent.contains(&Command::To { session: id("s"), act: Act::send("hello") }));
     assert!(screen.state.composer().is_empty());
     assert_eq!(screen.state.current_open().unwrap().chat.entries.len(), 0, "the engine tells what is shown");
     screen.keys("enter").type_text("  ").keys("enter");
@@ -68,10 +70,10 @@ fn lines_are_broken_by_many_keys_and_sent_by_none_of_them() {
 fn ctrl_x_enter_steers_a_running_turn_only() {
     let mut screen = Screen::new();
     screen.type_text("a").keys("ctrl+x enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "a".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::send("a")]);
     running(&mut screen);
     screen.type_text("b").keys("ctrl+x enter").type_text("c").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Steer { text: "b".to_owned() }, Act::Send { text: "c".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::steer("b"), Act::send("c")]);
 }
 
 #[test]
@@ -187,9 +189,9 @@ fn the_draft_is_saved_within_half_a_second() {
     assert!(matches!(arms.as_slice(), [ms] if *ms <= 500), "{arms:?}");
     screen.fx.clear();
     screen.msg(Msg::Timer(Timer::Draft(id("s"))));
-    assert_eq!(screen.sent(), vec![Command::To { session: id("s"), act: Act::Draft { text: "abc".to_owned() } }]);
+    assert_eq!(screen.sent(), vec![Command::To { session: id("s"), act: Act::draft("abc") }]);
     screen.type_text("d").keys("ctrl+n");
-    let saved = Command::To { session: id("s"), act: Act::Draft { text: "abcd".to_owned() } };
+    let saved = Command::To { session: id("s"), act: Act::draft("abcd") };
     assert!(screen.sent().contains(&saved), "leaving the session saves at once");
 }
 
@@ -320,7 +322,7 @@ fn slash_commands_run_complete_and_name_the_nearest() {
     assert_eq!((screen.text().as_str(), screen.acts()), ("/modle x", vec![]), "the text stays");
     let mut screen = Screen::new();
     screen.type_text("/etc/hosts is odd").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "/etc/hosts is odd".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::send("/etc/hosts is odd")]);
     screen.type_text("/thinking hihg").keys("enter");
     assert_eq!((screen.text().as_str(), screen.acts()), ("/thinking hihg", vec![]));
 }
@@ -332,7 +334,7 @@ fn a_long_paste_is_a_chip_that_is_sent_whole() {
     screen.type_text("see ").msg(Msg::Paste(long.clone())).type_text("!");
     assert_eq!(screen.state.composer().editor().text(), "see [Pasted text #1 +30 lines]!");
     screen.keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: format!("see {long}!") }]);
+    assert_eq!(screen.acts(), vec![Act::send(format!("see {long}!"))]);
     screen.msg(Msg::Paste(long.clone())).keys("ctrl+x v");
     assert_eq!(screen.state.composer().editor().text(), long);
     screen.keys("ctrl+c").msg(Msg::Paste(long)).keys("backspace");
@@ -388,7 +390,7 @@ fn a_new_session_can_be_written_in_before_the_engine_made_it() {
     screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
     assert_eq!(screen.state.current, Current::Session(id("n")));
     assert_eq!(screen.text(), "more");
-    let first = Command::To { session: id("n"), act: Act::Send { text: "hello".to_owned() } };
+    let first = Command::To { session: id("n"), act: Act::send("hello") };
     assert_eq!(screen.sent().iter().filter(|command| **command == first).count(), 1);
 }
 
@@ -430,7 +432,7 @@ fn a_wish_from_outside_to_end_saves_and_shuts_down_once() {
     let mut screen = Screen::new();
     screen.type_text("abc").msg(Msg::Terminate).msg(Msg::Terminate);
     let sent = screen.sent();
-    let draft = Command::To { session: id("s"), act: Act::Draft { text: "abc".to_owned() } };
+    let draft = Command::To { session: id("s"), act: Act::draft("abc") };
     assert_eq!(sent, vec![draft, Command::Shutdown]);
     screen.type_text("x").keys("enter");
     assert_eq!(screen.sent(), vec![], "nothing is begun any more");
@@ -498,5 +500,5 @@ fn a_draft_that_begins_with_an_exclamation_mark_is_a_command() {
     assert_eq!((screen.acts(), screen.text().as_str()), (vec![], "!ls"), "it waits in the composer");
     let mut screen = Screen::new();
     screen.type_text(" !ls").keys("enter");
-    assert_eq!(screen.acts(), [Act::Send { text: " !ls".to_owned() }]);
+    assert_eq!(screen.acts(), [Act::send(" !ls")]);
 }
