@@ -339,10 +339,9 @@ impl<'a> Transcript<'a> {
         if let Some(marker) = self.opts.marker {
             mark(&ink.to_string(), marker, self.theme, area, buf);
         }
-        if let Some(code) = ink.code.first() {
-            let block = (index, number, code.block);
-            if !self.blocks.iter().any(|(index, _, one)| (*index, *one) == (block.0, block.2)) {
-                self.blocks.extend(ink.code.iter().map(|code| (index, number, code.block)));
+        for code in &ink.code {
+            if !self.blocks.iter().any(|(row, _, block)| (*row, *block) == (index, code.block)) {
+                self.blocks.push((index, number, code.block));
             }
         }
         let text = ink.to_string();
@@ -353,10 +352,17 @@ impl<'a> Transcript<'a> {
             let (from, width) = (text::width(before), text::width(url));
             (from + width < full).then(|| (cells(number16(from), number16(width)), Arc::from(url)))
         });
-        let bare: Vec<_> = bare.filter(|_| ink.links.is_empty()).collect();
-        let links: Vec<_> =
+        let bare: Vec<(Rect, Arc<str>)> = bare.collect();
+        let mut links: Vec<(Rect, Arc<str>)> =
             ink.links.iter().map(|link| (cells(link.from, link.width), Arc::clone(&link.url))).collect();
-        self.cache.links.extend(links.into_iter().chain(bare));
+        // The address behind a link's text is a part of that link.
+        let known = links.len();
+        for (place, url) in bare {
+            if !links.iter().take(known).any(|(link, _)| link.intersects(place)) {
+                links.push((place, url));
+            }
+        }
+        self.cache.links.extend(links);
     }
 
     /// Notes the blocks of code that were seen without their colours.
