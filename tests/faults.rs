@@ -26,16 +26,21 @@ impl Place {
             project: tempfile::tempdir().unwrap(),
             server: ModelServer::start(scripts),
         };
-        let config = place.home.path().join("config");
+        let config = place.lisle_home().join("config");
         std::fs::create_dir_all(&config).unwrap();
         let text = format!(
-            "connection = \"work\"\n[limits]\nstall_seconds = 1\nrequests_per_turn = 4\n[connections.work]\nprovider = \
+            "[limits]\nstall_seconds = 1\nrequests_per_turn = 4\n[connections.work]\nprovider = \
              \"openai-compatible\"\nbase_url = \"{}\"\ndefault_model = \"m\"\n",
             place.server.base_url()
         );
         std::fs::write(config.join("config.toml"), text).unwrap();
         std::fs::write(place.project.path().join("a.txt"), "one\n").unwrap();
         place
+    }
+
+    /// As the pseudo-terminal sets it.
+    fn lisle_home(&self) -> std::path::PathBuf {
+        self.home.path().join("lisle")
     }
 
     /// The app, with this message sent.
@@ -53,7 +58,7 @@ impl Place {
     fn run(&self, text: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
         command.args(["run", "--connection", "work", text]).current_dir(self.project.path());
-        command.env("LISLE_HOME", self.home.path()).stdin(Stdio::null()).output().unwrap()
+        command.env("LISLE_HOME", self.lisle_home()).stdin(Stdio::null()).output().unwrap()
     }
 }
 
@@ -110,9 +115,9 @@ fn what_cannot_be_mended_by_waiting_says_what_to_do() {
         pty.until("try again");
         let text = pty.text().to_lowercase();
         assert!(text.contains("another model"), "{text}");
-        let _ = says;
         assert_eq!(place.server.asked().len(), 1, "{text}");
-        // Once more, by the key that is shown.
+        // Once more, by the key that is shown, as soon as the turn is over.
+        pty.gone("stops");
         place.server.add(Script::says("It works now."));
         pty.keys("\x18i");
         pty.until("It works now.");
@@ -206,7 +211,7 @@ fn what_requests_used_is_written_down_and_added_up() {
     assert_eq!(place.run("hello").status.code(), Some(0));
     assert_eq!(place.run("hello").status.code(), Some(0));
     let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
-    command.args(["usage", "--by", "model", "--json"]).env("LISLE_HOME", place.home.path()).stdin(Stdio::null());
+    command.args(["usage", "--by", "model", "--json"]).env("LISLE_HOME", place.lisle_home()).stdin(Stdio::null());
     let said: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
     assert_eq!(said["groups"][0]["key"], "m");
     let total = &said["total"];
@@ -217,7 +222,7 @@ fn what_requests_used_is_written_down_and_added_up() {
     // Nobody knows what this model costs, and that is no $0.00.
     assert_eq!((total["unpriced"].clone(), said["beyond"]["sessions"].clone()), (json!(2), json!(0)));
     let mut command = Command::new(env!("CARGO_BIN_EXE_lisle"));
-    command.args(["usage", "--since", "1d"]).env("LISLE_HOME", place.home.path()).stdin(Stdio::null());
+    command.args(["usage", "--since", "1d"]).env("LISLE_HOME", place.lisle_home()).stdin(Stdio::null());
     let table = String::from_utf8(command.output().unwrap().stdout).unwrap();
     assert!(table.contains("unknown") && table.lines().count() == 3, "{table}");
 }

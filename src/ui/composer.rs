@@ -30,6 +30,8 @@ const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
+/// From so many cells on the key that cuts the wait before a retry short has room.
+const WIDE: usize = 60;
 /// An answer that began and says nothing for so long is told.
 const STALLED_MS: u64 = 10_000;
 /// An answer that takes so long to begin is told.
@@ -318,18 +320,21 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
     if let Some(retry) = &open.turn.retry {
         let wait = elapsed(retry.at.since(state.now).div_ceil(1_000) * 1_000);
         let mut text = format!("retry {} of {} in {wait}", retry.attempt, retry.of);
-        let left = room.saturating_sub(cells::width(&text) + cells::pieces_width(&stop) + 4);
+        let mut now = Vec::new();
+        if let Some(key) = paint.key(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && room >= WIDE)
+        {
+            now.push(role(key, Role::Key));
+            now.push(role(" now  ".to_owned(), Role::Dim));
+        }
+        let others = cells::pieces_width(&stop) + cells::pieces_width(&now);
+        let left = room.saturating_sub(cells::width(&text) + others + 4);
         if left >= REASON {
             let reason = clean_line(&retry.reason);
             text.push_str(": ");
             text.push_str(&cells::cut(&reason, left, paint.signs.cut));
         }
         out.push(role(format!("{text}  "), Role::Warning));
-        let key = paint.key(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && left >= REASON);
-        if let Some(key) = key {
-            out.push(role(key, Role::Key));
-            out.push(role(" now  ".to_owned(), Role::Dim));
-        }
+        out.extend(now);
     } else if let Some(connection) = open.turn.waiting.as_ref().filter(|_| !waits) {
         let text = format!("waits for a free place at {}", clean_line(connection.as_str()));
         let left = room.saturating_sub(cells::pieces_width(&stop) + 2);

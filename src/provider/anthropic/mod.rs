@@ -35,7 +35,7 @@ pub const WIRE: &str = "anthropic-messages";
 const VERSION: &str = "anthropic-version";
 const BETA: &str = "anthropic-beta";
 /// How often a refused request is changed before it is given up.
-const CHANGES: usize = 8;
+const CHANGES: usize = 7;
 /// The most pages of a list of models.
 const PAGES: usize = 20;
 

@@ -414,7 +414,7 @@ impl<'a> Turn<'a> {
     fn failed(&mut self, call: &Call, result: &CallResult) {
         self.failures += 1;
         let word = if refused(&result.text) { "did not happen" } else { "failed" };
-        let subject = ["path", "command", "pattern", "question", "title"]
+        let subject = ["path", "command", "pattern", "url", "question", "title"]
             .iter()
             .find_map(|key| call.input.get(key).and_then(Value::as_str))
             .unwrap_or("");

@@ -119,7 +119,7 @@ fn row(paint: &mut Paint<'_>, usage: &Usage, group: &Group, n: usize, area: Rect
         let facts =
             format!("  {:>5} req {:>7} in {cached:>11} {:>7} out", sum.requests, tokens(sum.input), tokens(sum.output));
         right.push(paint.piece(facts, Role::Dim));
-    } else {
+    } else if area.width >= 44 {
         right.push(paint.piece(format!("  {} in {} out", tokens(sum.input), tokens(sum.output)), Role::Dim));
     }
     right.push(paint.piece(format!("{money:>10}"), Role::Text));
