@@ -1,6 +1,7 @@
 //! The engine as a face has it: commands go down, events come up, and the files are a folder of the test's own.
 
 mod children;
+mod context;
 mod lifecycle;
 mod looking;
 mod plan;

@@ -253,3 +253,19 @@ fn the_sandbox_is_a_word_or_a_table() {
         assert_eq!(settings.sandbox.profile, SandboxProfile::Workspace, "{text}");
     }
 }
+
+#[test]
+fn when_it_is_compacted_is_a_part_in_percent() {
+    let read = |text: &str| Settings::parse(Path::new("config.toml"), text);
+    assert!((Settings::default().compact_at - 77.5).abs() < f64::EPSILON);
+    for (text, at, wrong) in [
+        ("[compact]\nat = 60", 60.0, 0),
+        ("[compact]\nat = 0", 0.0, 0),
+        ("[compact]\nat = 99.5", 77.5, 1),
+        ("[compact]\nat = \"often\"", 77.5, 1),
+    ] {
+        let (settings, problems) = read(text);
+        assert!((settings.compact_at - at).abs() < f64::EPSILON, "{text}");
+        assert_eq!(problems.len(), wrong, "{text}: {problems:?}");
+    }
+}

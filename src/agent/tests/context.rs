@@ -1,0 +1,112 @@
+//! What the model is given, and how it is summed up: with the rehearsal, over real files.
+
+use super::*;
+use crate::domain::context::{ContextReport, ContextSort};
+use crate::domain::message::{Carried, Failure, InfoKind};
+
+impl Engine {
+    /// The next compaction's row: what is told, and what is carried over.
+    async fn compacted(&mut self) -> (String, Carried) {
+        self.until(|event| match event {
+            Event::Row(row) => match &row.body {
+                Body::Info(info) if info.kind == InfoKind::Compacted => {
+                    Some((info.text.clone(), *info.carried.clone().expect("something is carried over")))
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+        .await
+    }
+
+    async fn failed(&mut self) -> Failure {
+        self.until(|event| match event {
+            Event::Row(row) => match &row.body {
+                Body::Error(failure) => Some(failure.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .await
+    }
+
+    async fn context(&mut self, session: &SessionId) -> ContextReport {
+        self.send(Command::Context { session: session.clone() }).await;
+        self.until(|event| if let Event::Context(report) = event { Some((**report).clone()) } else { None }).await
+    }
+}
+
+#[tokio::test]
+async fn a_compaction_is_on_disk_and_the_session_goes_on_from_there() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let id = engine.talked("list").await;
+    for wish in ["stream 30", "list then stream 5"] {
+        engine.act(&id, Act::send(wish)).await;
+        engine.ended().await;
+    }
+    engine.act(&id, Act::Compact { wish: "keep it short".into() }).await;
+    engine.until(|event| matches!(event, Event::Compacting { .. }).then_some(())).await;
+    let (told, carried) = engine.compacted().await;
+    assert!(told.contains("with a summary"), "{told}");
+    assert!(carried.summary.contains("Rehearsal's summary. Goal: \"list\""), "{}", carried.summary);
+    assert_eq!(engine.ended().await, TurnEnd::Done);
+    engine.end().await;
+
+    let store = store(home.path());
+    let context = store.context(&id).unwrap();
+    assert_eq!(Some(&context[0].id), carried.keeps.as_ref(), "what stays is read along, and nothing before it");
+    assert!(store.read(&id, 100).unwrap().rows.len() > context.len(), "and nothing is gone");
+    drop(store);
+    let mut engine = Engine::new(home.path());
+    engine.open(&id).await;
+    let report = engine.context(&id).await;
+    let carried_over = report.parts.iter().find(|part| part.sort == ContextSort::Carried);
+    assert!(carried_over.is_some_and(|part| part.tokens > 50), "{report:?}");
+    engine.act(&id, Act::send("list")).await;
+    assert_eq!(engine.ended().await, TurnEnd::Done);
+    engine.end().await;
+}
+
+#[tokio::test]
+async fn project_memory_is_in_the_context_and_what_is_wrong_is_told_once() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::write(project.join("AGENTS.md"), "Use tabs.\n@gone.md").unwrap();
+    let mut engine = Engine::new(home.path());
+    let id = engine.talked("list").await;
+    engine.act(&id, Act::send("list")).await;
+    engine.ended().await;
+    let told = |engine: &Engine| {
+        let events = engine.seen.iter().filter(|(_, event)| match event {
+            Event::Notice(notice) => notice.text.contains("gone.md was not found"),
+            _ => false,
+        });
+        events.count()
+    };
+    assert_eq!(told(&engine), 1);
+    let report = engine.context(&id).await;
+    let names: Vec<&str> =
+        report.parts.iter().filter(|part| part.sort == ContextSort::Memory).map(|part| part.name.as_str()).collect();
+    assert!(matches!(names.as_slice(), [name] if name.ends_with("project/AGENTS.md")), "{names:?}");
+    assert_eq!((report.window, report.notes.len()), (Some(200_000), 1));
+    assert!(report.total() > 500 && report.measured == crate::domain::context::Measured::Corrected);
+    engine.end().await;
+}
+
+#[tokio::test]
+async fn a_context_that_is_full_is_compacted_and_asked_again_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let id = engine.talked("stream 40").await;
+    engine.act(&id, Act::send("fail context")).await;
+    engine.compacted().await;
+    let failure = engine.failed().await;
+    assert_eq!(failure.title, "Context window exceeded");
+    assert!(failure.text.contains("compacted and sent again"), "{}", failure.text);
+    assert_eq!(engine.ended().await, TurnEnd::Failed);
+    engine.act(&id, Act::send("list")).await;
+    assert_eq!(engine.ended().await, TurnEnd::Done);
+    engine.end().await;
+}
