@@ -90,6 +90,8 @@ fn live(folder: &Path, at: u64) {
         default_model: "rehearsal".into(),
         small_model: String::new(),
         models: vec![],
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered: false,
     };
@@ -106,6 +108,7 @@ fn live(folder: &Path, at: u64) {
         store,
         connections,
         rules: std::sync::Arc::new(rules),
+        books: std::sync::Arc::new(lisle::store::books::Books::new(&folder.join("data"))),
         tools: Registry::standard(),
         settings: Settings {
             mode: Mode::Execute,
@@ -120,6 +123,7 @@ fn live(folder: &Path, at: u64) {
             allowances: std::sync::Arc::default(),
             sandbox: lisle::domain::permission::Holding::default(),
             inbox: agent::Inbox::default(),
+            warn_cost: 0.5,
             undo: lisle::agent::UndoSettings::default(),
         },
         chosen: Box::new(|_| {}),

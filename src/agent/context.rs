@@ -54,6 +54,7 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
             }
             Body::Info(info) if info.kind == InfoKind::Interrupted => out.interrupted = true,
             Body::Info(info) if info.kind == InfoKind::Restored => out.restored.push(info.text.clone()),
+            Body::Info(info) if info.kind == InfoKind::JobEnded => out.job_ended(&info.text),
             // What was said before it is told in its own words.
             Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) => {
                 out = Builder::default();
@@ -101,6 +102,7 @@ struct Builder {
     seen: HashMap<CallId, u32>,
     interrupted: bool,
     restored: Vec<String>,
+    jobs: Vec<String>,
 }
 
 impl Builder {
@@ -109,6 +111,9 @@ impl Builder {
         let mut text = text.to_owned();
         for told in self.restored.drain(..).rev() {
             text = format!("[The user restored files. {told} Read a file again before you rely on it.]\n\n{text}");
+        }
+        for told in self.jobs.drain(..).rev() {
+            text = format!("[{told}]\n\n{text}");
         }
         if std::mem::take(&mut self.interrupted) {
             text = format!("{STOPPED_HINT}\n\n{text}");
@@ -135,6 +140,14 @@ impl Builder {
                     )),
                 },
             }
+        }
+    }
+
+    /// With the results that go out next, else with the next message.
+    fn job_ended(&mut self, told: &str) {
+        match self.results.last_mut() {
+            Some(result) => result.text.push_str(&format!("\n\n[{told}]")),
+            None => self.jobs.push(told.to_owned()),
         }
     }
 

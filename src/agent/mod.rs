@@ -24,6 +24,7 @@ pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub mod titles;
@@ -32,8 +33,9 @@ mod whole;
 mod work;
 pub mod worktree;
 
-pub use connections::Connections;
+pub use connections::{Connections, Keys, Opened};
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use rules::{Book, RuleBook};
 pub use undo::UndoSettings;
+pub(crate) use whole::day;

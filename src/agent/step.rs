@@ -1,12 +1,13 @@
 //! What goes into the machine and what it wants done: the vocabulary between `machine` (pure) and `driver` (which does it).
 
 use crate::domain::contract::{Act, Event, Queued};
-use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
 use crate::domain::inbox::Change;
 use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
-use crate::domain::request::TrustRequest;
+use crate::domain::request::{KeyRequest, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
+use crate::domain::secret::Key;
 use crate::domain::tool::{CallFacts, Child, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::permit;
@@ -46,6 +47,12 @@ pub enum Input {
     },
     /// The request failed.
     Failed(RunNo, ProviderError),
+    /// The request needs a key that there is not, or not the right one; the failure that it is when nobody gives one.
+    NoKey(RunNo, Box<KeyRequest>, ProviderError),
+    /// The user wants to give the key of a connection.
+    GiveKey(Box<KeyRequest>),
+    /// A connection got a key, or why its key could not be stored.
+    Keyed(ConnectionName, Result<(), String>),
     /// The wait before a retry is over.
     RetryNow(RunNo),
     /// What a call would touch, or why it cannot work.
@@ -62,6 +69,8 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// A command in the background ended; this is what the transcript and the model are told.
+    JobEnded(String),
     /// Files were restored; this is what the transcript and the model are told.
     Restored(String),
     /// These are the rules of the files from now on.
@@ -142,6 +151,8 @@ pub enum Step {
     RedeliverAt(At),
     /// Write rules that hold beyond the session, then report what holds now.
     KeepRules(RuleScope, Vec<Rule>),
+    /// Store the key of a connection, then report [`Input::Keyed`] to every session.
+    StoreKey(ConnectionName, Key),
     /// Remember that this is trusted, then report what holds now.
     Trust(Box<TrustRequest>),
 }

@@ -1,5 +1,6 @@
 //! The engine as a face has it: commands go down, events come up, and the files are a folder of the test's own.
 
+mod children;
 mod lifecycle;
 mod looking;
 mod plan;
@@ -71,6 +72,8 @@ impl Engine {
             default_model: "rehearsal".into(),
             small_model: String::new(),
             models: vec![],
+            host: String::new(),
+            key_from: None,
             missing: None,
             offered: false,
         };
@@ -90,6 +93,7 @@ impl Engine {
             allowances: Arc::default(),
             sandbox: crate::domain::permission::Holding::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            warn_cost: 0.5,
             undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
@@ -97,6 +101,7 @@ impl Engine {
         let setup = Setup {
             store: store.clone(),
             connections,
+            books: Arc::new(crate::store::books::Books::new(&home.join("data"))),
             tools: Registry::standard(),
             rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,

@@ -3,12 +3,15 @@
 use super::lane::ToLane;
 use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
+use super::tally::Tally;
 use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
+use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
 use crate::store::checkpoints::Checkpoints;
+use crate::tools::jobs::Jobs;
 use crate::tools::seen::Seen;
 use crate::tools::{Place, Run, Tool};
 use futures_util::StreamExt;
@@ -32,6 +35,8 @@ struct OneRun {
 pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
+    /// What goes on in the background.
+    pub(super) jobs: Arc<Jobs>,
     pub(super) lane: mpsc::Sender<ToLane>,
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
@@ -44,7 +49,7 @@ impl Works {
         self.0.entry(run.0).or_default().clone()
     }
 
-    /// Streams a response; dropping the stream drops the request.
+    /// Streams a response; dropping the stream drops the request. `wanted` says which key could help against a failure.
     pub(super) fn ask(
         &mut self,
         run: RunNo,
@@ -52,6 +57,7 @@ impl Works {
         mut request: ModelRequest,
         shelf: Arc<Shelf>,
         lane: mpsc::Sender<ToLane>,
+        (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
         let one = self.of(run);
         let stop = one.stop;
@@ -62,13 +68,16 @@ impl Works {
                 () = media::fill(&mut request.items, shelf) => {}
             }
             let mut chunks = provider.stream(request);
+            let mut counted = None;
             loop {
                 let next = tokio::select! {
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => break,
                     next = chunks.next() => next,
                 };
                 let (input, last) = match next {
                     Some(Ok(Chunk::Usage(used))) => {
+                        // A response may be counted more than once, each time up to then.
+                        counted = Some(used);
                         let (window, cost) = provider.figures(&model, used);
                         (Input::Used(run, used, window, cost), false)
                     }
@@ -76,12 +85,18 @@ impl Works {
                         let last = matches!(chunk, Chunk::Stopped(_));
                         (Input::Chunk(run, chunk), last)
                     }
-                    Some(Err(error)) => (Input::Failed(run, error), true),
+                    Some(Err(error)) => match wanted(&error) {
+                        Some(key) => (Input::NoKey(run, Box::new(key), error), true),
+                        None => (Input::Failed(run, error), true),
+                    },
                     None => (Input::Failed(run, broke_off()), true),
                 };
                 if lane.send(ToLane::Input(input)).await.is_err() || last {
-                    return;
+                    break;
                 }
+            }
+            if let (Some(used), Some(tally)) = (counted, tally) {
+                tally.note(&*provider, &model, used);
             }
         });
     }
@@ -110,7 +125,7 @@ impl Works {
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
     ) {
-        let Site { place, seen, lane, host, undo: (keeper, checkpoints, turn) } = site;
+        let Site { place, seen, jobs, lane, host, undo: (keeper, checkpoints, turn) } = site;
         let about = About {
             checkpoints,
             call: call.id.clone(),
@@ -123,7 +138,7 @@ impl Works {
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
         let stop = one.stop.child_token();
-        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, host };
+        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {
@@ -148,7 +163,10 @@ impl Works {
                     Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
                 }
             };
-            if let Some(kept) = kept {
+            if let Some(mut kept) = kept {
+                if ended.as_ref().is_ok_and(|outcome| outcome.figures.job.is_some()) {
+                    kept.goes_on();
+                }
                 let gaps = keeper.end(kept).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));

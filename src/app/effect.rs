@@ -3,6 +3,7 @@
 use super::msg::Timer;
 use super::state::sessions::kept::Kept;
 use crate::domain::Command;
+use crate::domain::code::Block;
 use crate::domain::ids::SessionId;
 use std::path::PathBuf;
 
@@ -38,6 +39,13 @@ pub enum Effect {
         /// The text to begin with.
         text: String,
     },
+    /// Show this text outside the screen.
+    Show {
+        /// The text.
+        text: String,
+        /// Where.
+        place: Place,
+    },
     /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].
     Picture,
     /// Remove a file that [`Effect::Picture`] made.
@@ -51,11 +59,27 @@ pub enum Effect {
     },
     /// Remember this of the face for the next start.
     KeepFace(Box<Kept>),
+    /// Colour these blocks of code; answered by [`super::Msg::Highlighted`].
+    Highlight {
+        /// The session in which they are shown.
+        session: SessionId,
+        /// They.
+        blocks: Vec<Block>,
+    },
     /// Leave the loop.
     Quit {
         /// The session to name in the command that resumes.
         resume: Option<SessionId>,
     },
+}
+
+/// Where a text is shown that leaves the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the user's pager.
+    Pager,
+    /// On the terminal's own screen, from where it scrolls back.
+    Scrollback,
 }
 
 /// Whether a choice is remembered.

@@ -2,6 +2,7 @@
 
 use crate::app::state::chat;
 use crate::app::state::sessions::Group;
+use crate::domain::code::{Block, Coloured};
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
@@ -55,6 +56,13 @@ pub enum Msg {
     },
     /// What came of [`super::effect::Effect::Edit`]: the text, or why there is none.
     Edited(Result<String, String>),
+    /// What came of [`super::effect::Effect::Highlight`].
+    Highlighted {
+        /// The session in which the blocks are shown.
+        session: SessionId,
+        /// Their colours.
+        blocks: Vec<Coloured>,
+    },
     /// What came of [`super::effect::Effect::Picture`]: the file, or why there is none.
     Picture(Result<PathBuf, String>),
     /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
@@ -179,6 +187,8 @@ pub enum Target {
 pub struct Frame {
     /// The conversation of the current session; `None` when it was not on the screen.
     pub chat: Option<chat::Drawn>,
+    /// Blocks of code that were drawn without all of their colours.
+    pub code: Vec<Block>,
     /// What can be clicked; of overlapping ones the last counts.
     pub areas: Vec<(Area, Target)>,
     /// Rows that the list of sessions has.

@@ -3,8 +3,8 @@
 use super::state::fuzzy;
 use crate::domain::nearest::nearest;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
-    UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, SessionAction,
+    TurnAction, UndoAction,
 };
 
 macro_rules! commands {
@@ -49,6 +49,7 @@ commands! {
     Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
+    Title "title" "[TITLE]" "let the model make the title anew, or set it" SessionAction::Retitle;
     Status "status" "[STATUS]" "choose the status" SessionAction::Status;
     Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
@@ -56,7 +57,8 @@ commands! {
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
     Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
-    Parent "parent" "" "to the session that this one is a branch of" SessionAction::Parent;
+    Parent "parent" "" "to the session that spawned this one, or that it is a branch of" SessionAction::Parent;
+    Child "child" "" "to a session that this one spawned" SessionAction::Child;
     Rewind "rewind" "" "go back to an earlier message" SessionAction::Rewind;
     Undo "undo" "" "undo what the last turn changed in files" UndoAction::Files;
     Redo "redo" "" "redo what was undone in files" UndoAction::Redo;
@@ -67,10 +69,12 @@ commands! {
     Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
     Health "health" "[repair]" "look at this session's files" SessionAction::Health;
     Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
+    Usage "usage" "" "what requests used and cost" SessionAction::Usage;
     Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
+    Connection "connection" "[NAME]" "the connections, and give one a key" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
@@ -78,6 +82,7 @@ commands! {
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
     Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;
@@ -85,6 +90,7 @@ commands! {
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
     Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;
+    Enhance "enhance" "TEXT" "rewrite a draft with names of the repository" ComposerAction::Enhance;
     Theme "theme" "[NAME]" "choose the colours" AppAction::Theme;
     Keys "keys" "" "the keys of this place" AppAction::Help;
     Help "help" "" "all commands" AppAction::Palette;

@@ -1,8 +1,9 @@
 //! The command line: arguments, the headless `run`, and all that can be done to sessions without a screen: `sessions`
-//! looks at them, `change` changes them, `definitions` has what the workspace defines. The app itself is `runtime`'s.
+//! looks at them, `change` changes them, `auth` has the keys of connections, `definitions` has what the workspace defines. The app itself is `runtime`'s.
 
 pub mod args;
 mod audit;
+mod auth;
 mod change;
 mod definitions;
 mod doctor;
@@ -11,6 +12,7 @@ mod output;
 mod permissions;
 mod search;
 mod sessions;
+mod usage;
 
 use crate::runtime;
 use args::{Args, Command};
@@ -91,9 +93,17 @@ async fn start(args: Args) -> Exit {
             complain_of(&ground);
             audit::run(&ground, &args)
         }
+        Some(Command::Usage(args)) => {
+            complain_of(&ground);
+            usage::run(&ground, &args)
+        }
         Some(Command::Permissions(command)) => {
             complain_of(&ground);
             permissions::run(&ground, command)
+        }
+        Some(Command::Auth(command)) => {
+            complain_of(&ground);
+            auth::run(&ground, command)
         }
         Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {

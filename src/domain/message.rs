@@ -187,6 +187,8 @@ pub enum InfoKind {
     Compacted,
     /// Files were restored; the model is told.
     Restored,
+    /// A command in the background ended; the model is told.
+    JobEnded,
     /// Anything else.
     Remark,
 }

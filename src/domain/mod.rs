@@ -5,6 +5,7 @@
 //! [`contract`] holds the two enums that the engine and every face of it speak.
 
 pub mod attachment;
+pub mod code;
 pub mod colour;
 pub mod contract;
 pub mod diff;
@@ -13,7 +14,9 @@ pub mod expression;
 pub mod fold;
 pub mod ids;
 pub mod inbox;
+pub mod job;
 pub mod ledger;
+pub mod link;
 pub mod lookalike;
 pub mod message;
 pub mod nearest;
@@ -29,6 +32,7 @@ pub mod rule;
 pub mod sanitise;
 pub mod secret;
 pub mod session;
+pub mod spending;
 pub mod tool;
 pub mod undo;
 pub mod usage;

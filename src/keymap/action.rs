@@ -43,6 +43,8 @@ pub enum Context {
     Changes,
     /// The rules of the permissions; the keys of a list hold there too.
     Rules,
+    /// The commands in the background; the keys of a list hold there too.
+    Jobs,
 }
 
 impl Context {
@@ -67,6 +69,7 @@ impl Context {
         Context::Undo,
         Context::Changes,
         Context::Rules,
+        Context::Jobs,
     ];
 
     /// Its name in keymap files.
@@ -92,6 +95,7 @@ impl Context {
             Context::Undo => "undo",
             Context::Changes => "changes",
             Context::Rules => "rules",
+            Context::Jobs => "jobs",
         }
     }
 
@@ -163,13 +167,16 @@ actions! {
         Unread "unread" "mark the session as unread, or as read" [Global];
         Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];
-        Parent "parent" "to the session that this one is a branch of" [Global];
+        Parent "parent" "to the session that spawned this one, or that it is a branch of" [Global];
+        Child "child" "to a session that this one spawned: one that waits or works, else the last" [Global];
+        Retitle "retitle" "let the model make the title anew" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];
         Clear "clear" "take all messages out of the session" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
         Audit "audit" "every tool call, and who let it run" [Global];
+        Usage "usage" "what requests used and cost" [Global];
         Rules "rules" "the rules of the permissions, and take one back" [Global];
         Trust "trust" "what is not trusted here, and trust it" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
@@ -192,6 +199,7 @@ actions! {
     Model ModelAction "model" {
         Pick "pick" "choose the model" [Global];
         Thinking "thinking" "choose the thinking level" [Global];
+        Connection "connection" "the connections, and give one a key" [Global];
     }
     /// The text being written.
     Composer ComposerAction "composer" {
@@ -216,6 +224,7 @@ actions! {
         Undo "undo" "undo in the text" [Composer Input];
         Redo "redo" "redo in the text" [Composer Input];
         Editor "editor" "edit the text in $EDITOR" [Composer];
+        Enhance "enhance" "rewrite the draft with names of the repository" [Composer];
         OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
         Attach "attach" "give files along with the message" [Global];
         Image "image" "give the picture of the clipboard along" [Global];
@@ -245,6 +254,10 @@ actions! {
         NextTool "next_tool" "to the next tool call" [Chat];
         Fold "fold" "fold or unfold the entry" [Chat];
         Copy "copy" "copy the entry" [Chat];
+        CopyCode "copy_code" "copy a block of code of the entry; again: the next one" [Chat];
+        Open "open" "open the entry in $PAGER or $EDITOR" [Chat];
+        Print "print" "print the conversation to the terminal's own scrollback" [Global];
+        Beside "beside" "old and new of a change beside each other, or below" [Global];
         Density "density" "how much of tool calls is shown" [Global];
         Thinking "thinking" "fold or unfold thinking" [Global];
         Search "search" "search the conversation" [Chat];
@@ -329,6 +342,11 @@ actions! {
     Find FindAction "find" {
         NextSession "next_session" "to the next session" [Find];
         PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// Commands in the background.
+    Job JobAction "job" {
+        List "list" "commands in the background, and end one" [Global];
+        Kill "kill" "end the command" [Jobs];
     }
     /// The rules of the permissions.
     Rules RulesAction "rules" {

@@ -1,10 +1,11 @@
 //! The roof: channels, terminal, clock and tasks meet here, and nothing else is decided here.
 //!
-//! `setup` puts the engine together and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
+//! `setup` puts the engine together, `open` opens its connections, and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
 //! asks for, `signals` what the system tells. `terminal` takes the terminal and gives it back, on the two ends that `tty`
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
 //! draws. `clipboard` and `editor` are the ways to other programs.
 
+mod brush;
 pub mod canvas;
 pub mod clipboard;
 pub mod editor;
@@ -15,6 +16,7 @@ pub mod frames;
 pub mod input;
 mod kept;
 pub mod memory;
+mod open;
 pub mod picture;
 pub mod rules;
 mod run;

@@ -11,7 +11,7 @@ use super::tty::{Tty, TtyError};
 use super::{Exit, LAST_SAVE, Link, Options, RunError, effects, listen};
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
-use crate::domain::{Command, Event, Stamped};
+use crate::domain::{Command, Event, Level, Notice, Stamped};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
@@ -91,6 +91,9 @@ fn open(
         kept,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
+        links: super::encode::links::known(&effects::env),
+        dragged: None,
+        brush: None,
         editing: false,
         suspended: false,
         gone: false,
@@ -168,8 +171,16 @@ fn take(face: &mut Face, thing: Told) -> Result<(), RunError> {
     match thing {
         Told::Input(input) => face.input(input),
         Told::Msg(msg) => face.tell(msg, Owed::User),
+        Told::Late(msg) => face.tell(msg, Owed::Engine),
         Told::Gone => face.terminal_gone(),
         Told::Returned => face.come_back().map_err(RunError::System)?,
+        Told::Shown(shown) => {
+            face.editing = false;
+            face.come_back().map_err(RunError::System)?;
+            if let Err(why) = shown {
+                face.tell(Msg::Notice(Notice::new(Level::Error, why)), Owed::User);
+            }
+        }
         Told::Edited(edited) => {
             face.editing = false;
             face.come_back().map_err(RunError::System)?;

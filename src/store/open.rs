@@ -179,6 +179,11 @@ impl Store {
         })
     }
 
+    /// The workspace's folder.
+    pub fn dir(&self) -> &Path {
+        &self.inner.layout.workspace
+    }
+
     /// The workspace's name.
     pub fn workspace_name(&self) -> &str {
         &self.inner.name

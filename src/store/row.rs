@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// lisle's tool names and Craft's.
-const TOOLS: [(&str, &str); 10] = [
+const TOOLS: [(&str, &str); 16] = [
     ("read", "Read"),
     ("write", "Write"),
     ("edit", "Edit"),
@@ -29,6 +29,12 @@ const TOOLS: [(&str, &str); 10] = [
     ("todo", "TodoWrite"),
     ("submit_plan", "mcp__session__SubmitPlan"),
     ("ask_user", "AskUserQuestion"),
+    ("call_llm", "mcp__session__call_llm"),
+    ("spawn", "mcp__session__spawn_session"),
+    ("session_info", "mcp__session__get_session_info"),
+    ("list_sessions", "mcp__session__list_sessions"),
+    ("set_status", "mcp__session__set_session_status"),
+    ("set_labels", "mcp__session__set_session_labels"),
 ];
 
 /// The name on disk of one of lisle's tools.

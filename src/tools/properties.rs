@@ -117,7 +117,8 @@ impl Tool for SetLabels {
                     "add": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_LABELS, "description": "Labels to give."},
                     "remove": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_LABELS, "description": "Labels to take away, by their ids."},
                     "session": {"type": "string", "description": "The id of another session; this one when left out."}
-                }
+                },
+                "required": []
             }),
         }
     }

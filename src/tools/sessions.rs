@@ -38,7 +38,8 @@ impl Tool for SessionInfo {
                 "properties": {
                     "session": {"type": "string", "description": "The id of another session; this one when left out."},
                     "messages": {"type": "integer", "minimum": 0, "maximum": MOST_MESSAGES, "description": "So many of its last messages; none when left out."}
-                }
+                },
+                "required": []
             }),
         }
     }
@@ -197,7 +198,8 @@ impl Tool for ListSessions {
                     "spawned": {"type": "boolean", "description": "The ones that calls of this session spawned instead of the others."},
                     "limit": {"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "description": "So many at the most; 20 when left out."},
                     "offset": {"type": "integer", "minimum": 0, "description": "Leave out so many of the latest."}
-                }
+                },
+                "required": []
             }),
         }
     }
@@ -288,4 +290,150 @@ async fn list(input: &Value, with: &Run) -> Result<Outcome, String> {
     let mut outcome = Outcome::ok(lines.join("\n"));
     outcome.figures.lines = Some(shown as u64);
     Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::super::host::{Alone, Completion, NotDone, Spawned, Task};
+    use super::*;
+    use crate::domain::ids::{CallId, MessageId};
+    use crate::domain::inbox::Change;
+    use crate::domain::message::UserText;
+    use crate::domain::permission::Mode;
+    use crate::domain::property::{Label, Properties, ValueType};
+    use crate::domain::session::SpawnedBy;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Three sessions and one that the first of them spawned; changes are kept.
+    #[derive(Default)]
+    struct Three {
+        changes: Mutex<Vec<(SessionId, Change)>>,
+    }
+
+    fn id(name: &str) -> SessionId {
+        SessionId::parse(name).unwrap()
+    }
+
+    fn meta(name: &str, at: i64, change: impl FnOnce(&mut SessionMeta)) -> SessionMeta {
+        let mut meta = SessionMeta::new(id(name), At(at), Mode::Ask, "/w".into());
+        meta.title = format!("Title of {name}");
+        change(&mut meta);
+        meta
+    }
+
+    fn all() -> Vec<SessionMeta> {
+        let parent = SpawnedBy { session: id("s1"), call: CallId::new("c") };
+        vec![
+            meta("s1", 60_000, |meta| meta.labels = vec!["bug".into()]),
+            meta("s2", 120_000, |meta| meta.status = "done".into()),
+            meta("s3", 180_000, |meta| meta.archived = true),
+            meta("s4", 240_000, |meta| (meta.hidden, meta.parent) = (true, Some(parent))),
+        ]
+    }
+
+    impl Host for Three {
+        fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>> {
+            Alone.complete(wanted)
+        }
+        fn own(&self) -> Option<SessionMeta> {
+            all().into_iter().next()
+        }
+        fn properties(&self) -> Arc<Properties> {
+            let label = |id: &str, value_type| Label {
+                id: id.into(),
+                name: id.into(),
+                color: None,
+                value_type,
+                children: vec![],
+                rules: vec![],
+            };
+            let labels = vec![label("bug", None), label("prio", Some(ValueType::Number))];
+            Arc::new(Properties { labels, ..Properties::builtin() })
+        }
+        fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>> {
+            Box::pin(async { Ok(all()) })
+        }
+        fn said(&self, _: SessionId, _: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
+            let said = UserText { text: format!("hello {}", "x".repeat(3_000)), ..UserText::default() };
+            Box::pin(async { Ok(vec![Message::new(MessageId::new("m"), At(0), Body::User(said))]) })
+        }
+        fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>> {
+            self.changes.lock().unwrap_or_else(PoisonError::into_inner).push((session, change));
+            Box::pin(async { Ok(()) })
+        }
+        fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
+            Alone.spawn(task)
+        }
+    }
+
+    fn bench() -> (Bench, Arc<Three>) {
+        let host = Arc::new(Three::default());
+        let mut bench = Bench::new();
+        bench.host = host.clone();
+        (bench, host)
+    }
+
+    #[test]
+    fn sessions_are_listed_the_latest_first_and_told_of() {
+        let (bench, _) = bench();
+        let list = |input: Value| bench.ok("list_sessions", input).text;
+        let plain = list(json!({}));
+        assert!(plain.find("s2").unwrap() < plain.find("s1 (this session)").unwrap(), "{plain}");
+        assert!(!plain.contains("s3") && !plain.contains("s4") && plain.contains("#bug"), "{plain}");
+        assert!(list(json!({"archived": true})).contains("s3"));
+        assert!(list(json!({"spawned": true})).contains("s4"));
+        assert!(list(json!({"status": "done"})).starts_with("s2"));
+        assert!(list(json!({"label": "bug", "words": "TITLE s1"})).starts_with("s1"));
+        assert_eq!(list(json!({"words": "nowhere"})), "(no session is like that)");
+        assert!(list(json!({"limit": 1})).ends_with("(1 of 2 sessions; use `offset` and `limit` for others)"));
+        let own = bench.ok("session_info", json!({"messages": 2})).text;
+        assert!(
+            own.contains("permission mode: Ask to Edit") && own.contains("labels that there are: bug, prio"),
+            "{own}"
+        );
+        assert!(own.contains("[user, 1970-01-01 00:00 UTC]\nhello x") && own.ends_with('…') && own.len() < 3_000);
+        let other = bench.ok("session_info", json!({"session": "s2"})).text;
+        assert!(other.contains("status: done") && !other.contains("statuses that there are"), "{other}");
+        for (input, says) in [
+            (json!({"session": "s9"}), "There is no session s9"),
+            (json!({"session": "../x"}), "is not a session id"),
+            (json!({"messages": 51}), "from 0 to 50"),
+        ] {
+            assert!(bench.error("session_info", input).contains(says), "{says}");
+        }
+    }
+
+    #[test]
+    fn what_is_set_is_checked_against_what_there_is() {
+        let (bench, host) = bench();
+        assert!(bench.ok("set_status", json!({"status": "In Progress"})).text.contains("in-progress now; it was todo"));
+        assert!(bench.ok("set_status", json!({"status": "todo"})).text.contains("already"));
+        bench.ok("set_labels", json!({"add": ["prio::2"], "remove": ["bug"], "session": "s1"}));
+        let changes = host.changes.lock().unwrap().clone();
+        let labels = Change::Labels(vec!["prio::2".into()]);
+        assert_eq!(changes, [(id("s1"), Change::Status("in-progress".into())), (id("s1"), labels)]);
+        for (tool, input, says) in [
+            ("set_status", json!({"status": "dnoe"}), "Did you mean \"done\"?"),
+            ("set_status", json!({"status": " "}), "`status` is empty"),
+            ("set_labels", json!({}), "needs labels"),
+            ("set_labels", json!({"add": ["bgu"]}), "bug"),
+            ("set_labels", json!({"add": ["prio::high"]}), "decimal number"),
+            ("set_labels", json!({"remove": ["prio"]}), "has no label"),
+            ("set_labels", json!({"add": [1]}), "must be a text"),
+        ] {
+            let error = bench.error(tool, input);
+            assert!(error.contains(says), "{says}: {error}");
+        }
+    }
+
+    #[test]
+    fn whose_session_is_changed_is_among_the_facts() {
+        let (bench, _) = bench();
+        // The directory of the session has its id.
+        let own = bench.inspect("set_status", &json!({"status": "done"})).unwrap().touches;
+        assert_eq!(own, [Touch::Session { session: id("s1"), own: true }]);
+        let other = bench.inspect("set_labels", &json!({"add": ["bug"], "session": "s2"})).unwrap().touches;
+        assert_eq!(other, [Touch::Session { session: id("s2"), own: false }]);
+    }
 }

@@ -12,9 +12,12 @@ use crate::app::state::files::File;
 use crate::app::state::{Current, Focus};
 use crate::domain::Mode;
 use crate::domain::ids::RequestId;
+use crate::domain::message::Body;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
-use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, SlashAction};
+use crate::keymap::action::{
+    Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, SlashAction, TurnAction,
+};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -31,6 +34,10 @@ const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
+/// An answer that began and says nothing for so long is told.
+const STALLED_MS: u64 = 10_000;
+/// An answer that takes so long to begin is told.
+const UNUSUAL_MS: u64 = 5_000;
 
 /// Which text was laid out last, and for which width: the widget counts its rows by the width of its last drawing.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,6 +236,14 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
     let state = paint.state;
     let Some(open) = state.current_open() else { return Vec::new() };
     let role = |text: String, role| piece(text, paint.style(role));
+    if open.enhancing.is_some() {
+        let here = state.focus != Focus::Panel && state.overlays.is_empty();
+        let mut out = vec![role("rewriting the draft  ".to_owned(), Role::Running)];
+        if let Some(key) = paint.key(Action::App(AppAction::Back), Context::Global).filter(|_| here) {
+            out.extend([role(key, Role::Key), role(" keeps it".to_owned(), Role::Dim)]);
+        }
+        return out;
+    }
     if open.turn.stopping {
         return vec![role(format!("{} stopping", paint.signs.stopping), Role::Dim)];
     }
@@ -256,15 +271,44 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
             text.push_str(&cells::cut(&reason, left, paint.signs.cut));
         }
         out.push(role(format!("{text}  "), Role::Warning));
+        let key = paint.key(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && left >= REASON);
+        if let Some(key) = key {
+            out.push(role(key, Role::Key));
+            out.push(role(" now  ".to_owned(), Role::Dim));
+        }
+    } else if let Some(connection) = open.turn.waiting.as_ref().filter(|_| !waits) {
+        let text = format!("waits for a free place at {}", clean_line(connection.as_str()));
+        let left = room.saturating_sub(cells::pieces_width(&stop) + 2);
+        out.push(role(format!("{}  ", cells::cut(&text, left, paint.signs.cut)), Role::Dim));
     } else if waits {
         // It stands still: nothing turns and no time is counted while the user thinks.
         out.push(role("waits for you  ".to_owned(), Role::Dim));
     } else if let Some(since) = open.turn.started {
         let spin = paint.spin();
         out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));
+        out.extend(silence(paint, room.saturating_sub(cells::pieces_width(&stop) + 12)));
     }
     out.extend(stop);
     out
+}
+
+/// What is silent, and for how long, where that is longer than usual: the answer that has not begun, or the one that has.
+fn silence(paint: &Paint<'_>, room: usize) -> Option<Piece<'static>> {
+    let open = paint.state.current_open()?;
+    let last = open.chat.entries.iter().rev().find(|entry| !matches!(entry.message.body, Body::Info(_)));
+    if let Some(Body::Tool(call)) = last.map(|entry| &entry.message.body)
+        && !call.status.ended()
+    {
+        // A tool may take its time.
+        return None;
+    }
+    let silent = paint.state.now.since(open.turn.heard?);
+    let (after, what, role) = match open.turn.answering {
+        true => (STALLED_MS, "silent for", Role::Warning),
+        false => (UNUSUAL_MS, "no answer yet, for", Role::Dim),
+    };
+    let text = format!("{what} {}  ", elapsed(silent));
+    (silent >= after && cells::width(&text) <= room).then(|| piece(text, paint.style(role)))
 }
 
 fn queue(paint: &mut Paint<'_>, area: Rect) {

@@ -22,6 +22,7 @@ use crate::app::msg::{Frame, Target};
 use crate::app::state::find::Marker;
 use crate::app::state::panel::Extent;
 use crate::app::state::{Focus, Shown, State};
+use crate::domain::link::harmless;
 use crate::domain::message::FailureAction;
 use crate::domain::request::Ask;
 use crate::keymap::action::{Action, ChatAction, Context, ModelAction, SessionAction, TurnAction};
@@ -30,6 +31,7 @@ use layout::{Front, Layout, PanelWant, Wants};
 use paint::Paint;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use std::sync::Arc;
 
 /// What every frame is drawn with and no message changes.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,23 @@ pub struct Drawn {
     pub frame: Frame,
     /// Where the real cursor belongs; `None`: hide it.
     pub cursor: Option<Position>,
+    /// What leads somewhere.
+    pub links: Vec<Link>,
+}
+
+/// Cells of one row that lead to an address. Only such as may be opened are here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The first column.
+    pub x: u16,
+    /// The row.
+    pub y: u16,
+    /// How many columns.
+    pub width: u16,
+    /// The address, in printable ASCII.
+    pub url: Arc<str>,
+    /// What stood there when it was drawn.
+    text: String,
 }
 
 /// Draws the whole screen.
@@ -76,7 +95,15 @@ pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffe
         overlay::which_key(&mut paint, &layout);
         overlay::draw(&mut paint, area);
     }
-    Drawn { frame: paint.found, cursor: paint.cursor }
+    // What was drawn over leads nowhere any more.
+    let mut links = std::mem::take(&mut paint.links);
+    links.retain(|link| under(paint.buf, link.x, link.y, link.width) == link.text);
+    Drawn { frame: paint.found, cursor: paint.cursor, links }
+}
+
+/// What stands on some cells of a row.
+fn under(buf: &Buffer, x: u16, y: u16, width: u16) -> String {
+    (x..x.saturating_add(width)).filter_map(|x| buf.cell((x, y))).map(|cell| cell.symbol()).collect()
 }
 
 /// What the parts would like to have.
@@ -197,6 +224,14 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     paint.found.chat = Some(drawn);
+    paint.found.code = paint.cache.chat.take_wanted();
+    for (area, url) in paint.cache.chat.take_links() {
+        if let Some(url) = harmless(&url) {
+            let (x, y, width) = (area.x, area.y, area.width);
+            let text = under(paint.buf, x, y, width);
+            paint.links.push(Link { x, y, width, url: url.into(), text });
+        }
+    }
     let seen: Vec<_> = paint.cache.chat.seen().collect();
     for (y, height, key) in seen {
         paint.target(Rect { y, height, ..area }, Target::Entry(key));

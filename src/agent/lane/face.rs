@@ -29,8 +29,10 @@ impl Lane {
         if later.is_none() {
             rows.extend(self.machine.live_rows());
         }
+        let mut meta = self.machine.meta.clone();
+        meta.next_cost = self.shared.next_cost(&meta);
         let opened = Opened {
-            meta: self.machine.meta.clone(),
+            meta,
             rows,
             earlier,
             later,
@@ -40,6 +42,7 @@ impl Lane {
             requests: self.machine.requests(),
             todo: self.machine.own.todo.clone(),
             plan: self.machine.own.progress.clone().map(Box::new),
+            jobs: self.jobs.list(),
             draft: self.draft.text.clone(),
             draft_attachments: self.draft.attachments.clone(),
         };

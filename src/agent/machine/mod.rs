@@ -2,12 +2,13 @@
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
 //! from request to request, `calls` the calls of a response, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
-//! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
+//! who is trusted, `key` the keys of connections, `automatic` what happens by itself. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
 mod children;
+mod key;
 mod law;
 mod person;
 mod plan;
@@ -145,6 +146,8 @@ pub struct Machine {
     untrusted: Vec<TrustRequest>,
     /// The question about it.
     trust: Option<Request>,
+    /// The question for the key of a connection.
+    key: Option<key::KeyAsked>,
     mode_since: At,
     mode_told: Mode,
     shutting_down: bool,
@@ -156,6 +159,8 @@ pub struct Machine {
     /// The user set the status since the last message that began a turn.
     status_by_user: bool,
     redelivery: Option<At>,
+    /// What ended in the background since the last request, and is told with the next one.
+    jobs_ended: Vec<String>,
     rng: fastrand::Rng,
     last_stamp: At,
 }
@@ -215,6 +220,7 @@ impl Machine {
             hits: Vec::new(),
             untrusted: Vec::new(),
             trust: None,
+            key: None,
             mode_since: At(0),
             mode_told,
             shutting_down: false,
@@ -223,6 +229,7 @@ impl Machine {
             ended_plan: false,
             status_by_user: false,
             redelivery: None,
+            jobs_ended: Vec::new(),
             rng,
             last_stamp: At(0),
         };
@@ -271,6 +278,7 @@ impl Machine {
         };
         all.extend(self.own.plan.as_ref().map(|plan| self.plan_request(plan)));
         all.extend(self.trust.clone());
+        all.extend(self.key.as_ref().map(|asked| asked.request.clone()));
         all
     }
 
@@ -302,6 +310,9 @@ impl Machine {
             Input::Deliver(text) => self.deliver(now, text, &mut out),
             Input::Titled { title, was, wanted } => self.titled(title, &was, wanted, &mut out),
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
+            Input::NoKey(run, wanted, failure) if run == self.run => self.no_key(now, *wanted, failure, &mut out),
+            Input::GiveKey(wanted) => self.give_key(now, *wanted, &mut out),
+            Input::Keyed(connection, stored) => self.keyed(now, &connection, stored, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
@@ -315,6 +326,7 @@ impl Machine {
                 self.keep(vec![row], Safety::Synced, &mut out);
                 self.changed(&mut out);
             }
+            Input::JobEnded(text) => self.job_ended(now, text, &mut out),
             Input::Law(law) => self.set_law(now, *law, &mut out),
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
@@ -336,6 +348,7 @@ impl Machine {
             | Input::Child(..)
             | Input::Used(..)
             | Input::Failed(..)
+            | Input::NoKey(..)
             | Input::RetryNow(_)
             | Input::Inspected(..)
             | Input::Progress(..)
@@ -355,6 +368,9 @@ impl Machine {
     }
 
     fn activity(&self) -> Activity {
+        if let Some(asked) = &self.key {
+            return Activity::NeedsYou(waiting_for(&asked.request));
+        }
         if let Some(turn) = &self.turn {
             if let Work::Calling(batch) = &turn.work
                 && let Some(request) = batch.requests().next()
@@ -492,7 +508,26 @@ impl Machine {
         text
     }
 
+    /// A command in the background ended. While a turn runs its row waits for the next request, so that it never stands
+    /// among the calls of a response.
+    fn job_ended(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        self.jobs_ended.push(text);
+        if self.turn.is_none() {
+            let rows = self.tell_jobs(now);
+            self.keep(rows, Safety::Synced, out);
+            self.changed(out);
+        }
+    }
+
+    /// The rows about what ended in the background.
+    fn tell_jobs(&mut self, now: At) -> Vec<Message> {
+        let ended = std::mem::take(&mut self.jobs_ended);
+        ended.into_iter().map(|text| self.info(now, Level::Info, InfoKind::JobEnded, text)).collect()
+    }
+
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Synced, out);
         // What was to steer and was not delivered waits in the queue.
         let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
         let steers = self.turn.take().map(|turn| turn.steers).unwrap_or_default();
@@ -536,5 +571,6 @@ fn waiting_for(request: &Request) -> String {
         Ask::Plan(review) => format!("plan: {}", review.title),
         Ask::Question(question) => format!("asks: {}", question.text),
         Ask::Trust(request) => format!("trust: {}", request.path.display()),
+        Ask::Key(request) => format!("key: {}", request.connection),
     }
 }

@@ -1,5 +1,7 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod children;
+mod key;
 mod law;
 
 use super::*;

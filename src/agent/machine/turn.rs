@@ -5,7 +5,7 @@ use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, MessageId};
+use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::tool::ToolFigures;
@@ -110,6 +110,8 @@ impl Machine {
         }
         turn.requests += 1;
         turn.work = Work::Responding(Box::default());
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Written, out);
         let request = ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
             system: self.system_prompt(now),
@@ -131,6 +133,7 @@ impl Machine {
             Chunk::Native(native) => response.add_native(native),
             Chunk::Call(call) => response.calls.push(call),
             Chunk::Stopped(stop) => self.responded(now, stop, out),
+            Chunk::Waiting(name) => out.push(Step::Emit(Event::Waiting(name.map(ConnectionName::new)))),
             Chunk::CallBegun(_) | Chunk::Usage(_) => {}
         }
     }
@@ -173,7 +176,8 @@ impl Machine {
         self.keep(rows, if ends { Safety::Synced } else { Safety::Written }, out);
         match &stop {
             Stop::Length => {
-                let text = "The answer reached the model's output limit and was cut off.";
+                let text =
+                    "The answer reached the model's output limit and was cut off. Send \"go on\" and it continues.";
                 let row = self.info(now, Level::Warning, InfoKind::Remark, text);
                 self.keep(vec![row], Safety::Written, out);
             }
@@ -244,6 +248,19 @@ impl Machine {
         self.fail(now, failure_row(error), out);
     }
 
+    /// The turn pauses before its request until there is a key; nothing where no request was on its way.
+    pub(super) fn pause_for_key(&mut self) -> Option<()> {
+        self.take_response()?;
+        let turn = self.turn.as_mut()?;
+        turn.requests = turn.requests.saturating_sub(1);
+        Some(())
+    }
+
+    /// The turn ends with a request that could not be made.
+    pub(super) fn end_failed(&mut self, now: At, error: ProviderError, out: &mut Vec<Step>) {
+        self.fail(now, failure_row(error), out);
+    }
+
     fn fail(&mut self, now: At, failure: Failure, out: &mut Vec<Step>) {
         let row = self.row(now, Body::Error(failure));
         self.keep(vec![row], Safety::Synced, out);
@@ -254,6 +271,9 @@ impl Machine {
     pub(super) fn stop(&mut self, now: At, why: &str, out: &mut Vec<Step>) {
         let at = self.stamp(now);
         let id = self.message_id(at);
+        if self.turn.is_some() {
+            self.settle_key(out);
+        }
         let Some(turn) = &mut self.turn else { return };
         let stopped = self.run;
         self.run = RunNo(self.run.0 + 1);
@@ -273,7 +293,7 @@ impl Machine {
                     let so_far = one.tool().and_then(|tool| tool.result.take()).unwrap_or_default();
                     let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
                     // A change that was only proposed is not a change.
-                    let figures = ToolFigures { diff: None, ..figures };
+                    let figures = ToolFigures { diff: None, diffs: Vec::new(), ..figures };
                     one.finish(now, true, stopped_text(&so_far), figures);
                 }
                 let rows = batch.take_final();

@@ -7,6 +7,7 @@ pub mod edit;
 pub mod files;
 pub mod find;
 pub mod fuzzy;
+pub mod hidden;
 pub mod notices;
 pub mod open;
 pub mod overlay;
@@ -16,6 +17,7 @@ pub mod plan;
 pub mod rules;
 pub mod search;
 pub mod sessions;
+pub mod usage;
 
 use super::msg::Frame;
 use crate::domain::Notice;
@@ -167,6 +169,8 @@ pub struct State {
     pub theme: String,
     /// How much of tool calls is shown, for every session.
     pub density: Density,
+    /// Old and new of a change stand below each other however wide the pane is, in every session.
+    pub unified: bool,
     /// An unfinished chord.
     pub chord: Chord,
     /// The terminal.
@@ -183,6 +187,8 @@ pub struct State {
     pub frame: Frame,
     /// Milliseconds without a key before the one that is being handled.
     pub(crate) idle_before: u64,
+    /// The number of the last wish to rewrite a draft.
+    pub(crate) enhanced: u64,
     /// The engine was asked for a new session and has not answered.
     pub(crate) creating: bool,
     /// The engine was asked for a session with a worktree, which is shown when it comes.
@@ -249,10 +255,12 @@ impl State {
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),
+            unified: false,
             chord: Chord::default(),
             terminal: Terminal { focused: true, dark: None },
             last_key: now,
             idle_before: 0,
+            enhanced: 0,
             creating: false,
             apart: false,
             quiet_until: At(i64::MIN),
@@ -376,6 +384,7 @@ impl State {
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
             Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
             Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
+            Some(Overlay::Jobs(_)) => contexts.extend([Context::Jobs, Context::Inbox]),
             Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
@@ -403,11 +412,12 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,
             Overlay::Rules(_) => Context::Rules,
+            Overlay::Jobs(_) => Context::Jobs,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)
@@ -420,9 +430,9 @@ impl State {
 
 fn panel_context(panel: &Panel, request: &Request) -> Context {
     match (&panel.stage, &request.ask) {
-        (Stage::Writing { .. } | Stage::Rules { .. }, _) => Context::Input,
+        (Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
-        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,
+        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_) | Ask::Key(_)) => Context::Question,
     }
 }

@@ -5,7 +5,8 @@ use super::composer::Composer;
 use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::Queued;
-use crate::domain::ids::{At, RequestId};
+use crate::domain::ids::{At, ConnectionName, RequestId};
+use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
@@ -20,6 +21,12 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
+    /// The request waits for a free place at this connection.
+    pub waiting: Option<ConnectionName>,
+    /// When something last came of it.
+    pub heard: Option<At>,
+    /// The last that came was a piece of an answer: it began, and is not over.
+    pub answering: bool,
 }
 
 /// A request that is tried again.
@@ -33,6 +40,15 @@ pub struct Retry {
     pub at: At,
     /// Why.
     pub reason: String,
+}
+
+/// A draft that is being rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enhancing {
+    /// The number of the wish.
+    pub number: u64,
+    /// The draft's revision then.
+    pub revision: u64,
 }
 
 /// One session whose conversation is loaded or asked for.
@@ -58,8 +74,12 @@ pub struct Open {
     pub todo: Vec<TodoItem>,
     /// How far the approved plan is carried out.
     pub plan: Option<Box<Progress>>,
+    /// The commands in the background, and those that ended lately.
+    pub jobs: Vec<JobShown>,
     /// The turn.
     pub turn: Turn,
+    /// The draft is being rewritten.
+    pub enhancing: Option<Enhancing>,
     /// The number of the last event; `None` before the snapshot.
     pub(crate) seq: Option<u64>,
     /// An event was missed and a new snapshot asked for.
@@ -83,6 +103,12 @@ impl Open {
     #[must_use]
     pub fn request(&self, id: &RequestId) -> Option<&Request> {
         self.requests.iter().find(|request| request.id == *id)
+    }
+
+    /// How many commands go on in the background.
+    #[must_use]
+    pub fn running_jobs(&self) -> usize {
+        self.jobs.iter().filter(|job| job.runs()).count()
     }
 
     /// The plan that waits, if one does.

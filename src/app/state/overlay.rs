@@ -5,9 +5,11 @@ use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
+use super::usage::Usage;
 use crate::domain::contract::Command;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
+use crate::domain::job::JobShown;
 use crate::domain::property::ValueType;
 use crate::domain::undo::{Changes, UndoAim, UndoFile, UndoPlan, UndoState};
 use crate::keymap::action::Context;
@@ -45,6 +47,19 @@ pub enum Overlay {
     Audit(Audit),
     /// The rules in force for a session.
     Rules(Rules),
+    /// The commands of a session in the background.
+    Jobs(JobsCard),
+    /// What requests used and cost.
+    Usage(Usage),
+}
+
+/// The commands of a session in the background; what is known of them is in the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobsCard {
+    /// Of which session.
+    pub session: SessionId,
+    /// The name of the selected one; `None` is the first.
+    pub selected: Option<String>,
 }
 
 /// What an undo of files would do, before it does it.
@@ -235,4 +250,13 @@ pub enum Reach {
     This,
     /// Also to all that are equal to it.
     Equal,
+}
+
+impl JobsCard {
+    /// The place of the selected one among these.
+    #[must_use]
+    pub fn place(&self, jobs: &[JobShown]) -> usize {
+        let named = |job: &JobShown| self.selected.as_ref() == Some(&job.id);
+        jobs.iter().position(named).unwrap_or_else(|| jobs.len().saturating_sub(1))
+    }
 }

@@ -1,6 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{attach, chat, overlay, panel, plan, properties, slash, to};
+use super::{attach, chat, enhance, overlay, panel, plan, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
@@ -38,6 +38,7 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
                 state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
             }
         },
+        Verb::Enhance => enhance::ask(state, fx),
         Verb::Attach => state.composer_mut().set("/attach "),
         Verb::Image => fx.push(Effect::Picture),
         Verb::History => overlay::history(state),
@@ -63,6 +64,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Some(Overlay::Inbox(_)) => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
             return;
         }
@@ -81,7 +84,9 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Usage(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
@@ -92,6 +97,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Focus::Panel => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
         }
         Focus::List if state.sessions.filter_open() => {

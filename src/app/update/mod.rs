@@ -3,11 +3,15 @@
 mod attach;
 mod change;
 mod chat;
+mod colours;
 mod compose;
+mod copy;
 mod engine;
+mod enhance;
 mod find;
 mod inbox;
 mod input;
+mod jobs;
 mod leave;
 mod lifecycle;
 mod list;
@@ -79,6 +83,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
+        Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Zone { utc_offset } => {
             state.utc_offset = utc_offset;
@@ -130,6 +135,7 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Find(verb) => find::act(state, verb),
         Action::Undo(verb) => undo::act(state, verb, fx),
         Action::Rules(verb) => rules::act(state, verb),
+        Action::Job(verb) => jobs::act(state, verb, fx),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),

@@ -6,7 +6,7 @@ use crate::app::effect::Effect;
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Item, Kind, Value};
-use crate::domain::contract::{Act, Command};
+use crate::domain::contract::{Act, Command, ConnectionInfo};
 use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
@@ -27,6 +27,35 @@ pub(super) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
             let selected = now.and_then(|now| ThinkingLevel::ALL.iter().position(|level| *level == now)).unwrap_or(0);
             open_picker(state, Kind::Thinking, items, selected);
         }
+        ModelAction::Connection => {
+            let items = state.config.connections.iter().map(connection_item).collect();
+            open_picker(state, Kind::Connection, items, 0);
+        }
+    }
+}
+
+/// A connection: where it is, and where its key comes from or what is missing.
+fn connection_item(info: &ConnectionInfo) -> Item {
+    let key = match (&info.missing, &info.key_from) {
+        (Some(missing), _) => one_line(missing),
+        (None, Some(from)) => format!("key {}", one_line(from)),
+        (None, None) if info.host.is_empty() => String::new(),
+        (None, None) => "no key".to_owned(),
+    };
+    let parts = [info.provider.clone(), one_line(&info.host), key];
+    let detail: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    // Where no key goes anywhere, there is none to give.
+    let value = if info.host.is_empty() { Value::Remark } else { Value::Key(info.name.clone()) };
+    item(info.name.as_str(), detail.join("  "), value)
+}
+
+/// Has the engine ask for the key of a connection, in the shown session.
+pub(super) fn ask_for_key(state: &mut State, connection: &ConnectionName, fx: &mut Vec<Effect>) {
+    match state.current_id() {
+        Some(id) => {
+            fx.push(Effect::Send(Command::AskKey { session: id.clone(), connection: connection.clone() }));
+        }
+        None => state.notify(Notice::new(Level::Info, "The session is being made; give the key in a moment.")),
     }
 }
 

@@ -190,7 +190,9 @@ fn retry(state: &mut State, fx: &mut Vec<Effect>) {
             _ => None,
         })
     });
+    let waits = state.current_open().is_some_and(|open| open.turn.retry.is_some());
     match (failed, state.current_id()) {
+        (_, Some(id)) if waits => fx.push(to(id, Act::Retry)),
         (Some(true), Some(id)) if !state.running() => fx.push(to(id, Act::Retry)),
         _ => state.notify(Notice::new(Level::Info, "There is no failed request to send again.")),
     }

@@ -20,6 +20,8 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     if state.focus == Focus::Panel && state.panel().is_none() {
         state.focus = Focus::Composer;
     }
+    let shown = state.current_id().cloned();
+    state.sessions.look_at(shown.as_ref(), state.now, state.utc_offset);
     inbox::refresh_inbox(state);
     read(state, fx);
     drafts(state, fx);

@@ -8,6 +8,7 @@ use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
 use crate::domain::contract::Act;
 use crate::domain::dropped;
+use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice};
@@ -34,7 +35,7 @@ pub(super) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
 
 /// Runs an offered command; one that cannot do without words is completed instead.
 pub(super) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
-    if matches!(slash, Slash::Steer | Slash::Attach) {
+    if matches!(slash, Slash::Steer | Slash::Attach | Slash::Enhance) {
         return state.composer_mut().set(&format!("/{} ", slash.word()));
     }
     state.composer_mut().take();
@@ -64,6 +65,21 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             }
             Ok(())
         }
+        Slash::Title if args.eq_ignore_ascii_case("regenerate") => {
+            do_action(state, call.slash.action(), None, fx);
+            Ok(())
+        }
+        Slash::Title => {
+            if let Some(id) = state.current_id() {
+                fx.push(to(id, Act::Rename { title: args.to_owned() }));
+            }
+            Ok(())
+        }
+        Slash::Enhance => {
+            state.composer_mut().set(args);
+            do_action(state, call.slash.action(), None, fx);
+            Ok(())
+        }
         Slash::Search => {
             find::open(state, Some(args), fx);
             Ok(())
@@ -90,6 +106,15 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         }
         Slash::Health => Err("Only repair can follow.".to_owned()),
         Slash::Model => model::choose_named(state, args, fx),
+        Slash::Connection if args.contains(char::is_whitespace) => {
+            // It may be a key: it stays nowhere.
+            let text = "Only a connection's name can follow; its key is asked for where it is not shown.";
+            return state.notify(Notice::new(Level::Warning, text));
+        }
+        Slash::Connection => {
+            model::ask_for_key(state, &ConnectionName::new(args), fx);
+            Ok(())
+        }
         Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
             Some(level) => {
                 session::thinking(state, level, fx);

@@ -76,7 +76,7 @@ pub struct Sandbox {
 }
 
 /// Limits of a turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Requests to the model in one turn.
     pub requests_per_turn: u32,
@@ -84,6 +84,8 @@ pub struct Limits {
     pub stall: Duration,
     /// Silence before the first byte after which the user is told.
     pub first_byte: Duration,
+    /// A request that may cost more US dollars is told before it is sent.
+    pub warn_cost: f64,
     /// Requests that one connection answers at a time; `None` for as many as fit its server. A connection's own number comes first.
     pub parallel_requests: Option<u32>,
 }
@@ -94,6 +96,7 @@ impl Default for Limits {
             requests_per_turn: 200,
             stall: Duration::from_secs(60),
             first_byte: Duration::from_secs(600),
+            warn_cost: 0.5,
             parallel_requests: None,
         }
     }
@@ -401,6 +404,9 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         }
         if let Some(n) = section.whole("first_byte_seconds", 1..=86_400) {
             limits.first_byte = Duration::from_secs(n);
+        }
+        if let Some(usd) = section.amount("warn_cost") {
+            limits.warn_cost = usd;
         }
         limits.parallel_requests = parallel(&section);
         section.finish();

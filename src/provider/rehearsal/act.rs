@@ -47,6 +47,9 @@ enum Flow {
 
 /// The response to a request.
 pub(super) fn act(request: &ModelRequest, seed: u64) -> Vec<Beat> {
+    if let Some(text) = super::apart::answer(request) {
+        return vec![Beat::Text(text), Beat::Stop(Stop::Done)];
+    }
     let Some(brief) = Brief::of(&request.items) else {
         return vec![Beat::Text(help("")), Beat::Stop(Stop::Done)];
     };
@@ -306,6 +309,7 @@ impl<'a> Turn<'a> {
                     format!("Replaced `{}` with `{}` in `{path}`.", shorten(old, 40), shorten(new, 40))
                 })
             }
+            Step::Delegate { tasks, background } => self.delegate(tasks, *background),
             Step::Fetch { url } => {
                 let ways =
                     [format!("I fetch `{url}`."), format!("Fetching `{url}`."), format!("What does `{url}` say?")];
@@ -325,6 +329,38 @@ impl<'a> Turn<'a> {
                 })
             }
         }
+    }
+
+    /// A spawned session for each task, all in one response.
+    fn delegate(&mut self, tasks: &[String], background: bool) -> Flow {
+        if !self.offers("spawn") {
+            self.failures += 1;
+            self.note("**Not done**: I have no tool `spawn` here. A spawned session spawns no others.");
+            return Flow::On;
+        }
+        for (n, task) in tasks.iter().enumerate() {
+            match self.take() {
+                Some((call, result)) if result.failed => self.failed(call, result),
+                Some((_, result)) => {
+                    let said = result.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                    self.note(&format!("`{}` came back: {}", shorten(task, 60), shorten(said, 120)));
+                }
+                None => {
+                    let left = tasks.get(n..).unwrap_or_default();
+                    self.say(&format!("I hand over {}.\n", count(left.len(), "task")));
+                    for task in left {
+                        let title = shorten(task, 40);
+                        let input = match background {
+                            true => json!({"title": title, "prompt": task, "background": true}),
+                            false => json!({"title": title, "prompt": task}),
+                        };
+                        self.call("spawn", input);
+                    }
+                    return Flow::End;
+                }
+            }
+        }
+        Flow::On
     }
 
     /// One call: made when it has no result yet, summed up when it has one.

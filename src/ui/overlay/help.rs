@@ -104,5 +104,6 @@ fn heading(context: Context) -> &'static str {
         Context::Undo => "At an undo of files",
         Context::Changes => "At a session's changes",
         Context::Rules => "In the permissions",
+        Context::Jobs => "Among the commands in the background",
     }
 }

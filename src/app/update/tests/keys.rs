@@ -24,7 +24,9 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
+        Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
+        Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",
@@ -461,6 +463,8 @@ fn models_come_from_the_connections() {
         default_model: "small".to_owned(),
         small_model: String::new(),
         models: vec!["small".to_owned(), "big".to_owned()],
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered,
     };
