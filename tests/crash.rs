@@ -90,6 +90,8 @@ fn live(folder: &Path, at: u64) {
         default_model: "rehearsal".into(),
         small_model: String::new(),
         models: vec![],
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered: false,
     };
@@ -115,6 +117,8 @@ fn live(folder: &Path, at: u64) {
             requests_per_turn: 50,
             policy: lisle::permit::Policy::default(),
             headless: false,
+            compact_at: 77.5,
+            config: None,
             steer_by_default: false,
             own_dirs: vec![],
             runner: env!("CARGO_BIN_EXE_lisle").into(),
@@ -142,7 +146,7 @@ fn live(folder: &Path, at: u64) {
             match (&stamped.event, session) {
                 (Event::Opened(_), Some(session)) => {
                     for text in [FIRST, SECOND] {
-                        let act = Act::Send { text: text.into() };
+                        let act = Act::send(text);
                         link.commands.send(Command::To { session: session.clone(), act }).await.expect("it listens");
                     }
                 }

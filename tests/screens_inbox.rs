@@ -390,6 +390,7 @@ fn what_is_sent_again() {
         text: "also check the logout path".to_owned(),
         at: ago(HOUR),
         redelivered: true,
+        attachments: Vec::new(),
     }];
     open.redelivery = Some(At(NOW.0 + 6_400));
     shots("redelivery", &state);

@@ -2,6 +2,7 @@
 //!
 //! It routes and does nothing else; a lane does the work of its session.
 
+use super::children::{Birth, Family};
 use super::connections::Connections;
 use super::labels::AutoLabels;
 use super::lane::{Lane, ToLane, UndoAsk};
@@ -12,7 +13,7 @@ use super::rules::RuleBook;
 use super::search::Searching;
 use super::tally::Tally;
 use super::whole::{Out, Whole};
-use crate::domain::contract::{Configured, NewSession};
+use crate::domain::contract::{Act, Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
 use crate::domain::undo::UndoAim;
@@ -57,6 +58,10 @@ pub struct Settings {
     pub requests_per_turn: u32,
     /// What the user's settings change in the table of the modes.
     pub policy: crate::permit::Policy,
+    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
+    /// The folder with the user's own project memory and preferences.
+    pub config: Option<PathBuf>,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
@@ -111,6 +116,14 @@ pub(super) struct Shared {
     pub(super) apart: Arc<tokio::sync::RwLock<()>>,
     /// What the workspace defines.
     pub(super) workspace: Mutex<Workspace>,
+    /// The way out for what is no session's own event.
+    pub(super) out: Out,
+    /// What is known of the repositories, for drafts that are rewritten.
+    pub(super) intros: super::enhance::Intros,
+    /// Sessions that calls spawned, for which lanes are wanted.
+    pub(super) births: mpsc::UnboundedSender<Birth>,
+    /// The spawned sessions that work now, by their parents.
+    pub(super) families: Mutex<HashMap<SessionId, Family>>,
 }
 
 /// What the workspace defines, and what follows from it.
@@ -166,6 +179,16 @@ impl Shared {
             Workspace { properties: Arc::new(properties), automatic };
     }
 
+    /// An id that no session has.
+    pub(super) fn new_id(&self, now: At) -> SessionId {
+        loop {
+            let id = self.setup.store.fresh_id(now);
+            if !self.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
     /// A session got another id.
     pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,19 +222,24 @@ impl Shared {
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
+    let out = Out::new(Outbox::new(events.clone(), None));
+    let (births, born) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         setup,
-        events: events.clone(),
+        events,
         lanes: Mutex::default(),
         metas: Mutex::default(),
         renamed: Mutex::default(),
         apart: Arc::default(),
         workspace: Mutex::default(),
+        out: out.clone(),
+        intros: Arc::default(),
+        births,
+        families: Mutex::default(),
     });
-    let out = Out::new(Outbox::new(events, None));
     let whole = Whole { shared: shared.clone(), out: out.clone() };
     let desk = Desk { out, shared, whole, search: Searching::default(), listed: Listed::No, ends: Vec::new() };
-    tokio::spawn(desk.work(commands));
+    tokio::spawn(desk.work(commands, born));
     link
 }
 
@@ -232,7 +260,7 @@ enum Listed {
 }
 
 impl Desk {
-    async fn work(mut self, mut commands: mpsc::Receiver<Command>) {
+    async fn work(mut self, mut commands: mpsc::Receiver<Command>, mut born: mpsc::UnboundedReceiver<Birth>) {
         self.configured().await;
         let (ready, mut made) = mpsc::unbounded_channel();
         loop {
@@ -240,6 +268,10 @@ impl Desk {
                 command = commands.recv() => command,
                 Some(meta) = made.recv() => {
                     self.begin(meta);
+                    continue;
+                }
+                Some(birth) = born.recv() => {
+                    self.raise(birth).await;
                     continue;
                 }
             };
@@ -283,7 +315,11 @@ impl Desk {
                 Command::Rules { session } => self.to(&session, ToLane::Rules).await,
                 Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(rule, scope)).await,
                 Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
+                Command::AskKey { session, connection } => self.to(&session, ToLane::AskKey(connection)).await,
                 Command::Models { connection } => self.models(connection),
+                Command::Enhance { session, number, draft } => {
+                    self.to(&session, ToLane::Enhance { number, draft }).await;
+                }
                 Command::Remember { text } => self.remember(text),
                 // What follows is done beside the other commands: it may take a while.
                 Command::Change { sessions, change } => {
@@ -328,6 +364,7 @@ impl Desk {
                     self.to(&session, ToLane::Undo(UndoAsk::Restore { aim, also, done: None })).await;
                 }
                 Command::FilesChanged { session } => self.to(&session, ToLane::Undo(UndoAsk::Changes)).await,
+                Command::Context { session } => self.to(&session, ToLane::Context).await,
                 Command::Clear { session } => self.to(&session, ToLane::Clear).await,
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));
@@ -362,6 +399,17 @@ impl Desk {
         };
         self.out.send(Event::Configured(Box::new(configured))).await;
         self.whole.properties().await;
+        // What the server tells of its models, their windows above all, is there before it is needed. Only for a screen, and only
+        // from a connection that was chosen.
+        let preferred = self
+            .shared
+            .setup
+            .connections
+            .preferred()
+            .filter(|info| !info.offered && info.missing.is_none() && !info.host.is_empty());
+        if let Some(info) = preferred.filter(|_| !self.shared.setup.settings.headless) {
+            self.models(info.name);
+        }
     }
 
     fn list(&mut self) {
@@ -385,20 +433,38 @@ impl Desk {
     /// A session as it is wanted. It has its id though it is not on disk yet.
     fn create(&self, new: NewSession) -> SessionMeta {
         let now = super::lane::now();
-        let mut id = self.shared.setup.store.fresh_id(now);
-        while self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
-            id = self.shared.setup.store.fresh_id(now);
-        }
+        let id = self.shared.new_id(now);
         let settings = &self.shared.setup.settings;
         let mode = new.mode.unwrap_or(settings.mode).stricter(super::lane::loosest(&self.shared));
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
-        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));
+        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
-            Some(info.default_model.clone()).filter(|model| !model.is_empty())
+            Some(info.default_model).filter(|model| !model.is_empty())
         });
         meta
+    }
+
+    /// A session that a call spawned begins its work.
+    async fn raise(&mut self, birth: Birth) {
+        let Birth { meta, raised, prompt, ready } = birth;
+        let (id, parent) = (meta.id.clone(), meta.parent.as_ref().map(|parent| parent.session.clone()));
+        let lane = self.start(id.clone(), Some(meta));
+        let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
+        if let Some(parent) = parent {
+            self.shared.raise(&parent, &id, lane.clone());
+            // Whatever the parent's mode becomes from here on is told; what it became until here is seen.
+            if let Some(mode) = self.shared.mode_of(&parent) {
+                first.insert(1, ToLane::Ceiling(mode));
+            }
+        }
+        for what in first {
+            // A fresh lane has room.
+            let _ = lane.send(what).await;
+        }
+        // Whoever spawned it may have ended meanwhile.
+        let _ = ready.send(lane);
     }
 
     fn begin(&mut self, meta: SessionMeta) {

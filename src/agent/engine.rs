@@ -1,31 +1,57 @@
-//! What running calls ask of the engine: a model for a question apart, the sessions.
+//! What running calls ask of the engine: a model for a question apart, the sessions, a session for a task.
 
-use super::desk::Shared;
+use super::children::Decided;
+use super::desk::{Shared, blocking};
 use super::lane::ToLane;
+use super::step::RunNo;
 use super::tally::Tally;
-use crate::domain::SessionMeta;
+use super::undo::Keeper;
+use super::whole::Whole;
+use crate::domain::inbox::Change;
+use crate::domain::permission::Mode;
+use crate::domain::property::Properties;
 use crate::domain::session::ThinkingLevel;
+use crate::domain::{Event, Message, MessageId, SessionId, SessionMeta};
 use crate::provider::{Chunk, Item, ModelRequest, Provider, ProviderError};
-use crate::tools::host::{Completion, Host, WhichModel};
+use crate::store::checkpoints::Checkpoints;
+use crate::tools::host::{Completion, Host, NotDone, Spawned, Task, WhichModel};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
-use tokio::sync::mpsc;
+use std::sync::{Arc, PoisonError};
+use tokio::sync::{mpsc, oneshot};
 
 /// A longer answer to a question apart is cut off here, in bytes.
 const MOST_ANSWER: usize = 200_000;
 
 /// The engine, as calls of one session see it.
+#[derive(Clone)]
 pub(super) struct Engine {
-    shared: Arc<Shared>,
-    meta: SessionMeta,
-    lane: mpsc::Sender<ToLane>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) meta: SessionMeta,
+    pub(super) lane: mpsc::Sender<ToLane>,
+    /// The run that the call belongs to.
+    pub(super) run: RunNo,
+    /// The mode that the call was decided in.
+    pub(super) mode: Mode,
+    /// Where what the calls of the turn change is kept.
+    pub(super) undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
 }
 
 impl Engine {
     /// For calls of this session.
-    pub(super) fn of(shared: &Arc<Shared>, meta: &SessionMeta, lane: mpsc::Sender<ToLane>) -> Self {
-        Self { shared: shared.clone(), meta: meta.clone(), lane }
+    pub(super) fn of(
+        shared: &Arc<Shared>,
+        meta: &SessionMeta,
+        lane: mpsc::Sender<ToLane>,
+        undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
+    ) -> Self {
+        Self { shared: shared.clone(), meta: meta.clone(), lane, run: RunNo(0), mode: meta.mode, undo }
+    }
+
+    /// The same for one call.
+    pub(super) fn decided(mut self, decided: Decided) -> Self {
+        (self.run, self.mode) = (decided.run, decided.mode);
+        self
     }
 
     fn tally(&self) -> Option<Tally> {
@@ -54,6 +80,11 @@ impl Engine {
 }
 
 impl Host for Engine {
+    fn small_model(&self) -> Option<String> {
+        let info = self.shared.setup.connections.info(self.meta.connection.as_ref()?)?;
+        Some(info.small_model.clone()).filter(|model| !model.is_empty() && info.missing.is_none())
+    }
+
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>> {
         let asked = self.model(&wanted.model);
         let lane = self.lane.clone();
@@ -74,10 +105,73 @@ impl Host for Engine {
             }
         })
     }
+
+    fn own(&self) -> Option<SessionMeta> {
+        let metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(metas.get(&self.meta.id).unwrap_or(&self.meta).clone())
+    }
+
+    fn properties(&self) -> Arc<Properties> {
+        self.shared.properties()
+    }
+
+    fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>> {
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            let store = shared.setup.store.clone();
+            let listing = blocking(move || store.list()).await.ok_or("The sessions could not be listed.")?;
+            // What lanes know is newer than what files say.
+            let live = shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let mut sessions = listing.sessions;
+            for meta in &mut sessions {
+                if let Some(now) = live.get(&meta.id) {
+                    *meta = now.clone();
+                }
+            }
+            Ok(sessions)
+        })
+    }
+
+    fn said(&self, session: SessionId, rows: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            if let Some(lane) = shared.lane(&session) {
+                let (done, flushed) = oneshot::channel();
+                if lane.send(ToLane::Flush { done }).await.is_ok() {
+                    // One that ended meanwhile has flushed.
+                    let _ = flushed.await;
+                }
+            }
+            let store = shared.setup.store.clone();
+            match blocking(move || store.read(&session, rows)).await {
+                Some(Ok(seen)) => Ok(seen.rows),
+                Some(Err(error)) => Err(error.to_string()),
+                None => Err("The session could not be read.".to_owned()),
+            }
+        })
+    }
+
+    fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>> {
+        let whole = Whole { shared: self.shared.clone(), out: self.shared.out.clone() };
+        Box::pin(async move {
+            match whole.change_one(&session, &change).await {
+                Ok(Some(meta)) => {
+                    whole.out.send(Event::Changed(Box::new(meta))).await;
+                    Ok(())
+                }
+                Ok(None) => Ok(()),
+                Err(why) => Err(format!("The session {session} could not be changed: {why}.")),
+            }
+        })
+    }
+
+    fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
+        Box::pin(self.clone().raise(task))
+    }
 }
 
 /// The whole text of one answer; what it used is reported to the lane.
-async fn answer(
+pub(super) async fn answer(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
     model: &str,

@@ -4,7 +4,7 @@
 
 use super::desk::blocking;
 use super::lane::ToLane;
-use crate::domain::message::Message;
+use crate::domain::message::{Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{SessionId, SessionMeta};
 use crate::store::{Access, Around, Durability, Follower, Health, Journal, Loaded, Page, Store, StoreError, Writer};
@@ -47,7 +47,7 @@ pub(super) struct Files {
 /// A session as it was read.
 pub(super) struct Read {
     pub(super) loaded: Loaded,
-    pub(super) draft: String,
+    pub(super) draft: UserText,
     /// Where somebody else writes or may write it: tells what happens from then on.
     pub(super) follower: Option<Follower>,
 }
@@ -211,9 +211,9 @@ impl Files {
         }
     }
 
-    pub(super) async fn save_draft(&self, text: String) -> Option<Result<(), StoreError>> {
+    pub(super) async fn save_draft(&self, draft: UserText) -> Option<Result<(), StoreError>> {
         let (store, id) = (self.store.clone(), self.id.clone());
-        blocking(move || store.save_draft(&id, &text)).await
+        blocking(move || store.save_draft(&id, &draft)).await
     }
 
     /// All rows that the model is to know.

@@ -1,34 +1,42 @@
 //! The agent: turns, calls, queues, and many sessions at once.
 //!
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
-//! gets, [`labels`] what a message gives by itself, `engine` what tools ask of the engine, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
+//! gets, [`labels`] what a message gives by itself, `engine` what tools ask of the engine, `children` the sessions
+//! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
+mod children;
 pub mod compact;
 pub mod connections;
 pub mod context;
 pub mod desk;
 mod engine;
+pub mod enhance;
 mod files;
 pub mod labels;
 mod lane;
 pub mod link;
 pub mod machine;
+pub mod media;
+pub mod memory;
 mod outbox;
 pub mod prompt;
 pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+pub mod summary;
 mod tally;
 #[cfg(test)]
 mod tests;
+pub mod titles;
+pub mod tokens;
 pub mod undo;
 mod whole;
 mod work;
 pub mod worktree;
 
-pub use connections::Connections;
+pub use connections::{Connections, Keys, Opened};
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use rules::{Book, RuleBook};

@@ -32,6 +32,12 @@ impl Queue {
                     item.text = text;
                 }
             }
+            QueueEdit::Move { id, to } => {
+                if let Some(from) = self.items.iter().position(|item| item.id == id) {
+                    let item = self.items.remove(from);
+                    self.items.insert(to.min(self.items.len()), item);
+                }
+            }
             QueueEdit::Release => self.held = false,
             QueueEdit::Hold => self.hold(),
         }

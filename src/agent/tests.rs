@@ -1,5 +1,6 @@
 //! The engine as a face has it: commands go down, events come up, and the files are a folder of the test's own.
 
+mod children;
 mod lifecycle;
 mod looking;
 mod plan;
@@ -71,6 +72,8 @@ impl Engine {
             default_model: "rehearsal".into(),
             small_model: String::new(),
             models: vec![],
+            host: String::new(),
+            key_from: None,
             missing: None,
             offered: false,
         };
@@ -84,6 +87,8 @@ impl Engine {
             requests_per_turn: 50,
             policy: crate::permit::Policy::default(),
             headless: false,
+            compact_at: 77.5,
+            config: None,
             steer_by_default: false,
             own_dirs: vec![],
             runner: "lisle".into(),
@@ -163,7 +168,7 @@ impl Engine {
     async fn talked(&mut self, text: &str) -> SessionId {
         self.send(Command::Create(NewSession::default())).await;
         let id = self.opened().await.meta.id;
-        self.act(&id, Act::Send { text: text.into() }).await;
+        self.act(&id, Act::send(text)).await;
         self.ended().await;
         id
     }

@@ -194,7 +194,7 @@ impl Whole {
     }
 
     /// `None`: its lane told it.
-    async fn change_one(&self, id: &SessionId, change: &Change) -> Result<Option<SessionMeta>, String> {
+    pub(super) async fn change_one(&self, id: &SessionId, change: &Change) -> Result<Option<SessionMeta>, String> {
         for last in [false, true] {
             if let Some(lane) = self.shared.lane(id) {
                 let (done, answer) = oneshot::channel();
@@ -223,13 +223,30 @@ impl Whole {
     /// Moves them to the trash, or deletes them for good with `at_once`.
     pub(super) async fn delete(self, sessions: Vec<SessionId>, at_once: bool) {
         let mut failed = Vec::new();
-        for id in sessions {
+        for id in self.with_children(sessions).await {
             match self.delete_one(&id, at_once).await {
                 Ok(trash) => self.out.send(Event::Deleted { session: id, trash }).await,
                 Err(why) => failed.push((id, why)),
             }
         }
         self.out.tell(failures("could not be deleted", failed)).await;
+    }
+
+    /// These sessions, and behind each the ones that it spawned: nobody else would ever find them.
+    async fn with_children(&self, sessions: Vec<SessionId>) -> Vec<SessionId> {
+        let store = self.store();
+        let listed = blocking(move || store.list().sessions).await.unwrap_or_default();
+        let mut all = Vec::new();
+        for id in sessions {
+            let below = listed.iter().filter(|meta| meta.parent.as_ref().is_some_and(|parent| parent.session == id));
+            let below: Vec<SessionId> = below.map(|meta| meta.id.clone()).collect();
+            for id in std::iter::once(id).chain(below) {
+                if !all.contains(&id) {
+                    all.push(id);
+                }
+            }
+        }
+        all
     }
 
     async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<Option<TrashId>, String> {

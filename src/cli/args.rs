@@ -93,6 +93,11 @@ pub enum Command {
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
     Doctor(Doctor),
+    /// The keys of connections.
+    ///
+    /// No key is ever printed.
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// The labels that sessions of this workspace can have.
     #[command(subcommand)]
     Labels(LabelsCommand),
@@ -165,6 +170,27 @@ pub enum SessionsCommand {
     ///
     /// Exit status: 0 all of them are, 1 something is odd or could not be read.
     Verify(Verify),
+}
+
+/// `lisle auth`.
+#[derive(Debug, Subcommand)]
+pub enum AuthCommand {
+    /// Store the key of a connection: from stdin when something is piped in, else asked for without showing it.
+    ///
+    /// The connection is one of config.toml, or one of anthropic, openai, gemini and openrouter, which need no lines there.
+    Add(AuthName),
+    /// List the connections, the servers that their keys go to, and where the keys come from.
+    List(Json),
+    /// Take the stored key of a connection out. A variable of the environment stays what it is.
+    Remove(AuthName),
+}
+
+/// A connection.
+#[derive(Debug, ClapArgs)]
+pub struct AuthName {
+    /// Which connection.
+    #[arg(value_name = "CONNECTION", value_parser = connection)]
+    pub name: ConnectionName,
 }
 
 /// `lisle permissions`.
@@ -422,10 +448,23 @@ pub struct Verify {
 
 /// `lisle doctor`.
 #[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Doctor {
+    /// Something to look at by itself.
+    #[command(subcommand)]
+    pub what: Option<DoctorCommand>,
     /// As a JSON array.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle doctor` for one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub enum DoctorCommand {
+    /// Show what the terminal sends for each key, what lisle takes it for, and what it does in each place.
+    ///
+    /// Ctrl+C twice or q twice ends it.
+    Keys,
 }
 
 /// `lisle labels`.
@@ -515,6 +554,8 @@ mod tests {
         assert_eq!((args.common.mode, args.prompt.as_deref()), (Some(Mode::Explore), Some("fix it")));
         let args = Args::try_parse_from(["lisle", "run", "--connection", "rehearsal", "list", "it"]).unwrap();
         assert!(matches!(args.command, Some(Command::Run(run)) if run.prompt == ["list", "it"]));
+        let args = Args::try_parse_from(["lisle", "doctor", "keys"]).unwrap();
+        assert!(matches!(args.command, Some(Command::Doctor(doctor)) if doctor.what == Some(DoctorCommand::Keys)));
         let args = Args::try_parse_from(["lisle", "sessions", "list", "--json", "--workspace", "/x"]).unwrap();
         assert_eq!(args.common.workspace, Some("/x".into()));
         for wrong in [

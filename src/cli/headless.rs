@@ -111,7 +111,7 @@ impl Face {
         self.session = Some(session.clone());
         // A new session was made as wanted.
         let mut acts = if wanted.which == Which::New { Vec::new() } else { wanted.acts(meta.model.as_deref()) };
-        acts.push(Act::Send { text });
+        acts.push(Act::send(text));
         for act in acts {
             let _ = link.commands.send(Command::To { session: session.clone(), act }).await;
         }

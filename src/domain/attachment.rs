@@ -1,14 +1,20 @@
 //! Files that go along with a message or a result: kept below the session's folder, sent as the provider can take them.
 
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The folder of a session that holds them.
+pub const FOLDER: &str = "attachments";
+
+/// A larger file is not taken, in bytes.
+pub const LARGEST: u64 = 20 * 1024 * 1024;
 
 /// A file of a session that goes to the model beside text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     /// Its name as the user knows it.
     pub name: String,
-    /// The copy that the session keeps: absolute.
+    /// The copy that the session keeps: absolute. Empty where another program kept none.
     pub path: PathBuf,
     /// What it is.
     pub kind: AttachmentKind,
@@ -16,10 +22,13 @@ pub struct Attachment {
     pub mime: String,
     /// Bytes of the copy.
     pub bytes: u64,
+    /// The file beside it that holds its text, where it is not text itself and that was taken out of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<PathBuf>,
 }
 
 /// What a file is to a model. The words are Craft Agents'.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttachmentKind {
     /// A picture that models can look at.
@@ -28,6 +37,27 @@ pub enum AttachmentKind {
     Pdf,
     /// Text that is sent as text.
     Text,
+    /// A document of an office program: sent as the text that was taken out of it.
+    Office,
+    /// Sound: the model is told that it is there.
+    Audio,
     /// Anything else: the model is told that it is there.
+    #[default]
+    #[serde(other)]
     Unknown,
+}
+
+impl Attachment {
+    /// The copy of this name in a session's own folder, whatever path was written down: a session that was moved still
+    /// finds its files, and nothing outside is ever read for it.
+    #[must_use]
+    pub fn copy_in(&self, session: &Path) -> Option<PathBuf> {
+        copy_in(session, &self.path)
+    }
+}
+
+/// Where the file of this name lies in a session's own folder of attachments.
+#[must_use]
+pub fn copy_in(session: &Path, path: &Path) -> Option<PathBuf> {
+    Some(session.join(FOLDER).join(path.file_name()?))
 }

@@ -4,8 +4,11 @@
 //! reads the session files; what it needs comes in events. Events of a session carry its id and a number that rises
 //! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
 
+use super::attachment::Attachment;
+use super::context::ContextReport;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
+use super::job::JobShown;
 use super::ledger::Ledger;
 use super::message::Message;
 use super::notice::Notice;
@@ -163,6 +166,11 @@ pub enum Command {
         /// Which session.
         session: SessionId,
     },
+    /// Send what the model gets with the next request, and how much of its window that takes: [`Event::Context`].
+    Context {
+        /// Of which session.
+        session: SessionId,
+    },
     /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
     Define(Definition),
     /// Send the rules that are in force for a session: [`Event::Rules`].
@@ -190,6 +198,23 @@ pub enum Command {
     Models {
         /// Which connection.
         connection: ConnectionName,
+    },
+    /// Ask for the key of a connection in a session: [`Event::Asked`], or a notice why not.
+    AskKey {
+        /// Where it is asked.
+        session: SessionId,
+        /// Which connection.
+        connection: ConnectionName,
+    },
+    /// Rewrite a draft with what there is in the session's directory: [`Event::Enhanced`]. What is rewritten already is
+    /// given up, also by an empty draft.
+    Enhance {
+        /// Which session.
+        session: SessionId,
+        /// The face's number of this wish.
+        number: u64,
+        /// The draft.
+        draft: String,
     },
     /// Keep a sent or dropped text in the input history.
     Remember {
@@ -229,11 +254,27 @@ pub enum Act {
     Send {
         /// The text.
         text: String,
+        /// The files that go along, as [`Event::Attached`] named them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
     /// Deliver this message with the next tool results instead of queuing it.
     Steer {
         /// The text.
         text: String,
+        /// The files that go along, as [`Event::Attached`] named them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
+    },
+    /// Copy this file into the session, for a message to come: [`Event::Attached`].
+    Attach {
+        /// As it was written: absolute, from the home directory (`~`), or from where tools work.
+        path: PathBuf,
+    },
+    /// This copy is wanted no longer; one that a message or a draft has stays.
+    Detach {
+        /// [`Attachment::path`].
+        path: PathBuf,
     },
     /// Run this command for the user, who typed it, and keep what it prints.
     Type {
@@ -246,6 +287,12 @@ pub enum Act {
     Stop,
     /// Send the failed request again.
     Retry,
+    /// Sum up what was said, so that there is room again; recent messages stay, and all rows stay on the screen.
+    Compact {
+        /// What is wanted of the summary; may be empty.
+        #[serde(default)]
+        wish: String,
+    },
     /// Answer what waits.
     Answer {
         /// Which request.
@@ -276,16 +323,26 @@ pub enum Act {
         /// The new title.
         title: String,
     },
+    /// Let the model make the title anew, whoever made the one that it has.
+    Retitle,
     /// The user saw the end of it.
     Read,
     /// Change the directory where tools work.
     Cwd(PathBuf),
+    /// End a command that goes on in the background.
+    KillJob {
+        /// Its name.
+        job: String,
+    },
     /// Write this session though another process holds it: that one stopped, or runs on another machine.
     TakeOver,
     /// Keep the unsent text of the composer.
     Draft {
-        /// The text; empty removes it.
+        /// The text; nothing at all removes it.
         text: String,
+        /// The files that would go along.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
 }
 
@@ -305,6 +362,13 @@ pub enum QueueEdit {
         /// The new text.
         text: String,
     },
+    /// Put it at another place.
+    Move {
+        /// Which one.
+        id: MessageId,
+        /// Its place from 0; past the end is the end.
+        to: usize,
+    },
     /// Let a held queue go.
     Release,
     /// Keep what waits from being sent.
@@ -323,6 +387,29 @@ pub struct Queued {
     /// It waited when the process died.
     #[serde(default)]
     pub redelivered: bool,
+    /// The files that go along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+impl Act {
+    /// Sends this text alone.
+    #[must_use]
+    pub fn send(text: impl Into<String>) -> Self {
+        Self::Send { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Steers with this text alone.
+    #[must_use]
+    pub fn steer(text: impl Into<String>) -> Self {
+        Self::Steer { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Keeps this text alone as the draft.
+    #[must_use]
+    pub fn draft(text: impl Into<String>) -> Self {
+        Self::Draft { text: text.into(), attachments: Vec::new() }
+    }
 }
 
 /// An event with where and when it belongs.
@@ -396,6 +483,13 @@ pub enum Event {
         /// When.
         at: Option<At>,
     },
+    /// A file was copied into the session for a message to come, or why not.
+    Attached {
+        /// As it was asked for.
+        path: PathBuf,
+        /// The copy.
+        made: Result<Attachment, String>,
+    },
     /// Something waits for the user.
     Asked(Box<Request>),
     /// It no longer waits: answered, or gone with its turn.
@@ -405,12 +499,21 @@ pub enum Event {
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
+    /// The commands that go on in the background, and those that ended lately: all that are known.
+    Jobs(Vec<JobShown>),
     /// How far the approved plan is carried out; `None` when it no longer is.
     Plan(Option<Box<Progress>>),
     /// A turn began.
     TurnStarted {
         /// When.
         at: At,
+    },
+    /// The conversation is being summed up; the row of the compaction ends it.
+    Compacting {
+        /// This part is being looked at, from 1.
+        part: u32,
+        /// Of so many.
+        of: u32,
     },
     /// A request failed and is tried again.
     Retrying {
@@ -423,6 +526,10 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The request waits until the connection of this name answers fewer others; `None` when it no longer does.
+    Waiting(Option<ConnectionName>),
+    /// The connections are these from now on: one of them got a key.
+    Connections(Vec<ConnectionInfo>),
     /// The turn is over.
     TurnEnded {
         /// How.
@@ -436,6 +543,13 @@ pub enum Event {
         to: SessionId,
         /// It takes the place of the first: the user went back to an earlier message.
         rewound: bool,
+    },
+    /// A draft was rewritten, or could not be.
+    Enhanced {
+        /// The face's number of the wish.
+        number: u64,
+        /// What came of it, or why nothing did, as a sentence.
+        result: Result<Enhanced, String>,
     },
     /// What an undo would do.
     UndoPlanned(Box<UndoPlan>),
@@ -463,6 +577,8 @@ pub enum Event {
     Health(Box<HealthReport>),
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
+    /// What the model gets with the next request.
+    Context(Box<ContextReport>),
     /// What requests used and cost.
     Usage(Box<Spending>),
     /// The rules that are in force for the session.
@@ -491,6 +607,15 @@ pub struct InForce {
     pub rules: Vec<KnownRule>,
     /// What is not trusted and so only makes things stricter.
     pub trust: Vec<TrustRequest>,
+}
+
+/// A draft that was rewritten.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enhanced {
+    /// The new text.
+    pub text: String,
+    /// What of the directory was used for it: files, and that there was an introduction to the repository.
+    pub used: Vec<String>,
 }
 
 /// How a turn ended.
@@ -536,8 +661,14 @@ pub struct Opened {
     /// How far the approved plan is carried out.
     #[serde(default)]
     pub plan: Option<Box<Progress>>,
+    /// The commands that go on in the background, and those that ended lately.
+    #[serde(default)]
+    pub jobs: Vec<JobShown>,
     /// The unsent text.
     pub draft: String,
+    /// The files that would go along with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub draft_attachments: Vec<Attachment>,
 }
 
 /// What the face should know of the engine's configuration.
@@ -572,6 +703,12 @@ pub struct ConnectionInfo {
     pub small_model: String,
     /// Models known without asking the server.
     pub models: Vec<String>,
+    /// The server that its key goes to; empty where no key goes anywhere.
+    #[serde(default)]
+    pub host: String,
+    /// Where its key comes from, in words; `None` where it has none.
+    #[serde(default)]
+    pub key_from: Option<String>,
     /// Why it cannot be used now, e.g. a missing key; `None` when it can.
     pub missing: Option<String>,
     /// It was found, not chosen: nothing is sent to it before the user chooses it.
@@ -581,16 +718,30 @@ pub struct ConnectionInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::context::{ContextPart, ContextSort};
     use crate::domain::ids::CallId;
+    use crate::domain::job::{EndedBy, JobEnd};
     use crate::domain::message::{
-        AssistantText, Body, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
+        AssistantText, Body, Carried, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
     };
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
     use crate::domain::plan::{Mark, PlanApproval, Step};
-    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, TrustWhat};
+    use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, Question, TrustWhat};
     use crate::domain::rule::Offer;
+    use crate::domain::secret::Key;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+
+    fn attachment() -> Attachment {
+        Attachment {
+            name: "a.png".into(),
+            path: "/s/attachments/1_a.png".into(),
+            kind: super::super::attachment::AttachmentKind::Image,
+            mime: "image/png".into(),
+            bytes: 3,
+            text: Some("/s/attachments/1_a.png.md".into()),
+        }
+    }
 
     fn rule() -> Rule {
         Rule { program: Some("git".into()), args: Some(vec!["status".into()]), ..Rule::allow("bash") }
@@ -610,6 +761,11 @@ mod tests {
         SessionId::parse("260101-a-b").unwrap()
     }
 
+    fn job() -> JobShown {
+        let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User });
+        JobShown { id: "ab12".into(), command: "x".into(), since: At(1), end, bytes: 3, last: "y".into() }
+    }
+
     fn there_and_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(all: Vec<T>) {
         for one in all {
             let text = serde_json::to_string(&one).unwrap_or_else(|error| panic!("{one:?}: {error}"));
@@ -620,13 +776,17 @@ mod tests {
     #[test]
     fn every_command_crosses_a_wire() {
         let acts = vec![
-            Act::Send { text: "a".into() },
-            Act::Steer { text: "a".into() },
+            Act::Send { text: "a".into(), attachments: vec![attachment()] },
+            Act::steer("a"),
+            Act::Attach { path: "~/a.png".into() },
+            Act::Detach { path: "/s/attachments/1_a.png".into() },
+            Act::Queue(QueueEdit::Move { id: MessageId::new("m"), to: 3 }),
             Act::Type { command: "ls".into() },
             Act::Queue(QueueEdit::Release),
             Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
             Act::Stop,
             Act::Retry,
+            Act::Compact { wish: "keep the paths".into() },
             Act::Answer { request: RequestId::new("r"), answer: Answer::No(None) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanChanges("x".into()) },
             Act::Answer {
@@ -645,15 +805,18 @@ mod tests {
             },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanEdited("# P".into()) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::Trust(true) },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::Key(Key::new("sk-1").unwrap()) },
             Act::Mode { mode: Mode::Execute, drop_plan: true },
             Act::DropPlan,
             Act::Model { connection: None, model: "m".into() },
             Act::Thinking(ThinkingLevel::Max),
             Act::Rename { title: "t".into() },
+            Act::Retitle,
             Act::Read,
             Act::Cwd("/w".into()),
+            Act::KillJob { job: "ab12".into() },
             Act::TakeOver,
-            Act::Draft { text: String::new() },
+            Act::draft(""),
         ];
         let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
         commands.extend([
@@ -678,11 +841,14 @@ mod tests {
             Command::Search { search: 1, query: "q".into() },
             Command::Verify { session: session(), repair: true },
             Command::Audit { session: session() },
+            Command::Context { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
             Command::Rules { session: session() },
             Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
             Command::Trust { session: session(), request: trust() },
             Command::Models { connection: ConnectionName::new("c") },
+            Command::AskKey { session: session(), connection: ConnectionName::new("c") },
+            Command::Enhance { session: session(), number: 1, draft: "d".into() },
             Command::Remember { text: "t".into() },
             Command::Usage { session: Some(session()) },
             Command::Shutdown,
@@ -713,7 +879,7 @@ mod tests {
             }))
         };
         let bodies = vec![
-            Body::User(UserText { text: "u".into(), attachments: vec!["a".into()], steer: true }),
+            Body::User(UserText { text: "u".into(), attachments: vec![attachment()], steer: true }),
             Body::Assistant(AssistantText { text: "a".into(), intermediate: true, partial: true, native: None }),
             Body::Thinking(Thinking { text: "t".into(), millis: Some(1), native: None }),
             tool(Authority::Mode),
@@ -725,13 +891,13 @@ mod tests {
                 title: "t".into(),
                 text: "x".into(),
                 detail: "d".into(),
-                actions: vec![FailureAction::NewSession],
+                actions: vec![FailureAction::Compact, FailureAction::NewSession],
             }),
             Body::Info(Info {
                 text: "i".into(),
                 level: Level::Warning,
                 kind: InfoKind::Compacted,
-                carried: Some("c".into()),
+                carried: Some(Box::new(Carried { keeps: Some(MessageId::new("k")), ..Carried::from("c".to_owned()) })),
             }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
@@ -742,6 +908,7 @@ mod tests {
             call: CallId::new("c"),
             tool: "bash".into(),
             subject: "ls".into(),
+            intent: Some("why".into()),
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
@@ -763,12 +930,20 @@ mod tests {
                 earlier: Some(1),
                 later: Some(2),
                 redelivery: Some(At(1)),
-                queue: vec![Queued { id: MessageId::new("q"), text: "t".into(), at: At(1), redelivered: true }],
+                queue: vec![Queued {
+                    id: MessageId::new("q"),
+                    text: "t".into(),
+                    at: At(1),
+                    redelivered: true,
+                    attachments: vec![attachment()],
+                }],
                 queue_held: true,
                 requests: vec![],
                 todo: vec![],
                 plan: Some(Box::default()),
+                jobs: vec![job()],
                 draft: "d".into(),
+                draft_attachments: vec![attachment()],
             })),
             Event::Reidentified { to: session() },
             Event::Page { rows: vec![], earlier: None },
@@ -783,6 +958,7 @@ mod tests {
                 files: vec![],
                 gaps: vec!["g".into()],
             })),
+            Event::Enhanced { number: 1, result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }) },
             Event::FilesChanged(Box::default()),
             Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
             Event::Trash(vec![]),
@@ -790,6 +966,12 @@ mod tests {
             Event::Health(Box::default()),
             Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
+            Event::Context(Box::new(ContextReport {
+                window: Some(200_000),
+                parts: vec![ContextPart { sort: ContextSort::Tool, name: "read".into(), count: 1, tokens: 200 }],
+                ..ContextReport::new(session())
+            })),
+            Event::Compacting { part: 1, of: 2 },
             Event::Rules(Box::new(InForce {
                 rules: vec![KnownRule {
                     rule: rule(),
@@ -805,12 +987,23 @@ mod tests {
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
             Event::Queue { items: vec![], held: false },
+            Event::Attached { path: "a.png".into(), made: Ok(attachment()) },
+            Event::Attached { path: "a.exe".into(), made: Err("no".into()) },
             Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),
             Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
+            Event::Asked(Box::new(request(Ask::Key(Box::new(KeyRequest {
+                connection: ConnectionName::new("c"),
+                host: "https://a.test".into(),
+                stored: "/c/credentials".into(),
+                why: "w".into(),
+            }))))),
+            Event::Waiting(Some(ConnectionName::new("c"))),
+            Event::Connections(vec![]),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
+            Event::Jobs(vec![job()]),
             Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),
             Event::TurnStarted { at: At(1) },
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },

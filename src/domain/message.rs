@@ -1,5 +1,6 @@
 //! Rows of the transcript: what the file, the engine and the screen share.
 
+use super::attachment::Attachment;
 use super::ids::{At, CallId, MessageId};
 use super::tool::ToolCall;
 use serde::{Deserialize, Serialize};
@@ -48,12 +49,47 @@ pub enum Body {
 pub struct UserText {
     /// The text.
     pub text: String,
-    /// Names of attached files.
+    /// Attached files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<String>,
+    pub attachments: Vec<Attachment>,
     /// It was delivered while a turn ran.
     #[serde(default)]
     pub steer: bool,
+}
+
+impl UserText {
+    /// A text with files.
+    #[must_use]
+    pub fn with(text: impl Into<String>, attachments: Vec<Attachment>) -> Self {
+        Self { text: text.into(), attachments, steer: false }
+    }
+
+    /// Neither text nor files.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.attachments.is_empty()
+    }
+
+    /// What a list says of it: its text, else the names of its files.
+    #[must_use]
+    pub fn told(&self) -> String {
+        if !self.text.trim().is_empty() {
+            return self.text.clone();
+        }
+        self.attachments.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl From<String> for UserText {
+    fn from(text: String) -> Self {
+        Self::with(text, Vec::new())
+    }
+}
+
+impl From<&str> for UserText {
+    fn from(text: &str) -> Self {
+        Self::with(text, Vec::new())
+    }
 }
 
 /// Text of the model.
@@ -121,6 +157,8 @@ pub enum FailureAction {
     Model,
     /// Look at the connection's settings.
     Settings,
+    /// Sum up what was said, so that there is room again.
+    Compact,
     /// Start a new session.
     NewSession,
 }
@@ -136,7 +174,37 @@ pub struct Info {
     pub kind: InfoKind,
     /// What a compaction carries over to the model: its conversation begins with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carried: Option<String>,
+    pub carried: Option<Box<Carried>>,
+}
+
+/// What a compaction carries over. The lists are kept beside the text, so that the next compaction goes on with them
+/// instead of summing up a summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Carried {
+    /// For the model: its conversation begins with this.
+    pub text: String,
+    /// The first row above this one that stays in the model's conversation, behind the text. `None`: no row does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<MessageId>,
+    /// What a model wrote about the rows before; empty where none was asked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// The user's messages among them, word for word, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<String>,
+    /// Files that were changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// Files that were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+}
+
+impl From<String> for Carried {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
 }
 
 /// What a remark is about.
@@ -151,6 +219,8 @@ pub enum InfoKind {
     Compacted,
     /// Files were restored; the model is told.
     Restored,
+    /// A command in the background ended; the model is told.
+    JobEnded,
     /// Anything else.
     Remark,
 }

@@ -5,14 +5,20 @@
 //! [`contract`] holds the two enums that the engine and every face of it speak.
 
 pub mod attachment;
+pub mod code;
 pub mod colour;
+pub mod command;
+pub mod context;
 pub mod contract;
 pub mod diff;
+pub mod dropped;
 pub mod expression;
 pub mod fold;
 pub mod ids;
 pub mod inbox;
+pub mod job;
 pub mod ledger;
+pub mod link;
 pub mod lookalike;
 pub mod message;
 pub mod nearest;

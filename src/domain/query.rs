@@ -29,7 +29,7 @@ pub use when::When;
 
 use super::fold::{self, Mapped};
 use super::inbox::HitIn;
-use super::message::{Body, Message};
+use super::message::{Body, Message, UserText};
 use super::tool::ToolCall;
 use memchr::memmem::Finder;
 use serde_json::Value;
@@ -232,7 +232,7 @@ pub fn place_of(body: &Body) -> HitIn {
 #[must_use]
 pub fn texts(body: &Body) -> Vec<&str> {
     match body {
-        Body::User(user) => std::iter::once(&user.text).chain(&user.attachments).map(String::as_str).collect(),
+        Body::User(user) => std::iter::once(user.text.as_str()).chain(file_names(user)).collect(),
         Body::Assistant(assistant) => vec![&assistant.text],
         Body::Thinking(thinking) => vec![&thinking.text],
         Body::Tool(call) => {
@@ -252,10 +252,14 @@ pub fn texts(body: &Body) -> Vec<&str> {
     }
 }
 
+fn file_names(user: &UserText) -> impl Iterator<Item = &str> {
+    user.attachments.iter().map(|file| file.name.as_str())
+}
+
 /// The paths that a row names: of a call the inputs whose key speaks of a path, a file or a directory.
 fn paths(body: &Body) -> Vec<&str> {
     match body {
-        Body::User(user) => user.attachments.iter().map(String::as_str).collect(),
+        Body::User(user) => file_names(user).collect(),
         Body::Plan(plan) => vec![&plan.path],
         Body::Tool(call) => {
             let mut paths: Vec<&str> = call.figures.diff.iter().map(|diff| diff.path.as_str()).collect();

@@ -1,6 +1,6 @@
 //! A session as the list shows it.
 
-use super::ids::{At, ConnectionName, MessageId, SessionId};
+use super::ids::{At, CallId, ConnectionName, MessageId, SessionId};
 use super::permission::Mode;
 use super::usage::Usage;
 use serde::{Deserialize, Serialize};
@@ -118,6 +118,9 @@ pub struct SessionMeta {
     /// Of which session it is a branch.
     #[serde(default)]
     pub branched_from: Option<BranchedFrom>,
+    /// The call of another session that it was spawned by; it stands below that one, and is hidden otherwise.
+    #[serde(default)]
+    pub parent: Option<SpawnedBy>,
     /// When it was made.
     pub created: At,
     /// When it was last written.
@@ -168,6 +171,15 @@ pub struct BranchedFrom {
     pub message: MessageId,
 }
 
+/// Who spawned a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpawnedBy {
+    /// The session.
+    pub session: SessionId,
+    /// Its call.
+    pub call: CallId,
+}
+
 /// What a session is doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "is", content = "what")]
@@ -210,6 +222,7 @@ impl SessionMeta {
             pending_execution: None,
             worktree: None,
             branched_from: None,
+            parent: None,
             created: at,
             used: at,
             last_message: at,

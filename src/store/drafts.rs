@@ -5,21 +5,32 @@
 use super::io::{How, Io};
 use super::{Store, StoreError, layout, session, tail};
 use crate::domain::SessionId;
+use crate::domain::attachment::copy_in;
+use crate::domain::message::UserText;
 use std::io::ErrorKind;
 use std::path::Path;
+
+/// What a draft with files begins with: a line of it and the files as JSON, then the text. No draft is typed like that;
+/// one that came so from an editor is written with a line of its own.
+const MARK: &str = "\u{1}files:";
 
 /// So many texts are offered again.
 const REMEMBERED: usize = 1000;
 
 impl Store {
-    /// Keeps the unsent text of a session; an empty one is removed.
+    /// Keeps the unsent text of a session with the files that would go along; where there is neither, the file goes.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn save_draft(&self, id: &SessionId, text: &str) -> Result<(), StoreError> {
+    pub fn save_draft(&self, id: &SessionId, draft: &UserText) -> Result<(), StoreError> {
+        self.put_draft(id, written(draft).as_bytes())
+    }
+
+    /// Writes a draft's file as it is to be.
+    pub(super) fn put_draft(&self, id: &SessionId, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.inner.layout.draft(id);
         let io = self.io();
-        if text.is_empty() {
+        if bytes.is_empty() {
             return match io.remove(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &path, error)),
                 _ => Ok(()),
@@ -29,7 +40,7 @@ impl Store {
         let temp = layout::temp(&path);
         let write = || -> std::io::Result<()> {
             let file = io.open(&temp, How::New)?;
-            io.append(&file, text.as_bytes())?;
+            io.append(&file, bytes)?;
             io.rename(&temp, &path)
         };
         write().map_err(|error| {
@@ -39,10 +50,19 @@ impl Store {
         })
     }
 
-    /// The unsent text of a session; empty when there is none or it cannot be read.
-    pub fn draft(&self, id: &SessionId) -> String {
+    /// The unsent text of a session and its files; empty when there is none or it cannot be read.
+    pub fn draft(&self, id: &SessionId) -> UserText {
         let bytes = session::whole(self.io(), &self.inner.layout.draft(id)).ok().flatten();
-        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        let mut draft = bytes.map(|bytes| read(&String::from_utf8_lossy(&bytes))).unwrap_or_default();
+        let dir = self.session_dir(id);
+        draft.attachments.retain_mut(|file| {
+            // Where the session lies now, and only what is still there.
+            let Some(copy) = file.copy_in(&dir) else { return false };
+            file.path = copy;
+            file.text = file.text.take().and_then(|text| copy_in(&dir, &text));
+            self.io().stat(&file.path).is_ok()
+        });
+        draft
     }
 
     /// Adds a text to the history.
@@ -75,6 +95,24 @@ impl Store {
     }
 }
 
+/// A draft as its file holds it.
+fn written(draft: &UserText) -> String {
+    if draft.attachments.is_empty() && !draft.text.starts_with(MARK) {
+        return draft.text.clone();
+    }
+    let files = serde_json::to_string(&draft.attachments).unwrap_or_else(|_| "[]".to_owned());
+    format!("{MARK}{files}\n{}", draft.text)
+}
+
+/// A draft from its file.
+fn read(file: &str) -> UserText {
+    let marked = file.strip_prefix(MARK).and_then(|rest| rest.split_once('\n'));
+    match marked.and_then(|(files, text)| Some((serde_json::from_str(files).ok()?, text))) {
+        Some((files, text)) => UserText::with(text, files),
+        None => file.into(),
+    }
+}
+
 /// Makes a directory and what is missing above it.
 ///
 /// # Errors
@@ -94,5 +132,31 @@ pub fn make_dirs(io: &dyn Io, path: &Path) -> Result<(), StoreError> {
             }
         }
         Err(error) => Err(StoreError::io("make", path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::attachment::{Attachment, AttachmentKind};
+
+    #[test]
+    fn what_is_written_is_read() {
+        let file = Attachment {
+            name: "a b.png".into(),
+            path: "/s/attachments/1_a.png".into(),
+            kind: AttachmentKind::Image,
+            mime: "image/png".into(),
+            bytes: 3,
+            text: None,
+        };
+        for text in ["", "words\n\n", "\u{1}files:[]\nodd", "\u{1}files:", "\n"] {
+            for files in [Vec::new(), vec![file.clone()]] {
+                let draft = UserText::with(text, files);
+                assert_eq!(read(&written(&draft)), draft);
+            }
+        }
+        assert_eq!(written(&"plain".into()), "plain", "a draft without files is its text");
+        assert_eq!(read("\u{1}files:{broken\nx").text, "\u{1}files:{broken\nx");
     }
 }

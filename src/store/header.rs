@@ -178,6 +178,7 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
     };
     meta.last_role = read.text("lastMessageRole");
     meta.worktree = own.raw("worktree").and_then(|raw| serde_json::from_str(raw).ok());
+    meta.parent = own.raw("parent").and_then(|raw| serde_json::from_str(raw).ok());
     meta.pending_execution = read.object("pendingPlanExecution");
     let ends_with_plan = meta.last_role.as_deref() == Some("plan");
     meta.plan_pending = own.flag("planPending").unwrap_or(ends_with_plan);
@@ -372,13 +373,17 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
             }
         }
     }
-    if changed!(title_from) || changed!(plan_pending) || changed!(worktree) {
+    if changed!(title_from) || changed!(plan_pending) || changed!(worktree) || changed!(parent) {
         let mut own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
         own.set("titleFrom", json!(meta.title_from).to_string());
         own.set("planPending", json!(meta.plan_pending).to_string());
         match &meta.worktree {
             Some(worktree) => own.set("worktree", json!(worktree).to_string()),
             None => own.remove("worktree"),
+        }
+        match &meta.parent {
+            Some(parent) => own.set("parent", json!(parent).to_string()),
+            None => own.remove("parent"),
         }
         fields.set("lisle", own.render());
     }

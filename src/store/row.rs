@@ -3,6 +3,8 @@
 //! Keys, types and tool names on disk are Craft's where one corresponds; what only lisle knows of a row stands in one
 //! object `lisle`. Reading loses nothing, because lines are never written back: what cannot be shown is [`Body::Odd`].
 
+mod attached;
+
 use super::json::{Fields, value_of};
 use super::portable;
 use crate::domain::message::{
@@ -16,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// lisle's tool names and Craft's.
-const TOOLS: [(&str, &str); 10] = [
+const TOOLS: [(&str, &str); 16] = [
     ("read", "Read"),
     ("write", "Write"),
     ("edit", "Edit"),
@@ -27,6 +29,12 @@ const TOOLS: [(&str, &str); 10] = [
     ("todo", "TodoWrite"),
     ("submit_plan", "mcp__session__SubmitPlan"),
     ("ask_user", "AskUserQuestion"),
+    ("call_llm", "mcp__session__call_llm"),
+    ("spawn", "mcp__session__spawn_session"),
+    ("session_info", "mcp__session__get_session_info"),
+    ("list_sessions", "mcp__session__list_sessions"),
+    ("set_status", "mcp__session__set_session_status"),
+    ("set_labels", "mcp__session__set_session_labels"),
 ];
 
 /// The name on disk of one of lisle's tools.
@@ -65,7 +73,7 @@ fn value(row: &Message) -> Option<Value> {
         Body::User(user) => {
             put("content", json!(user.text));
             if !user.attachments.is_empty() {
-                own.insert("attachments".into(), json!(user.attachments));
+                put("attachments", user.attachments.iter().map(attached::write).collect());
             }
             if user.steer {
                 own.insert("steer".into(), json!(true));
@@ -103,6 +111,9 @@ fn value(row: &Message) -> Option<Value> {
             put("toolName", json!(name));
             put("toolUseId", json!(call.id));
             put("toolInput", call.input.clone());
+            if let Some(intent) = crate::domain::tool::intent(&call.input) {
+                put("toolIntent", json!(intent));
+            }
             put("toolStatus", json!(call.status));
             put("toolResult", json!(call.result));
             put("toolDuration", json!(call.millis));
@@ -133,7 +144,7 @@ fn value(row: &Message) -> Option<Value> {
                 .filter_map(|action| match action {
                     FailureAction::Retry => Some(json!({"key": "r", "label": "Retry", "action": "retry"})),
                     FailureAction::Settings => Some(json!({"key": "s", "label": "Settings", "action": "settings"})),
-                    FailureAction::Model | FailureAction::NewSession => None,
+                    FailureAction::Model | FailureAction::Compact | FailureAction::NewSession => None,
                 })
                 .collect();
             if !actions.is_empty() {
@@ -288,7 +299,7 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
     let body = match kind.as_str() {
         "user" => Body::User(UserText {
             text: content(fields),
-            attachments: decoded(&own, "attachments").unwrap_or_else(|| attachment_names(fields)),
+            attachments: attached::read(fields),
             steer: own.flag("steer").unwrap_or(false),
         }),
         "assistant" if own.flag("thinking") == Some(true) => Body::Thinking(Thinking {
@@ -321,7 +332,8 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
                     InfoKind::Remark
                 }
             }),
-            carried: own.text("carried"),
+            // Earlier versions kept the text alone.
+            carried: decoded(&own, "carried").or_else(|| own.text("carried").map(|text| Box::new(text.into()))),
         }),
         "plan" => Body::Plan(Plan { path: text("planPath"), markdown: content(fields) }),
         _ => return odd(format!("a row of the type {kind:?}"), Oddity::UnknownType(kind)),
@@ -347,11 +359,6 @@ fn content(fields: &Fields) -> String {
         Some(Value::String(text)) => text,
         Some(other) => other.to_string(),
     }
-}
-
-fn attachment_names(fields: &Fields) -> Vec<String> {
-    let Some(Value::Array(items)) = fields.value("attachments") else { return Vec::new() };
-    items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect()
 }
 
 fn tool(fields: &Fields, own: &Fields) -> ToolCall {
@@ -487,7 +494,7 @@ pub(super) fn samples(dir: &Path) -> Vec<Message> {
     let bodies = vec![
         Body::User(UserText {
             text: format!("see {file} and {{{{SESSION_PATH}}}}"),
-            attachments: vec!["a.png".into()],
+            attachments: attached::examples(dir),
             steer: true,
         }),
         Body::Assistant(AssistantText {

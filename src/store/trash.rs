@@ -8,6 +8,7 @@ use super::io::Kind;
 use super::session::{self, Reader};
 use super::{Store, StoreError, files, layout};
 use crate::domain::inbox::{TrashId, Trashed};
+use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, Mode, SessionId};
 use jiff::Timestamp;
@@ -76,7 +77,7 @@ impl Store {
             return Err(error);
         }
         if draft.is_some()
-            && let Err(error) = self.save_draft(id, "")
+            && let Err(error) = self.save_draft(id, &UserText::default())
         {
             tracing::warn!(%error, "the draft of a deleted session stays");
         }
@@ -92,7 +93,7 @@ impl Store {
         let dir = self.inner.layout.session(id);
         let _lock = self.hold_to_remove(id)?;
         let hidden = self.hide(&dir)?;
-        if let Err(error) = self.save_draft(id, "") {
+        if let Err(error) = self.save_draft(id, &UserText::default()) {
             tracing::warn!(%error, "the draft of a deleted session stays");
         }
         files::remove_all(self.io(), &hidden)
@@ -290,7 +291,7 @@ impl Store {
             // One that was begun meanwhile is not overwritten; the old one stays beside the session.
             return;
         }
-        let back = self.save_draft(id, &String::from_utf8_lossy(&draft));
+        let back = self.put_draft(id, &draft);
         let done = back.and_then(|()| self.io().remove(&kept).map_err(|e| StoreError::io("remove", &kept, e)));
         if let Err(error) = done {
             tracing::warn!(%error, "the draft of a restored session stays in its directory");

@@ -60,8 +60,15 @@ fn text_can_be_read_on_every_ground_it_stands_on() {
 fn fewer_colours_stay_within_their_number() {
     for name in builtin_names() {
         let theme = load(name, &[]).theme;
+        let [full, many, few, mono] =
+            [Colors::True, Colors::C256, Colors::C16, Colors::None].map(|colors| theme.for_terminal(colors));
         for &role in Role::ALL {
-            let of = |colors| theme.for_terminal(colors).style(role);
+            let of = |colors| match colors {
+                Colors::True => full.style(role),
+                Colors::C256 => many.style(role),
+                Colors::C16 => few.style(role),
+                Colors::None => mono.style(role),
+            };
             let rgb = |color: Option<Color>| matches!(color, Some(Color::Rgb(..)));
             assert!(!rgb(of(Colors::C256).fg) && !rgb(of(Colors::C256).bg));
             assert!(colour::is_basic(of(Colors::C16)), "{name} {}", role.word());

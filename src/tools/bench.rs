@@ -41,6 +41,8 @@ pub(crate) struct Bench {
     pub seen: Arc<Seen>,
     /// Stops the calls.
     pub stop: CancellationToken,
+    /// The engine around the calls.
+    pub host: Arc<dyn super::host::Host>,
 }
 
 impl Bench {
@@ -57,7 +59,13 @@ impl Bench {
             allowances: Arc::default(),
             window: 200_000,
         };
-        Self { _dir: dir, place, seen: Arc::new(Seen::default()), stop: CancellationToken::new() }
+        Self {
+            _dir: dir,
+            place,
+            seen: Arc::new(Seen::default()),
+            stop: CancellationToken::new(),
+            host: Arc::new(super::host::Alone),
+        }
     }
 
     /// The path below the working directory.
@@ -94,7 +102,8 @@ impl Bench {
             stop: self.stop.clone(),
             call: CallId::new("call-1"),
             progress,
-            host: Arc::new(crate::tools::host::Alone),
+            jobs: Arc::default(),
+            host: self.host.clone(),
         };
         runtime.block_on(Registry::standard().find(tool).unwrap().run(input, with))
     }

@@ -1,15 +1,72 @@
-//! What tools can ask of the engine around them. The engine implements it; a tool knows no connection and no session.
+//! What tools can ask of the engine around them. The engine implements it; a tool knows no connection and no files of
+//! sessions.
 
+use crate::domain::ids::{CallId, SessionId};
+use crate::domain::inbox::Change;
+use crate::domain::message::Message;
+use crate::domain::permission::Mode;
+use crate::domain::property::Properties;
+use crate::domain::session::SessionMeta;
+use crate::domain::tool::Child;
 use futures_util::future::BoxFuture;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
-/// The engine, for a running call of one session.
+/// The engine, for a running call of one session. By default there is none behind it.
 pub trait Host: Send + Sync {
     /// Asks a model once, without tools. The cost counts for the session.
     ///
     /// # Errors
     /// A sentence: there is no model to ask, it failed, or it took too long.
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>>;
+
+    /// The session that the call belongs to.
+    fn own(&self) -> Option<SessionMeta> {
+        None
+    }
+
+    /// What the workspace defines.
+    fn properties(&self) -> Arc<Properties> {
+        Arc::default()
+    }
+
+    /// All sessions of the workspace, in no order.
+    fn sessions(&self) -> BoxFuture<'static, Result<Vec<SessionMeta>, String>> {
+        Box::pin(async { Err("There are no sessions.".to_owned()) })
+    }
+
+    /// The last rows of a session, oldest first.
+    ///
+    /// # Errors
+    /// A sentence: there is no such session, or it cannot be read.
+    fn said(&self, session: SessionId, rows: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
+        let _ = (session, rows);
+        Box::pin(async { Err("There are no sessions.".to_owned()) })
+    }
+
+    /// Changes properties of a session.
+    ///
+    /// # Errors
+    /// A sentence: there is no such session, or it cannot be changed.
+    fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>> {
+        let _ = (session, change);
+        Box::pin(async { Err("There are no sessions.".to_owned()) })
+    }
+
+    /// Spawns a session that does a task, and waits for what it says at its end, unless it is to go on in the background.
+    ///
+    /// # Errors
+    /// Why it was not begun, or how it ended without an answer.
+    fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
+        let _ = task;
+        Box::pin(async { Err(NotDone::Failed { text: "No session can be spawned here.".to_owned(), child: None }) })
+    }
+
+    /// The small model of the session's connection, where it has one of its own.
+    fn small_model(&self) -> Option<String> {
+        None
+    }
 }
 
 /// No engine: whatever is asked fails.
@@ -44,4 +101,48 @@ pub enum WhichModel {
     Session,
     /// This one.
     Named(String),
+}
+
+/// A task for a session of its own.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The call that spawns it.
+    pub call: CallId,
+    /// What it is called in the list.
+    pub title: String,
+    /// Its first message.
+    pub prompt: String,
+    /// A mode that is not looser than the parent's; `None` for the parent's.
+    pub mode: Option<Mode>,
+    /// Its connection; `None` for the parent's.
+    pub connection: Option<String>,
+    /// Its model.
+    pub model: WhichModel,
+    /// The call does not wait: the answer comes as a message when it is there.
+    pub background: bool,
+    /// Stops it with the call.
+    pub stop: CancellationToken,
+}
+
+/// What came of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spawned {
+    /// Its last answer; of one in the background a word that it began.
+    pub text: String,
+    /// The session, and what it did.
+    pub child: Child,
+}
+
+/// Why a task has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotDone {
+    /// The call was stopped; what the session had said.
+    Stopped(String),
+    /// A sentence, and the session where one was begun.
+    Failed {
+        /// The sentence.
+        text: String,
+        /// The session.
+        child: Option<Child>,
+    },
 }

@@ -38,6 +38,25 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
         let right = [paint.piece("/takeover", Role::Key), paint.piece(" writes here", Role::Dim)];
         paint.sides(row, &left, &right, 24);
     }
+    if let Some(by) = &meta.parent
+        && let Some(row) = take(rest)
+    {
+        let parent = state.sessions.meta(&by.session);
+        let title = parent.map_or_else(|| by.session.to_string(), |meta| meta.shown_title().to_owned());
+        let left = [
+            paint.piece(format!("{} spawned by ", paint.signs.branched), Role::Dim),
+            paint.piece(clean_line(&title).into_owned(), Role::Text),
+        ];
+        let key = paint.key(Action::Session(SessionAction::Parent), Context::Global).filter(|_| parent.is_some());
+        let next = paint.key(Action::Session(SessionAction::Child), Context::Global);
+        let next = next.filter(|_| state.sessions.spawned_by(&by.session).len() > 1);
+        let right = match key {
+            Some(_) => paint.hints(&[(key, "goes back"), (next, "next")]),
+            None => vec![paint.piece("not here any more", Role::Faint)],
+        };
+        paint.sides(row, &left, &right, 24);
+        paint.target(row, Target::Parent);
+    }
     if let Some(from) = &meta.branched_from
         && let Some(row) = take(rest)
     {

@@ -254,6 +254,10 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
         let weight = if mode(state) == Mode::Explore { 1 } else { 6 };
         facts.push((weight, piece(sandbox.to_owned(), paint.style(Role::Warning))));
     }
+    let jobs = state.current_open().map_or(0, |open| open.running_jobs());
+    if jobs > 0 {
+        facts.push((1, piece(count(jobs, "job", "jobs"), paint.style(Role::Running))));
+    }
     let (model, thinking) = model(state);
     if !model.is_empty() {
         let text = match thinking {
@@ -280,6 +284,10 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
             facts.push((5, piece("price unknown".to_owned(), paint.style(Role::Status))));
         } else if meta.usage.cost_usd > 0.0 {
             facts.push((5, piece(dollars(meta.usage.cost_usd), paint.style(Role::Status))));
+        }
+        let below: f64 = state.sessions.spawned_by(&meta.id).iter().map(|meta| meta.usage.cost_usd).sum();
+        if below > 0.0 {
+            facts.push((5, piece(format!("+ {} spawned", dollars(below)), paint.style(Role::Status))));
         }
     }
     facts

@@ -8,6 +8,7 @@ use super::{Lane, Running, SHOWN, Yielded, Yielding, now};
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
+use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{Event, SessionMeta};
 use crate::store::StoreError;
@@ -21,11 +22,14 @@ impl Lane {
             self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             return;
         }
-        if let Act::Draft { text } = act {
+        if let Act::Draft { text, attachments } = act {
             if self.load(Show::Nothing).await {
-                self.save_draft(text).await;
+                self.save_draft(UserText::with(text, attachments)).await;
             }
             return;
+        }
+        if let Act::KillJob { job } = &act {
+            return self.kill_job(job).await;
         }
         if act == Act::Read {
             return self.read_by_user().await;
@@ -33,11 +37,21 @@ impl Lane {
         if act == Act::TakeOver {
             return self.take_from_holder().await;
         }
+        if let Act::Detach { path } = act {
+            return self.detach(path).await;
+        }
         if !self.own().await {
             return;
         }
         self.acted = true;
+        if act == Act::Retitle {
+            return self.retitle().await;
+        }
+        let begins = matches!(act, Act::Send { .. });
         self.automatic();
+        if let Act::Attach { path } = act {
+            return self.attach(path).await;
+        }
         let act = match act {
             Act::Cwd(written) => {
                 let store = self.shared.setup.store.clone();
@@ -51,11 +65,12 @@ impl Lane {
         };
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
-            if let Act::Send { text } | Act::Steer { text } = act {
-                self.input(Input::Hold(text)).await;
+            if let Act::Send { text, attachments } | Act::Steer { text, attachments } = act {
+                self.input(Input::Hold(UserText::with(text, attachments))).await;
             }
             return;
         }
+        self.note_sent(&act);
         let chosen = match &act {
             Act::Model { connection, .. } => connection.clone(),
             _ => None,
@@ -64,6 +79,12 @@ impl Lane {
             return;
         }
         self.input(Input::Act(act)).await;
+        if chosen.is_some() {
+            self.refresh_models();
+        }
+        if begins {
+            self.name_at_start();
+        }
         // Refused choices are not remembered.
         if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
             self.shared.setup.connections.choose(&name);
@@ -104,14 +125,16 @@ impl Lane {
         false
     }
 
-    pub(super) async fn save_draft(&mut self, text: String) {
-        self.draft.clone_from(&text);
-        self.input(Input::Act(Act::Draft { text: text.clone() })).await;
+    pub(super) async fn save_draft(&mut self, draft: UserText) {
+        self.draft.clone_from(&draft);
+        self.input(Input::Act(Act::draft(draft.text.clone()))).await;
         // A draft of a session that is nowhere would be found by nobody.
-        if !text.is_empty() && matches!(self.files.standing(), Standing::New { .. }) {
+        if !(draft.text.is_empty() && draft.attachments.is_empty())
+            && matches!(self.files.standing(), Standing::New { .. })
+        {
             self.keep_meta(Safety::Written).await;
         }
-        if let Some(Err(error)) = self.files.save_draft(text).await {
+        if let Some(Err(error)) = self.files.save_draft(draft).await {
             tracing::warn!(%error, "the draft was not saved");
         }
     }
@@ -188,11 +211,17 @@ impl Lane {
 
     /// Lets the files go as soon as nothing runs.
     pub(super) async fn give_up(&mut self, running: Running, done: Yielding) {
-        if running == Running::Stays && !self.machine.is_quiet() {
+        let busy = match running {
+            Running::Stays if !self.machine.is_quiet() => Some("a turn runs"),
+            Running::Stays if self.jobs.any_running() => Some("a command runs in the background"),
+            Running::Stays | Running::Stops => None,
+        };
+        if let Some(why) = busy {
             // Whoever asked may have ended meanwhile; so below.
-            let _ = done.send(Err("a turn runs".to_owned()));
+            let _ = done.send(Err(why.to_owned()));
             return;
         }
+        self.close_jobs();
         self.yielding.push(done);
         if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
             self.input(Input::Act(Act::Stop)).await;
@@ -230,7 +259,7 @@ impl Lane {
     /// Lets the files go when nothing needs them here: somebody waits for them, nobody looks, or nobody did anything but
     /// look. While something runs or is unsaved they are kept, and it is tried again after whatever happens next.
     pub(super) async fn let_go(&mut self) {
-        if !self.machine.is_quiet() {
+        if !self.machine.is_quiet() || self.jobs_hold(!self.yielding.is_empty()) {
             return;
         }
         if !self.yielding.is_empty() {
@@ -279,18 +308,26 @@ impl Lane {
 /// would hold up what the user waits for.
 fn leads_to_a_request(act: &Act) -> bool {
     match act {
-        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => {
-            true
-        }
+        Act::Send { .. }
+        | Act::Steer { .. }
+        | Act::Type { .. }
+        | Act::Queue(_)
+        | Act::Retry
+        | Act::Compact { .. }
+        | Act::Answer { .. } => true,
         Act::Stop
         | Act::Mode { .. }
         | Act::DropPlan
         | Act::Model { .. }
         | Act::Thinking(_)
         | Act::Rename { .. }
+        | Act::Retitle
         | Act::Read
         | Act::Cwd(_)
+        | Act::KillJob { .. }
         | Act::TakeOver
+        | Act::Attach { .. }
+        | Act::Detach { .. }
         | Act::Draft { .. } => false,
     }
 }

@@ -42,9 +42,14 @@ impl Lane {
             requests: self.machine.requests(),
             todo: self.machine.own.todo.clone(),
             plan: self.machine.own.progress.clone().map(Box::new),
-            draft: self.draft.clone(),
+            jobs: self.jobs.list(),
+            draft: self.draft.text.clone(),
+            draft_attachments: self.draft.attachments.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;
+        if let Some(event) = self.machine.compacting() {
+            self.out.send(event).await;
+        }
     }
 
     pub(super) async fn snapshot(&mut self, rows: usize) {

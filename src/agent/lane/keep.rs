@@ -68,6 +68,7 @@ impl Lane {
     async fn took(&mut self, loaded: Option<Result<Read, StoreError>>, show: Show, hold: Hold) -> bool {
         match loaded {
             Some(Ok(Read { loaded, draft, follower })) => {
+                draft.attachments.iter().for_each(|file| self.loose.add(&file.path));
                 self.draft = draft;
                 self.take(loaded, show, hold).await;
                 self.follow(follower);

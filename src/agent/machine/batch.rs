@@ -7,7 +7,7 @@ use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::message::{Body, Message};
 use crate::domain::permission::Decision;
 use crate::domain::request::Request;
-use crate::domain::tool::{CallFacts, ToolCall, ToolFigures, ToolStatus};
+use crate::domain::tool::{CallFacts, Child, ToolCall, ToolFigures, ToolStatus};
 use crate::provider::Call;
 
 /// The calls of one response.
@@ -127,6 +127,16 @@ impl Batch {
         self.calls.iter().skip(self.kept).map(|one| &one.row)
     }
 
+    /// What a spawned session waits for, if one does.
+    #[must_use]
+    pub fn waits_below(&self) -> Option<String> {
+        self.calls.iter().filter(|one| one.stage == Stage::Running).find_map(|one| {
+            let call = one.row.tool()?;
+            let waits = call.figures.child.as_ref()?.waits.as_ref()?;
+            Some(format!("{}: {waits}", call.subject))
+        })
+    }
+
     /// Every call has its result.
     #[must_use]
     pub fn done(&self) -> bool {
@@ -185,7 +195,10 @@ impl Underway {
             tool.status = if failed { ToolStatus::Error } else { ToolStatus::Completed };
             tool.result = Some(text);
             tool.millis = millis;
-            tool.figures = figures;
+            // Which session a call spawned stays known, however the call ends.
+            let child = figures.child.or_else(|| tool.figures.child.take());
+            let child = child.map(|child| Box::new(Child { waits: None, ..*child }));
+            tool.figures = ToolFigures { child, ..figures };
         }
     }
 }

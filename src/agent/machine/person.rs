@@ -6,6 +6,7 @@ use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
+use crate::domain::message::UserText;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
@@ -16,14 +17,15 @@ use crate::permit::{self, Verdict};
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
-        if !matches!(act, Act::Read | Act::TakeOver) {
+        if !matches!(act, Act::Read | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
             self.hold_redelivery(out);
         }
         match act {
-            Act::Send { text } if text.trim().is_empty() => {}
-            Act::Send { text } if self.turn.is_some() && self.rules.steer_by_default => self.steer(now, text, out),
-            Act::Steer { text } if self.turn.is_some() && !text.trim().is_empty() => self.steer(now, text, out),
-            Act::Send { text } | Act::Steer { text } => self.send(now, text, out),
+            Act::Send { text, attachments } => {
+                let steers = self.rules.steer_by_default;
+                self.said(now, UserText::with(text, attachments), steers, out);
+            }
+            Act::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
             Act::Type { command } if command.trim().is_empty() => {}
             Act::Type { command } => self.typed(now, command.trim(), out),
             Act::Queue(edit) => self.edit_queue(now, edit, out),
@@ -32,6 +34,7 @@ impl Machine {
                     self.stop(now, "You stopped the turn.", out);
                 }
             }
+            Act::Compact { wish } => self.compact_wished(now, wish, out),
             Act::Retry if self.turn.is_none() => self.begin_again(now, out),
             Act::Retry if self.backs_off() => {
                 // The wait that runs belongs to the run before: when it is over, nothing comes of it.
@@ -55,6 +58,8 @@ impl Machine {
                     self.changed_by_user(out);
                 }
             }
+            // What a model is asked for is the lane's business.
+            Act::Retitle => {}
             Act::Read => self.read(out),
             Act::Cwd(cwd) => {
                 if self.meta.cwd != cwd {
@@ -63,14 +68,21 @@ impl Machine {
                 }
                 self.changed_by_user(out);
             }
-            // Drafts are files of their own, and who writes is the lane's business.
-            Act::Draft { .. } | Act::TakeOver => {}
+            // Drafts and attachments are files of their own, and who writes is the lane's business.
+            Act::Draft { .. } | Act::TakeOver | Act::Attach { .. } | Act::Detach { .. } | Act::KillJob { .. } => {}
         }
     }
 
-    fn send(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+    /// A message: into the turn that runs, behind it, or it begins one.
+    fn said(&mut self, now: At, said: UserText, steers: bool, out: &mut Vec<Step>) {
+        if said.is_empty() {
+            return;
+        }
+        if self.turn.is_some() && steers {
+            return self.steer(now, said, out);
+        }
         if self.turn.is_some() {
-            self.enqueue(now, text);
+            self.enqueue(now, said);
             self.queue_changed(out);
             return;
         }
@@ -79,8 +91,8 @@ impl Machine {
             self.queue.held = false;
             self.queue_changed(out);
         }
-        self.label(&text);
-        self.begin(now, text, out);
+        self.label(&said.text);
+        self.begin(now, said, out);
     }
 
     fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
@@ -99,6 +111,9 @@ impl Machine {
         if self.own.plan.as_ref().is_some_and(|plan| plan.request == *request) {
             self.answer_plan(now, answer, out);
             return;
+        }
+        if self.asks_for_key(request) {
+            return self.answer_key(now, answer, out);
         }
         if self.trust.as_ref().is_some_and(|trust| trust.id == *request) {
             self.answer_trust(&answer, out);
@@ -208,7 +223,7 @@ impl Machine {
             );
             out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
         }
-        mode
+        self.below_ceiling(mode, out)
     }
 
     fn set_mode(&mut self, now: At, mode: Mode, drop_plan: bool, out: &mut Vec<Step>) {

@@ -1,5 +1,8 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod children;
+mod compaction;
+mod key;
 mod law;
 
 use super::*;
@@ -59,8 +62,10 @@ impl Bench {
             requests_per_turn: 50,
             policy: crate::permit::Policy { hold: crate::permit::shell::Hold::Enforced, ..Default::default() },
             headless: false,
+            compact_at: 77.5,
             steer_by_default: false,
             loosest: Mode::Execute,
+            ceiling: None,
             session_dir: "/s".into(),
             seed: 7,
         };
@@ -79,7 +84,7 @@ impl Bench {
         self.feed(Input::Act(act))
     }
     fn send(&mut self, text: &str) -> Vec<Step> {
-        self.act(Act::Send { text: text.into() })
+        self.act(Act::send(text))
     }
     fn run(&self) -> RunNo {
         self.machine.run
@@ -658,7 +663,7 @@ fn steering_skips_what_was_not_started_and_kills_nothing() {
     b.send("go");
     b.calls(&[("a", "bash"), ("b", "bash")]);
     b.found("a", command("make"));
-    b.act(Act::Steer { text: "use ninja".into() });
+    b.act(Act::steer("use ninja"));
     assert!(b.call("b").result.unwrap().starts_with("skipped"));
     assert!(b.call("a").result.is_none());
     let steps = b.ran("a", "done");
@@ -672,7 +677,7 @@ fn what_steers_is_never_lost() {
     b.send("go");
     let run = b.run();
     b.feed(Input::Failed(run, broken(true)));
-    let steps = b.act(Act::Steer { text: "rather this".into() });
+    let steps = b.act(Act::steer("rather this"));
     assert!(
         steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items[0].text == "rather this")),
         "on disk at once"
@@ -837,6 +842,7 @@ fn empty_answers_and_names() {
     b.act(Act::Rename { title: " My  title ".into() });
     b.send("something else");
     assert_eq!(b.machine.meta.title, "My title");
+    assert_eq!(ended(&b.stop_with(Stop::Done)), None, "it is asked for once more");
     assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Failed));
 }
 
@@ -872,7 +878,7 @@ proptest! {
                 10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [Answer::Once, for_session(), Answer::No(None), Answer::PlanDecline][usize::from(which)].clone() }); } }
                 11 => { b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
                 12 => { b.feed(Input::Reaped(RunNo(run.0.saturating_sub(1)))); }
-                _ => { b.act(Act::Steer { text: "s".into() }); }
+                _ => { b.act(Act::steer("s")); }
             }
         }
         b.feed(Input::Shutdown);
@@ -1005,7 +1011,7 @@ fn messages_that_begin_a_turn_give_labels_once_and_steering_gives_none() {
     assert_eq!(b.machine.meta.labels, ["bug::7", "bug::8", "ticket::12"]);
     b.send("then ticket-13");
     assert_eq!(b.machine.meta.labels.len(), 3, "it waits");
-    b.act(Act::Steer { text: "and bug-99".into() });
+    b.act(Act::steer("and bug-99"));
     b.text("ok");
     b.stop_with(Stop::Done);
     b.text("ok");
@@ -1039,8 +1045,13 @@ fn a_change_by_the_user_is_kept_at_once_and_no_change_is_not_kept() {
 /// A machine whose program died while this waited, and at which somebody looks: what it did then.
 fn died(change: impl Fn(&mut Machine)) -> (Bench, Vec<Step>) {
     let mut b = Bench::new(Mode::Ask);
-    b.machine.queue.items =
-        vec![Queued { id: MessageId::new("q"), text: "waited".into(), at: At(5), redelivered: true }];
+    b.machine.queue.items = vec![Queued {
+        id: MessageId::new("q"),
+        text: "waited".into(),
+        at: At(5),
+        redelivered: true,
+        attachments: Vec::new(),
+    }];
     b.machine.queue.held = true;
     b.machine.redelivers = true;
     change(&mut b.machine);
@@ -1070,7 +1081,7 @@ fn what_a_death_left_is_sent_after_a_visible_while() {
 #[test]
 fn whatever_the_user_does_holds_what_a_death_left() {
     for act in [
-        Act::Draft { text: "x".into() },
+        Act::draft("x"),
         Act::Queue(QueueEdit::Hold),
         Act::Queue(QueueEdit::Replace { id: MessageId::new("q"), text: "other".into() }),
         Act::Stop,

@@ -79,7 +79,7 @@ async fn a_batch_changes_what_it_can_and_names_the_rest_once() {
     all.push(id("missing"));
     let mut engine = Engine::new(home.path());
     engine.open(&id("s0")).await;
-    engine.act(&id("s1"), Act::Send { text: "hi".into() }).await;
+    engine.act(&id("s1"), Act::send("hi")).await;
     engine.ended().await;
     engine.rest();
     engine.send(Command::Change { sessions: all.clone(), change: Change::Flagged(true) }).await;
@@ -122,7 +122,7 @@ async fn a_status_that_the_user_sets_in_a_turn_stays() {
     let mut engine = Engine::new(home.path());
     let session = engine.talked("think about it").await;
     assert_eq!(engine.store.read(&session, 1).unwrap().meta.status, "in-progress");
-    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
     let request =
         engine.until(|event| if let Event::Asked(request) = event { Some(request.id.clone()) } else { None }).await;
     engine.send(Command::Change { sessions: vec![session.clone()], change: Change::Status("done".into()) }).await;
@@ -139,7 +139,7 @@ async fn deleting_stops_the_turn_and_the_trash_gives_back() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
-    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
     engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
     engine.send(Command::Delete { sessions: vec![session.clone()], now: false }).await;
     assert_eq!(engine.ended().await, TurnEnd::Stopped);
@@ -154,7 +154,7 @@ async fn deleting_stops_the_turn_and_the_trash_gives_back() {
     engine.notice("Could not be restored: nothing-1").await;
     let rows = engine.open(&session).await.rows;
     assert!(rows.len() > 2, "{rows:?}");
-    engine.act(&session, Act::Send { text: "and on".into() }).await;
+    engine.act(&session, Act::send("and on")).await;
     engine.ended().await;
     engine.send(Command::Delete { sessions: vec![session.clone()], now: true }).await;
     assert_eq!(deleted(&mut engine).await, (session, None));
@@ -213,8 +213,8 @@ async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
     let old = engine.opened().await.meta.id;
     stored(&engine.store, old.as_str(), |_| {});
     // Both were sent before the face could know.
-    engine.act(&old, Act::Send { text: "one".into() }).await;
-    engine.act(&old, Act::Send { text: "two".into() }).await;
+    engine.act(&old, Act::send("one")).await;
+    engine.act(&old, Act::send("two")).await;
     let new = engine.until(|event| if let Event::Reidentified { to } = event { Some(to.clone()) } else { None }).await;
     engine.ended().await;
     engine.ended().await;
@@ -225,10 +225,10 @@ async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
     };
     assert_eq!(texts(engine.store.context(&new).unwrap()), ["one", "two"]);
     assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello"]);
-    engine.act(&new, Act::Send { text: "three".into() }).await;
+    engine.act(&new, Act::send("three")).await;
     engine.ended().await;
     assert_eq!(texts(engine.open(&old).await.rows), ["hello"]);
-    engine.act(&old, Act::Send { text: "to the other".into() }).await;
+    engine.act(&old, Act::send("to the other")).await;
     engine.ended().await;
     assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello", "to the other"]);
     engine.end().await;
@@ -239,7 +239,7 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
-    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
     engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
     let first = engine.store.context(&session).unwrap()[0].id.clone();
     engine.send(Command::Branch { session: session.clone(), at: Some(first.clone()) }).await;
@@ -257,7 +257,7 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     let (_, back, rewound) = engine.until(branched).await;
     assert!(rewound && back != to);
     assert!(engine.store.context(&session).unwrap().len() > 2, "the old one stays");
-    engine.act(&back, Act::Send { text: "another way".into() }).await;
+    engine.act(&back, Act::send("another way")).await;
     engine.ended().await;
     engine.send(Command::Branch { session: id("missing"), at: None }).await;
     engine.notice("No branch was made of missing").await;
@@ -270,7 +270,7 @@ async fn clearing_ends_the_turn_and_leaves_an_empty_session_of_the_same_name() {
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
     engine.act(&session, Act::Rename { title: "Mine".into() }).await;
-    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
     engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
     engine.send(Command::Clear { session: session.clone() }).await;
     assert_eq!(engine.ended().await, TurnEnd::Stopped);
@@ -278,7 +278,7 @@ async fn clearing_ends_the_turn_and_leaves_an_empty_session_of_the_same_name() {
     assert_eq!((opened.rows.len(), opened.meta.title.as_str(), opened.meta.id), (0, "Mine", session.clone()));
     let trash = engine.store.trash();
     assert!(trash.len() == 1 && trash[0].cleared);
-    engine.act(&session, Act::Send { text: "anew".into() }).await;
+    engine.act(&session, Act::send("anew")).await;
     engine.ended().await;
     let rows = engine.store.context(&session).unwrap();
     assert!(matches!(&rows[0].body, Body::User(user) if user.text == "anew"));
@@ -315,7 +315,7 @@ async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_
         let tree = meta.worktree.unwrap();
         assert_eq!((&meta.cwd, meta.first_cwd.as_ref()), (&tree.path, Some(&tree.path)));
         assert!(tree.path.join(".git").exists());
-        engine.act(&meta.id, Act::Send { text: "hello".into() }).await;
+        engine.act(&meta.id, Act::send("hello")).await;
         engine.ended().await;
         trees.push((meta.id, tree.path));
     }
@@ -344,7 +344,7 @@ async fn the_health_of_a_session_is_told_also_while_it_is_written() {
     engine.send(Command::Verify { session: session.clone(), repair: false }).await;
     let health = engine.until(report).await;
     assert!(health.is_sound() && health.messages >= 2 && health.session == session.as_str(), "{health:?}");
-    engine.act(&session, Act::Send { text: "ask Shall I? | yes | no".into() }).await;
+    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
     engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
     engine.send(Command::Verify { session: session.clone(), repair: true }).await;
     engine.notice("was not repaired: a turn runs").await;
@@ -354,7 +354,7 @@ async fn the_health_of_a_session_is_told_also_while_it_is_written() {
     assert!(engine.until(report).await.is_sound());
     // It is shown anew and can be written on.
     engine.opened().await;
-    engine.act(&session, Act::Send { text: "and on".into() }).await;
+    engine.act(&session, Act::send("and on")).await;
     engine.ended().await;
     engine.end().await;
 }

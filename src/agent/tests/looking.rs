@@ -10,8 +10,8 @@ async fn looking_holds_nothing_and_acting_does() {
     let opened = engine.open(&session).await;
     assert_eq!((opened.rows.len(), opened.meta.held_by), (1, None));
     assert!(is_free(&engine.store, &session), "a look keeps nobody out");
-    engine.act(&session, Act::Draft { text: "unsent".into() }).await;
-    engine.act(&session, Act::Send { text: "hi".into() }).await;
+    engine.act(&session, Act::draft("unsent")).await;
+    engine.act(&session, Act::send("hi")).await;
     engine.ended().await;
     assert!(!is_free(&engine.store, &session));
     let events: Vec<_> = engine.seen.iter().filter(|(_, event)| matches!(event, Event::Opened(_))).collect();
@@ -48,7 +48,7 @@ async fn what_was_written_elsewhere_is_shown_before_one_acts() {
     other.append(&[said("theirs", "from elsewhere")], Durability::Synced).unwrap();
     other.close().unwrap();
     drop(other);
-    engine.act(&session, Act::Send { text: "hi".into() }).await;
+    engine.act(&session, Act::send("hi")).await;
     let opened = engine.opened().await;
     assert_eq!(opened.rows.last().unwrap().id.as_str(), "theirs");
     engine.ended().await;
@@ -67,14 +67,14 @@ async fn a_session_that_another_holds_is_followed_and_can_be_had_when_it_is_let_
     assert!(opened.meta.held_by.is_some());
     other.append(&[said("live", "as it comes")], Durability::Synced).unwrap();
     engine.until(|event| matches!(event, Event::Row(row) if row.id.as_str() == "live").then_some(())).await;
-    engine.act(&id("s"), Act::Send { text: "hi".into() }).await;
+    engine.act(&id("s"), Act::send("hi")).await;
     assert!(engine.notice("can only be read here").await.text.contains("has it open"));
     other.close().unwrap();
     drop(other);
     let opened = engine.opened().await;
     assert_eq!((opened.meta.held_by, opened.rows.len()), (None, 2));
     engine.notice("can be written here").await;
-    engine.act(&id("s"), Act::Send { text: "hi".into() }).await;
+    engine.act(&id("s"), Act::send("hi")).await;
     engine.ended().await;
     engine.end().await;
 }
@@ -103,6 +103,7 @@ fn died(store: &Store, mode: Mode) -> SessionId {
         text: "waited".into(),
         at: At(2),
         redelivered: false,
+        attachments: Vec::new(),
     };
     journal.queue(vec![item]).unwrap();
     // Nothing is closed: that is how a death leaves it.
@@ -122,7 +123,7 @@ async fn what_a_death_left_goes_after_a_while_unless_it_is_held() {
     assert!(!is_free(&engine.store, &session), "what is to be sent needs the writer");
     let again = engine.open(&session).await;
     assert_eq!((again.redelivery, again.queue.len()), (at, 1));
-    engine.act(&session, Act::Draft { text: "x".into() }).await;
+    engine.act(&session, Act::draft("x")).await;
     let none = engine.until(|event| if let Event::Redelivering { at } = event { Some(*at) } else { None }).await;
     assert_eq!(none, None);
     engine.act(&session, Act::Queue(QueueEdit::Release)).await;
@@ -227,7 +228,7 @@ async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
     assert!(second.open(&session).await.meta.held_by.is_some());
     second.act(&session, Act::TakeOver).await;
     second.notice("written here from now on").await;
-    second.act(&session, Act::Send { text: "mine now".into() }).await;
+    second.act(&session, Act::send("mine now")).await;
     second.ended().await;
     // The first finds out with its next write.
     first.act(&session, Act::Rename { title: "too late".into() }).await;
@@ -235,7 +236,7 @@ async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
     let opened = first.opened().await;
     assert!(opened.meta.held_by.is_some());
     assert!(opened.rows.iter().any(|row| matches!(&row.body, Body::User(user) if user.text == "mine now")));
-    second.act(&session, Act::Send { text: "once more".into() }).await;
+    second.act(&session, Act::send("once more")).await;
     first
         .until(|event| match event {
             Event::Row(row) => matches!(&row.body, Body::User(user) if user.text == "once more").then_some(()),

@@ -9,7 +9,7 @@ use crate::domain::request::{Answer, Ask, PlanOrigin, PlanReview, Request};
 async fn planned(engine: &mut Engine) -> (SessionId, Request) {
     engine.send(Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() })).await;
     let id = engine.opened().await.meta.id;
-    engine.act(&id, Act::Send { text: "plan a tidy-up".into() }).await;
+    engine.act(&id, Act::send("plan a tidy-up")).await;
     let request = asked(engine).await;
     assert_eq!(engine.ended().await, TurnEnd::Plan);
     (id, request)
@@ -127,14 +127,14 @@ async fn compacting_first_begins_the_conversation_anew_and_keeps_it_all() {
     let context = store.context(&id).unwrap();
     let Body::Info(info) = &context[0].body else { panic!("{:?}", context[0]) };
     assert_eq!(info.kind, InfoKind::Compacted);
-    assert!(info.carried.as_ref().is_some_and(|carried| carried.contains("plan a tidy-up")));
+    assert!(info.carried.as_ref().is_some_and(|carried| carried.text.contains("plan a tidy-up")));
     let all = store.read(&id, 100).unwrap().rows;
     assert!(all.len() > context.len(), "the rows before it stay");
     drop(store);
     // The session goes on from there.
     let mut engine = Engine::new(home.path());
     engine.open(&id).await;
-    engine.act(&id, Act::Send { text: "list".into() }).await;
+    engine.act(&id, Act::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
 }

@@ -15,7 +15,7 @@ fn roomy(settings: &mut Settings) {
 
 impl Engine {
     async fn say(&mut self, session: &SessionId, text: &str) {
-        self.act(session, Act::Send { text: text.into() }).await;
+        self.act(session, Act::send(text)).await;
         assert_eq!(self.ended().await, TurnEnd::Done);
     }
 

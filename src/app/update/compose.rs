@@ -1,15 +1,19 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{chat, overlay, panel, plan, properties, slash, to};
+use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
 use crate::app::state::edit::Done;
 use crate::app::state::overlay::Overlay;
+use crate::app::state::vim::{self, Token};
 use crate::app::state::{Current, Editing, Focus, State};
 use crate::domain::contract::{Act, Command, QueueEdit, Queued};
+use crate::domain::message::UserText;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ComposerAction as Verb;
+use crate::keymap::action::VimAction;
+use crate::keymap::key::{Code, Key};
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,9 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
                 state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
             }
         },
+        Verb::Enhance => enhance::ask(state, fx),
+        Verb::Attach => state.composer_mut().set("/attach "),
+        Verb::Image => fx.push(Effect::Picture),
         Verb::History => overlay::history(state),
         Verb::Queue => overlay::queue(state),
         _ => edit(state, verb, fx),
@@ -60,6 +67,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Some(Overlay::Inbox(_)) => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
             return;
         }
@@ -78,8 +87,10 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
             | Overlay::Usage(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
@@ -90,6 +101,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Focus::Panel => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
         }
         Focus::List if state.sessions.filter_open() => {
@@ -108,6 +121,43 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
     }
 }
 
+/// A verb of modal editing.
+pub(super) fn modal(state: &mut State, verb: VimAction, key: Option<Key>) {
+    if state.focus != Focus::Composer || !state.overlays.is_empty() {
+        return;
+    }
+    if verb == VimAction::Normal && state.composer().vim().mode() == vim::Mode::Normal {
+        // Here Esc has nothing else to do.
+        state.notices.clear();
+    }
+    let token = match verb {
+        VimAction::Digit => match key.map(|key| key.code) {
+            Some(Code::Char(c)) => c.to_digit(10).map(|digit| Token::Digit(digit as usize)),
+            _ => None,
+        },
+        verb => Some(Token::Verb(verb)),
+    };
+    if let Some(token) = token {
+        feed(state, token);
+    }
+}
+
+/// The character that a verb of modal editing waited for.
+pub(super) fn character(state: &mut State, c: char) {
+    feed(state, Token::Char(c));
+}
+
+fn feed(state: &mut State, token: Token) {
+    let Some(walk) = state.composer_mut().modal(token) else { return };
+    let history = std::mem::take(&mut state.history);
+    if walk < 0 {
+        state.composer_mut().earlier(&history);
+    } else {
+        state.composer_mut().later(&history);
+    }
+    state.history = history;
+}
+
 fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
     if verb == Verb::Up && state.composer().is_empty() {
         let last = state.current_open().and_then(|open| open.queue.last()).cloned();
@@ -116,6 +166,13 @@ fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         }
     }
     if state.composer_mut().edit(verb) != Done::Nothing {
+        return;
+    }
+    if verb == Verb::Backspace {
+        // Nothing stands before the caret but the files.
+        if let Some(file) = state.composer_mut().files_mut().pop() {
+            attach::dropped(state, &file, fx);
+        }
         return;
     }
     // At an edge the walk through what was sent earlier begins or goes on.
@@ -139,6 +196,7 @@ pub(super) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effec
     if let Some(open) = state.open.get_mut(&id) {
         open.queue.retain(|other| other.id != queued.id);
         open.composer.set(&queued.text);
+        open.composer.files_mut().add(queued.attachments.clone());
     }
     fx.push(to(&id, Act::Queue(QueueEdit::Remove { id: queued.id.clone() })));
     state.focus = Focus::Composer;
@@ -167,6 +225,9 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
             let text = state.composer().text();
             if let Some(command) = command(&text) {
                 return type_command(state, command, fx);
+            }
+            if let Some((at, args)) = offer::own(state, &text) {
+                return slash::run_own(state, at, &args, fx);
             }
             match commands::read(&text) {
                 None => send(state, text, how, fx),
@@ -208,16 +269,21 @@ pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
         }
         return state.notify(Notice::new(Level::Warning, text).hint(format!("{key} begins a new one")));
     }
+    if state.composer().files().coming().next().is_some() {
+        let text = "A file is still being copied into the session.";
+        return state.notify(Notice::new(Level::Info, text).hint("send the message again in a moment"));
+    }
     state.composer_mut().take();
+    let attachments = state.composer_mut().take_files().there();
     remember(state, &text, fx);
     let steer = how == How::Steer && state.running();
     let Current::Session(id) = state.current.clone() else {
-        state.lobby_sent.push(text);
+        state.lobby_sent.push(UserText::with(text, attachments));
         return;
     };
     chat::to_end(state, fx);
     state.left_unread = None;
-    fx.push(to(&id, if steer { Act::Steer { text } } else { Act::Send { text } }));
+    fx.push(to(&id, if steer { Act::Steer { text, attachments } } else { Act::Send { text, attachments } }));
 }
 
 /// The command of a draft that begins with `!`.
@@ -241,7 +307,7 @@ fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
     let text = state.composer_mut().take();
     remember(state, &text, fx);
     let Current::Session(id) = state.current.clone() else {
-        state.lobby_sent.push(text);
+        state.lobby_sent.push(text.into());
         return;
     };
     chat::to_end(state, fx);
@@ -278,7 +344,7 @@ pub(super) fn edited(state: &mut State, result: Result<String, String>, fx: &mut
 
 /// Esc on the offered commands: they go until something is typed.
 pub(super) fn close_menu(state: &mut State) {
-    state.composer_mut().slash = None;
+    state.composer_mut().close_menu();
 }
 
 /// Opens the draft for a text that a picker gave.

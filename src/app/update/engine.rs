@@ -2,7 +2,10 @@
 //! for. An event of a session that is not shown changes nothing of the one that is.
 
 use super::settle::plain;
-use super::{change, compose, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session, to, undo};
+use super::{
+    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules,
+    session, to, undo,
+};
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
@@ -10,7 +13,7 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::message::Body;
+use crate::domain::message::{Body, UserText};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -62,6 +65,10 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
+        Event::Connections(connections) => {
+            state.config.connections = connections;
+            model::refill(state);
+        }
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
@@ -93,12 +100,15 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
+        Event::Enhanced { number, result } => enhance::done(state, id, number, result),
         Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
         Event::FilesChanged(changes) => undo::changed(state, id, *changes),
+        Event::Context(report) => context::shown(state, *report),
         Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
         | Event::Configured(_)
+        | Event::Connections(_)
         | Event::Properties(_)
         | Event::Found { .. }
         | Event::Audit(_)
@@ -152,12 +162,15 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Redelivering { at } => open.redelivery = at,
         Event::Row(row) => {
             open.turn.retry = None;
+            open.turn.compacting = None;
+            open.turn.waiting = None;
             open.turn.heard = Some(now);
             open.turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
             rows::put(open, *row);
         }
         Event::Delta { id: row, add } => {
             open.turn.retry = None;
+            open.turn.waiting = None;
             (open.turn.heard, open.turn.answering) = (Some(now), true);
             // Nothing of a turn is shown any more once it was told to stop.
             if !open.turn.stopping && !rows::grow(open, &row, &add) {
@@ -169,6 +182,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             open.queue = items;
             open.queue_held = held;
         }
+        Event::Attached { path, made } => attach::came(state, id, &path, made, fx),
         Event::Asked(request) => asked(state, id, *request),
         Event::Settled { request } => {
             open.requests.retain(|other| other.id != request);
@@ -176,6 +190,12 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
+        Event::Compacting { part, of } => {
+            open.turn.retry = None;
+            open.turn.heard = Some(now);
+            open.turn.compacting = Some((part, of));
+        }
+        Event::Jobs(jobs) => open.jobs = jobs,
         Event::TurnStarted { at } => {
             open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
         }
@@ -183,6 +203,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
             (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
         }
+        Event::Waiting(connection) => open.turn.waiting = connection,
         Event::TurnEnded { end } => {
             open.turn = Turn::default();
             rows::settle(open);
@@ -221,7 +242,21 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
-    let Opened { meta, rows, earlier, later, redelivery, queue, queue_held, requests, todo, plan, draft } = snapshot;
+    let Opened {
+        meta,
+        rows,
+        earlier,
+        later,
+        redelivery,
+        queue,
+        queue_held,
+        requests,
+        todo,
+        plan,
+        jobs,
+        draft,
+        draft_attachments,
+    } = snapshot;
     let mut apart = false;
     if !state.open.contains_key(id) {
         apart = meta.worktree.is_some();
@@ -234,16 +269,19 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.resync = false;
     open.seq = Some(seq);
     open.chat.density = state.density;
+    open.chat.unified = state.unified;
     rows::replace(open, rows, (earlier, later), running);
     open.redelivery = redelivery;
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
+    open.jobs = jobs;
     open.plan = plan;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
         // A call or a question that waits belongs to a turn; a plan waits without one.
-        Activity::NeedsYou(_) if requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
+        // Without a request here it waits for a session that it spawned.
+        Activity::NeedsYou(_) if requests.is_empty() || requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
             open.turn.started.or(Some(state.now))
         }
         Activity::NeedsYou(_) => None,
@@ -260,10 +298,11 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
         .map(|was| was.id.clone())
         .collect();
     if first {
-        open.saved_draft.clone_from(&draft);
+        open.saved_draft = UserText::with(draft.clone(), draft_attachments.clone());
         // What was typed before the snapshot came is newer than the draft on disk.
-        if open.composer.is_empty() && !draft.is_empty() {
+        if open.composer.is_empty() && !open.saved_draft.is_empty() {
             open.composer.set(&draft);
+            open.composer.files_mut().add(draft_attachments);
             open.saved_revision = open.composer.revision();
         }
     }
@@ -293,10 +332,11 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
     if state.creating && !apart {
         state.creating = false;
         open.composer = std::mem::take(&mut state.lobby);
-        for text in std::mem::take(&mut state.lobby_sent) {
-            let act = match compose::command(&text) {
+        attach::adopted(id, open.composer.files(), fx);
+        for said in std::mem::take(&mut state.lobby_sent) {
+            let act = match compose::command(&said.text) {
                 Some(command) => Act::Type { command: command.to_owned() },
-                None => Act::Send { text },
+                None => Act::Send { text: said.text, attachments: said.attachments },
             };
             fx.push(to(id, act));
         }
@@ -312,7 +352,8 @@ fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>) {
     let before = state.sessions.meta(&meta.id);
     let needed = before.is_some_and(needs_you);
     let ran = before.is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
-    if !state.terminal.focused {
+    // Of a spawned session its parent tells.
+    if !state.terminal.focused && meta.parent.is_none() {
         let title = plain(meta.shown_title());
         match &meta.activity {
             Activity::NeedsYou(what) if !needed => {
@@ -357,6 +398,7 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
             Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
             Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
+            Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

@@ -21,6 +21,7 @@ fn in_words(request: &Request) -> String {
         Ask::Plan(plan) => format!("plan: {}", overlay::one_line(&plan.title)),
         Ask::Question(question) => overlay::one_line(&question.text),
         Ask::Trust(_) => "trust the rules of this repository?".to_owned(),
+        Ask::Key(wanted) => format!("the key of {}", overlay::one_line(wanted.connection.as_str())),
     }
 }
 
@@ -36,7 +37,7 @@ fn since(open: &Open, request: &Request) -> Option<At> {
         Ask::Plan(_) => {
             open.chat.entries.iter().rev().map(|entry| &entry.message).find(|row| matches!(row.body, Body::Plan(_)))
         }
-        Ask::Trust(_) => None,
+        Ask::Trust(_) | Ask::Key(_) => None,
     }
     .map(|row| row.at)
 }
@@ -96,7 +97,8 @@ fn waiting(state: &State) -> Vec<Waiting> {
             Some(open) => rows.extend(open.requests.iter().map(|request| {
                 row(Some(request.id.clone()), in_words(request), since(open, request).unwrap_or(meta.used))
             })),
-            None if needs_you(meta) => {
+            // What it waits for stands with the session that it spawned.
+            None if needs_you(meta) && !state.sessions.waits_below(&meta.id) => {
                 let what = match &meta.activity {
                     Activity::NeedsYou(what) => what.clone(),
                     _ => "plan".to_owned(),

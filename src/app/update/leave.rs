@@ -1,6 +1,6 @@
 //! The ways out: Ctrl+C, Ctrl+D, /quit. Drafts are kept, turns are stopped, and the engine has the last word.
 
-use super::{compose, panel, session};
+use super::{attach, compose, panel, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::overlay::Overlay;
@@ -22,6 +22,7 @@ pub(super) fn interrupt(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect
     }
     if !state.composer().is_empty() {
         compose::keep_draft(state, fx);
+        attach::drop_all(state, fx);
     } else if state.running() {
         session::stop(state, fx);
     } else if once_more(state, key, fx) {
@@ -31,7 +32,7 @@ pub(super) fn interrupt(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect
 
 /// Ctrl+D: in a draft it deletes; on an empty one twice quits, and asks where turns run.
 pub(super) fn end_of_input(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) {
-    if !state.composer().is_empty() {
+    if !state.composer().has_no_text() {
         if state.focus == Focus::Composer && state.overlays.is_empty() {
             state.composer_mut().edit(ComposerAction::Delete);
         }
@@ -54,7 +55,8 @@ fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool 
 /// Quits; where turns run it asks first.
 pub(super) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
     let busy = |activity: &Activity| matches!(activity, Activity::Running(_) | Activity::NeedsYou(_));
-    if state.running() || state.sessions.metas().any(|meta| busy(&meta.activity)) {
+    let jobs = state.open.values().any(|open| open.running_jobs() > 0);
+    if jobs || state.running() || state.sessions.metas().any(|meta| busy(&meta.activity)) {
         state.quit = Quit::No;
         if !matches!(state.overlays.last(), Some(Overlay::ConfirmQuit)) {
             state.overlays.push(Overlay::ConfirmQuit);

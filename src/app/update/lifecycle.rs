@@ -9,6 +9,7 @@ use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
 use crate::app::state::picker::{Item, Kind, Value};
 use crate::app::state::rules::Purpose;
+use crate::app::state::sessions::needs_you;
 use crate::app::state::usage::Usage;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
@@ -32,12 +33,19 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Labels => properties::labels(state, targets(state)),
         SessionAction::Branch => branch(state, fx),
         SessionAction::Parent => parent(state, fx),
+        SessionAction::Child => child(state, fx),
+        SessionAction::Retitle => {
+            for id in targets(state) {
+                fx.push(to(&id, Act::Retitle));
+            }
+        }
         SessionAction::Rewind => rewind(state, fx),
         SessionAction::Clear => ask_clear(state),
         SessionAction::Delete => ask_delete(state, &targets(state), false),
         SessionAction::Trash => open_trash(state, fx),
         SessionAction::Health => open_health(state, fx),
         SessionAction::Audit => open_audit(state, fx),
+        SessionAction::Context => super::context::open(state, Default::default(), fx),
         SessionAction::Usage => open_usage(state, fx),
         SessionAction::Rules => rules::open(state, Purpose::List, fx),
         SessionAction::Trust => rules::open(state, Purpose::Trust, fx),
@@ -106,6 +114,7 @@ pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             }
             fx.push(Effect::Send(command));
         }
+        Deed::Own { hash, text } => super::slash::send_own(state, hash, text, fx),
         Deed::Rewind { session, at, text, files: _ } => rewound(state, session, at, text, None, fx),
     }
 }
@@ -142,7 +151,36 @@ fn branch(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Branch { session: id, at }));
 }
 
+/// To a session that the one on the screen spawned; from one of these to the next.
+fn child(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(meta) = state.current_meta() else { return nothing_yet(state) };
+    let (here, root) = match &meta.parent {
+        Some(parent) => (Some(meta.id.clone()), parent.session.clone()),
+        None => (None, meta.id.clone()),
+    };
+    let all = state.sessions.spawned_by(&root);
+    let next = match here.and_then(|here| all.iter().position(|meta| meta.id == here)) {
+        Some(at) => all.get((at + 1) % all.len()).copied(),
+        None => {
+            let waits = all.iter().find(|meta| needs_you(meta));
+            let works = all.iter().find(|meta| meta.activity != Activity::Idle);
+            waits.or(works).or(all.last()).copied()
+        }
+    };
+    match next.map(|meta| meta.id.clone()) {
+        Some(id) => session::open(state, &id, fx),
+        None => state.notify(Notice::new(Level::Info, "This session spawned no others.")),
+    }
+}
+
 fn parent(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(parent) = state.current_meta().and_then(|meta| meta.parent.clone()) {
+        if state.sessions.meta(&parent.session).is_some() {
+            return session::open(state, &parent.session, fx);
+        }
+        let text = format!("{}, which spawned this session, is not here any more.", parent.session);
+        return state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
+    }
     let Some(from) = state.current_meta().and_then(|meta| meta.branched_from.clone()) else {
         return state.notify(Notice::new(Level::Info, "This session is no branch of another one."));
     };

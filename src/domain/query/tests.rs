@@ -1,6 +1,7 @@
 //! The query language as tables, and properties that hold for any text.
 
 use super::*;
+use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::message::{AssistantText, UserText};
 use crate::domain::property::{Label, Properties, Status};
 use crate::domain::tool::{ToolFigures, ToolStatus};
@@ -146,7 +147,15 @@ fn call(name: &str, input: Value, result: &str) -> Message {
 
 #[test]
 fn rows_are_taken_by_place_tool_and_file() {
-    let user = UserText { text: "hi".into(), attachments: vec!["Plan.PDF".into()], steer: false };
+    let plan = Attachment {
+        name: "Plan.PDF".into(),
+        path: "/s/attachments/1_Plan.PDF".into(),
+        kind: AttachmentKind::Pdf,
+        mime: "application/pdf".into(),
+        bytes: 3,
+        text: None,
+    };
+    let user = UserText { text: "hi".into(), attachments: vec![plan], steer: false };
     let user = Message::new(MessageId::new("u"), At(5), Body::User(user));
     let said = AssistantText { text: "hi".into(), ..AssistantText::default() };
     let said = Message::new(MessageId::new("a"), At(5), Body::Assistant(said));

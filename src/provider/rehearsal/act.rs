@@ -16,6 +16,27 @@ pub(super) const APPROVED: &str = "plan approved";
 /// What the user item begins with when the plan is to be changed.
 pub(super) const CHANGE: &str = "change the plan";
 
+/// What the system prompt begins with when a conversation is to be summed up.
+const SUMMING: &str = "You sum up a conversation";
+
+/// The summary of a conversation that is given as text: what was wished, how much was called, what was said last.
+fn sum_up(items: &[Item]) -> String {
+    let text = match items.last() {
+        Some(Item::User(Said { text, .. })) => text.as_str(),
+        _ => "",
+    };
+    let of = |sort: &'static str| text.lines().filter_map(move |line| line.strip_prefix(sort));
+    let wished: Vec<String> = of("USER: ").map(|line| format!("\"{}\"", shorten(line, 60))).collect();
+    let last = of("ASSISTANT: ").next_back().map_or_else(|| "nothing".to_owned(), |line| shorten(line, 80));
+    let before =
+        if text.contains("The summary of what was before") { "It goes on from an earlier summary. " } else { "" };
+    format!(
+        "{before}Rehearsal's summary. Goal: {}. State: {} tool calls. Said last: {last}",
+        if wished.is_empty() { "none".to_owned() } else { wished.join(", then ") },
+        of("CALL ").count()
+    )
+}
+
 /// A piece of a response, still without a clock.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Beat {
@@ -47,6 +68,12 @@ enum Flow {
 
 /// The response to a request.
 pub(super) fn act(request: &ModelRequest, seed: u64) -> Vec<Beat> {
+    if request.system.starts_with(SUMMING) {
+        return vec![Beat::Text(sum_up(&request.items)), Beat::Stop(Stop::Done)];
+    }
+    if let Some(text) = super::apart::answer(request) {
+        return vec![Beat::Text(text), Beat::Stop(Stop::Done)];
+    }
     let Some(brief) = Brief::of(&request.items) else {
         return vec![Beat::Text(help("")), Beat::Stop(Stop::Done)];
     };
@@ -306,6 +333,7 @@ impl<'a> Turn<'a> {
                     format!("Replaced `{}` with `{}` in `{path}`.", shorten(old, 40), shorten(new, 40))
                 })
             }
+            Step::Delegate { tasks, background } => self.delegate(tasks, *background),
             Step::Fetch { url } => {
                 let ways =
                     [format!("I fetch `{url}`."), format!("Fetching `{url}`."), format!("What does `{url}` say?")];
@@ -325,6 +353,38 @@ impl<'a> Turn<'a> {
                 })
             }
         }
+    }
+
+    /// A spawned session for each task, all in one response.
+    fn delegate(&mut self, tasks: &[String], background: bool) -> Flow {
+        if !self.offers("spawn") {
+            self.failures += 1;
+            self.note("**Not done**: I have no tool `spawn` here. A spawned session spawns no others.");
+            return Flow::On;
+        }
+        for (n, task) in tasks.iter().enumerate() {
+            match self.take() {
+                Some((call, result)) if result.failed => self.failed(call, result),
+                Some((_, result)) => {
+                    let said = result.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                    self.note(&format!("`{}` came back: {}", shorten(task, 60), shorten(said, 120)));
+                }
+                None => {
+                    let left = tasks.get(n..).unwrap_or_default();
+                    self.say(&format!("I hand over {}.\n", count(left.len(), "task")));
+                    for task in left {
+                        let title = shorten(task, 40);
+                        let input = match background {
+                            true => json!({"title": title, "prompt": task, "background": true}),
+                            false => json!({"title": title, "prompt": task}),
+                        };
+                        self.call("spawn", input);
+                    }
+                    return Flow::End;
+                }
+            }
+        }
+        Flow::On
     }
 
     /// One call: made when it has no result yet, summed up when it has one.

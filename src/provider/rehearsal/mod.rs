@@ -1,9 +1,10 @@
 //! The rehearsal: a provider without a model, for trying the program out, for demonstrations and for tests.
 //!
 //! It follows a few verbs and says that it is no language model. `script` reads what the user wrote, `act` decides what the
-//! response is (`plan`, `failures`, `prose` and `words` give it its parts); this file gives the response its pace.
+//! response is (`plan`, `failures`, `prose`, `apart` and `words` give it its parts); this file gives the response its pace.
 
 mod act;
+mod apart;
 mod failures;
 mod plan;
 mod prose;

@@ -1,7 +1,7 @@
 //! Reads what the user wrote as a chain of steps. Pure text; what a step does is decided in `act`.
 
 /// The verbs, as the help text lists them.
-pub(super) const VERBS: [(&str, &str); 12] = [
+pub(super) const VERBS: [(&str, &str); 13] = [
     ("list [PATH]", "list a directory"),
     ("read PATH", "read a file"),
     ("find TEXT [in PATH]", "search in files"),
@@ -11,6 +11,7 @@ pub(super) const VERBS: [(&str, &str); 12] = [
     ("fetch URL", "fetch a page from the network"),
     ("ask QUESTION | OPTION | OPTION", "ask you something"),
     ("plan TEXT", "submit a plan, and carry it out once you approve it"),
+    ("delegate TEXT | TEXT", "spawn a session for each task; with & at the end they work in the background"),
     ("think TEXT", "show some thinking"),
     ("stream N", "write N words of markdown"),
     (
@@ -31,6 +32,7 @@ pub(super) enum Step {
     Fetch { url: String },
     Ask { question: String, options: Vec<String> },
     Plan { text: String },
+    Delegate { tasks: Vec<String>, background: bool },
     Think { text: String },
     Stream { words: usize },
     Fail { kind: FailKind, times: Option<u32> },
@@ -76,6 +78,7 @@ enum Verb {
     Fetch,
     Ask,
     Plan,
+    Delegate,
     Think,
     Stream,
     Fail,
@@ -123,6 +126,7 @@ fn verb_at(text: &str) -> Option<(Verb, &str)> {
             "fetch" => Verb::Fetch,
             "ask" => Verb::Ask,
             "plan" => Verb::Plan,
+            "delegate" => Verb::Delegate,
             "think" => Verb::Think,
             "stream" => Verb::Stream,
             "fail" => Verb::Fail,
@@ -234,6 +238,7 @@ fn step(verb: Verb, rest: &str) -> Result<Step, String> {
         Verb::Fetch => Step::Fetch { url: path(needs("`fetch` needs an address: `fetch https://example.org/`.")?) },
         Verb::Ask => ask(needs("`ask` needs a question: `ask Which one? | the first | the second`.")?),
         Verb::Plan => Step::Plan { text: unquoted(needs("`plan` needs a topic: `plan a tidy-up`.")?).to_owned() },
+        Verb::Delegate => delegate(rest)?,
         Verb::Think => {
             // "think about it" is thinking about "it".
             let (word, topic) = first_word(rest);
@@ -302,6 +307,20 @@ fn replace(rest: &str) -> Result<Step, String> {
         return Err(wrong());
     }
     Ok(Step::Replace { old: old.to_owned(), new: new.to_owned(), path: path(place) })
+}
+
+/// Tasks in quotes may hold a "then" of their own.
+fn delegate(rest: &str) -> Result<Step, String> {
+    let (rest, background) = match rest.trim().strip_suffix('&') {
+        Some(rest) => (rest, true),
+        None => (rest, false),
+    };
+    let tasks: Vec<String> =
+        rest.split('|').map(|task| unquoted(task).to_owned()).filter(|task| !task.is_empty()).collect();
+    if tasks.is_empty() {
+        return Err("`delegate` needs a task: `delegate \"list src then read README.md\"`.".to_owned());
+    }
+    Ok(Step::Delegate { tasks, background })
 }
 
 fn ask(rest: &str) -> Step {

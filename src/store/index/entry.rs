@@ -4,9 +4,9 @@
 //! before it that says so.
 
 use super::{Basis, Stamp};
-use crate::domain::session::{Activity, BranchedFrom, SessionMeta, ThinkingLevel, TitleFrom, Worktree};
+use crate::domain::session::{Activity, BranchedFrom, SessionMeta, SpawnedBy, ThinkingLevel, TitleFrom, Worktree};
 use crate::domain::usage::Usage;
-use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
+use crate::domain::{At, CallId, ConnectionName, MessageId, Mode, SessionId};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -123,6 +123,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         pending_execution,
         worktree,
         branched_from,
+        parent,
         created,
         used,
         last_message,
@@ -171,6 +172,10 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
     put_some(out, branched_from.as_ref(), |out, BranchedFrom { session, message }| {
         put_text(out, session.as_str());
         put_text(out, message.as_str());
+    });
+    put_some(out, parent.as_ref(), |out, SpawnedBy { session, call }| {
+        put_text(out, session.as_str());
+        put_text(out, call.as_str());
     });
     for time in [created, used, last_message] {
         put_time(out, time.0);
@@ -296,6 +301,10 @@ impl<'a> In<'a> {
             branched_from: self.some(|input| {
                 let session = SessionId::parse(input.text()?).ok()?;
                 Some(BranchedFrom { session, message: MessageId::new(input.text()?) })
+            })?,
+            parent: self.some(|input| {
+                let session = SessionId::parse(input.text()?).ok()?;
+                Some(SpawnedBy { session, call: CallId::new(input.text()?) })
             })?,
             created: self.time().map(At)?,
             used: self.time().map(At)?,

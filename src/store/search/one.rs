@@ -195,7 +195,7 @@ impl<'a> Scan<'a> {
             }
         }
         for queued in live.queue {
-            let body = Body::User(UserText { text: queued.text, ..UserText::default() });
+            let body = Body::User(UserText::with(queued.text, queued.attachments));
             tally.row(&Message::new(queued.id, queued.at, body), end);
         }
         Ok(())

@@ -21,7 +21,13 @@ fn store(root: &Path) -> Store {
 }
 
 fn queued(n: u64) -> Queued {
-    Queued { id: MessageId::new(format!("q{n}")), text: format!("queued {n}"), at: NOW, redelivered: false }
+    Queued {
+        id: MessageId::new(format!("q{n}")),
+        text: format!("queued {n}"),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+    }
 }
 
 /// A life in which every call may fail. Rows whose append failed are in `late`: they must come sometime, in order.

@@ -97,7 +97,13 @@ fn whoever_follows_knows_at_any_time_what_is_there() {
                 }
                 8 => {
                     let text = format!("queued {n}");
-                    let item = Queued { id: MessageId::new(format!("q{n}")), text, at: NOW, redelivered: false };
+                    let item = Queued {
+                        id: MessageId::new(format!("q{n}")),
+                        text,
+                        at: NOW,
+                        redelivered: false,
+                        attachments: Vec::new(),
+                    };
                     journal.queue(vec![item]).unwrap();
                 }
                 _ if open.is_empty() => journal.turn(random.bool()).unwrap(),

@@ -74,7 +74,13 @@ fn what_was_live_is_folded_in_and_written_once() {
     let root = tempfile::tempdir().unwrap();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
-    let queued = Queued { id: MessageId::new("q1"), text: "next {{SESSION_PATH}}".into(), at: NOW, redelivered: false };
+    let queued = Queued {
+        id: MessageId::new("q1"),
+        text: "next {{SESSION_PATH}}".into(),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+    };
     journal.append(&[user(1)], Durability::Synced).unwrap();
     journal.turn(true).unwrap();
     journal.live(call(2, ToolStatus::Executing, Some("line 1")), Durability::Synced).unwrap();
@@ -234,12 +240,12 @@ fn drafts_and_history() {
     let root = tempfile::tempdir().unwrap();
     let store = store(root.path());
     let name = id("260902-swift-river");
-    assert_eq!(store.draft(&name), "");
-    store.save_draft(&name, "half a\nthought").unwrap();
-    assert_eq!(super::store(root.path()).draft(&name), "half a\nthought");
-    store.save_draft(&name, "").unwrap();
-    store.save_draft(&name, "").unwrap();
-    assert_eq!(store.draft(&name), "");
+    assert_eq!(store.draft(&name).text, "");
+    store.save_draft(&name, &"half a\nthought".into()).unwrap();
+    assert_eq!(super::store(root.path()).draft(&name).text, "half a\nthought");
+    store.save_draft(&name, &"".into()).unwrap();
+    store.save_draft(&name, &"".into()).unwrap();
+    assert_eq!(store.draft(&name).text, "");
     for n in 0..1005 {
         store.remember(&format!("text {n}\nmore")).unwrap();
     }
@@ -351,5 +357,5 @@ fn a_home_that_cannot_be_written_still_gives_a_store() {
     let store = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
     let error = store.create(&meta("a")).unwrap_err().to_string();
     assert!(error.contains("read-only") && error.contains("work"), "{error}");
-    assert!(store.save_draft(&id("a"), "x").is_err());
+    assert!(store.save_draft(&id("a"), &"x".into()).is_err());
 }

@@ -103,7 +103,7 @@ fn a_session(root: &Path, name: &str) -> SessionId {
     std::fs::create_dir_all(dir.join("plans/deep")).unwrap();
     std::fs::write(dir.join("plans/deep/p.md"), "# plan").unwrap();
     std::os::unix::fs::symlink("/etc/hostname", dir.join("plans/link")).unwrap();
-    store.save_draft(&id, "half a thought").unwrap();
+    store.save_draft(&id, &"half a thought".into()).unwrap();
     id
 }
 
@@ -228,7 +228,7 @@ fn a_deleted_session_comes_back_as_it_was() {
     let trash = store.delete(&id, NOW).unwrap();
     assert_eq!(trash.session().as_ref(), Some(&id));
     assert!(store.list().sessions.is_empty() && !store.session_dir(&id).exists());
-    assert_eq!(store.draft(&id), "");
+    assert_eq!(store.draft(&id).text, "");
     let there = store.trash();
     assert_eq!(there.len(), 1);
     let one = &there[0];
@@ -238,7 +238,7 @@ fn a_deleted_session_comes_back_as_it_was() {
     let meta = store.restore(&trash).unwrap();
     assert_eq!((meta.id.as_str(), meta.title.as_str(), meta.flagged), (id.as_str(), "Kept title", true));
     assert_eq!(tree(&store.session_dir(&id)), before);
-    assert_eq!(store.draft(&id), "half a thought");
+    assert_eq!(store.draft(&id).text, "half a thought");
     assert!(matches!(store.restore(&trash), Err(StoreError::NotInTrash { .. })));
     assert!(store.trash().is_empty());
 }
@@ -319,7 +319,7 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
     assert_eq!(store.trash()[0].title, "Kept title");
     assert_eq!(store.restore(&trash).unwrap().id, id);
     assert_eq!(tree(&store.session_dir(&id)), before);
-    assert_eq!(store.draft(&id), "half a thought");
+    assert_eq!(store.draft(&id).text, "half a thought");
     assert!(store.trash().is_empty());
     // A link cannot be taken along: nothing is moved then.
     std::os::unix::fs::symlink("/etc/hostname", &links).unwrap();
@@ -357,13 +357,13 @@ fn assert_whole(root: &Path, before: &BTreeMap<String, String>, draft: bool, whe
         let mut now = tree(&store.session_dir(&session.id));
         let kept = now.remove("draft.txt").is_some();
         assert_eq!(&now, before, "{when}");
-        assert!(!draft || kept || store.draft(&session.id) == "half a thought", "{when}: the draft is lost");
+        assert!(!draft || kept || store.draft(&session.id).text == "half a thought", "{when}: the draft is lost");
         assert!(store.load(&session.id, 9).is_ok(), "{when}");
     }
     for one in &there {
         let mut now = tree(&root.join("work/trash").join(&one.trash.0));
         let kept = now.remove("draft.txt").is_some();
-        assert!(!draft || kept || store.draft(&one.session) == "half a thought", "{when}: the draft is lost");
+        assert!(!draft || kept || store.draft(&one.session).text == "half a thought", "{when}: the draft is lost");
         assert_eq!(&now, before, "{when}");
     }
 }

@@ -430,7 +430,13 @@ async fn the_writer_tells_of_the_other_program() {
     elsewhere.changed().await.unwrap();
     assert_eq!(*elsewhere.borrow(), Elsewhere::Rewritten(1));
     writer
-        .queue(vec![Queued { id: MessageId::new("q"), text: "next".into(), at: NOW, redelivered: false }])
+        .queue(vec![Queued {
+            id: MessageId::new("q"),
+            text: "next".into(),
+            at: NOW,
+            redelivered: false,
+            attachments: Vec::new(),
+        }])
         .await
         .unwrap();
     writer.close().await.unwrap();

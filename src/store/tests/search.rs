@@ -251,7 +251,13 @@ fn what_is_open_right_now_is_searched() {
     journal.live(said(2, "it streams"), Durability::Written).unwrap();
     journal.grow(&MessageId::new("msg-2"), " and grows").then_some(()).unwrap();
     journal.flush_text().unwrap();
-    let queued = Queued { id: MessageId::new("q"), text: "waits in line".into(), at: NOW, redelivered: false };
+    let queued = Queued {
+        id: MessageId::new("q"),
+        text: "waits in line".into(),
+        at: NOW,
+        redelivered: false,
+        attachments: Vec::new(),
+    };
     journal.queue(vec![queued]).unwrap();
     assert_eq!(shown(&search(&store, "grows")), [(HitIn::Assistant, "it streams and [grows]".into())]);
     assert_eq!(shown(&search(&store, "waits")), [(HitIn::User, "[waits] in line".into())]);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::state::chat::{Density, View};
+use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::diff::FileDiff;
 use crate::domain::message::{
     AssistantText, Failure, FailureAction, Info, InfoKind, Message, Odd, Plan, Thinking, UserText,
@@ -14,6 +15,17 @@ use proptest::prelude::*;
 
 /// 2026-11-21 20:04:00 UTC.
 const START: i64 = 1_795_291_440_000;
+
+fn attached(name: &str) -> Attachment {
+    Attachment {
+        name: name.to_owned(),
+        path: "/s/attachments/1_a".into(),
+        kind: AttachmentKind::Image,
+        mime: "image/png".into(),
+        bytes: 2_048,
+        text: None,
+    }
+}
 
 fn entry(key: i64, body: Body) -> Entry {
     let message = Message::new(MessageId::new(format!("msg-{key}")), At(START + key * 1000), body);
@@ -227,7 +239,7 @@ fn everything() -> Chat {
             carried: None,
         }),
         Body::Plan(Plan { path: "plans/one.md".into(), markdown: "# Plan\n1. look\n2. change".into() }),
-        Body::User(UserText { text: "Faster".into(), attachments: vec!["a.png".into()], steer: true }),
+        Body::User(UserText { text: "Faster".into(), attachments: vec![attached("a.png")], steer: true }),
         Body::Odd(Odd {
             what: "a row of the type \"hologram\"".into(),
             line: 12,
@@ -461,7 +473,7 @@ proptest! {
         });
         let info = |kind| Body::Info(Info { text: text.clone(), level: Level::Warning, kind, carried: None });
         let mut chat = chat(vec![
-            Body::User(UserText { text: text.clone(), attachments: vec![text.clone()], steer: true }),
+            Body::User(UserText { text: text.clone(), attachments: vec![attached(&text)], steer: true }),
             assistant(&text),
             Body::Thinking(Thinking { text: text.clone(), millis: None, native: None }),
             tool(weird), tool(edit), tool(refused),

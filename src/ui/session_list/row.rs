@@ -83,6 +83,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
         }
     }
     let (sign, style) = sign(paint, meta);
+    // What was spawned stands below its own.
+    let nested = state.sessions.is_nested(&meta.id);
+    let area = if nested { cells::after(area, 2) } else { area };
     let first = cells::row(area, 0);
     let sign_at = Rect { width: 1.min(area.width), ..cells::after(first, 1) };
     let style = paint.flat(style);

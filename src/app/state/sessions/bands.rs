@@ -5,18 +5,28 @@ use super::group::Group;
 use crate::domain::ids::{At, SessionId};
 use std::cmp::Ordering;
 
-/// A session's place in its band: the latest first.
+/// A session's place in its band: the latest first, and below each the ones that it spawned, the first of them first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The last message.
+    /// The last message; of a spawned session when it was made.
     pub at: At,
     /// Which session.
     pub id: SessionId,
+    /// The place of the session that it stands below.
+    pub under: Option<(At, SessionId)>,
 }
 
 impl Place {
     fn order(&self, other: &Place) -> Ordering {
-        other.at.cmp(&self.at).then_with(|| other.id.cmp(&self.id))
+        let root = |place: &'_ Place| place.under.clone().unwrap_or_else(|| (place.at, place.id.clone()));
+        if self.under.is_none() && other.under.is_none() {
+            return other.at.cmp(&self.at).then_with(|| other.id.cmp(&self.id));
+        }
+        let (one, two) = (root(self), root(other));
+        two.cmp(&one)
+            .then_with(|| self.under.is_some().cmp(&other.under.is_some()))
+            .then_with(|| self.at.cmp(&other.at))
+            .then_with(|| self.id.cmp(&other.id))
     }
 }
 
@@ -31,10 +41,10 @@ pub struct Band {
 }
 
 impl Band {
-    /// How many sessions stand below it, shown or not.
+    /// How many sessions stand below it, shown or not; those that others spawned are no more than a part of these.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.members.len()
+        self.members.iter().filter(|place| place.under.is_none()).count()
     }
 
     /// Its sessions in their order.
@@ -272,7 +282,28 @@ mod tests {
     use proptest::prelude::*;
 
     fn place(n: i64) -> Place {
-        Place { at: At(n / 3), id: SessionId::parse(format!("s{n}")).unwrap() }
+        Place { at: At(n / 3), id: SessionId::parse(format!("s{n}")).unwrap(), under: None }
+    }
+
+    #[test]
+    fn spawned_sessions_stand_below_theirs_in_the_order_of_their_making() {
+        let child = |n: i64, made: i64, under: &Place| Place {
+            at: At(made),
+            under: Some((under.at, under.id.clone())),
+            ..place(n)
+        };
+        let (old, new) = (place(3), place(9));
+        let all = [child(11, 50, &old), child(12, 60, &new), old.clone(), child(13, 40, &old), new.clone()];
+        let group = group(1);
+        let mut bands = Bands::default();
+        for place in &all {
+            bands.insert(&group, place.clone(), false);
+        }
+        let ids: Vec<String> = bands.all().map(ToString::to_string).collect();
+        assert_eq!(ids, ["s9", "s12", "s3", "s13", "s11"]);
+        assert_eq!(bands, Bands::sorted(all.iter().map(|p| (group.clone(), p.clone())).collect(), |_| false));
+        assert_eq!((bands.count(), bands.stops(), bands.row_of(&group, &all[0])), (2, 5, Some(5)));
+        assert!(bands.remove(&group, &all[3]) && !bands.remove(&group, &all[3]));
     }
 
     fn group(n: u8) -> Group {

@@ -44,14 +44,14 @@ pub struct HeldLetter {
 #[derive(Clone, Debug)]
 struct Known {
     meta: SessionMeta,
-    /// Its group and time, while it is listed.
-    stands: Option<(Group, At)>,
+    /// Its group and place, while it is listed.
+    stands: Option<(Group, Place)>,
 }
 
 impl Known {
     fn place(&self) -> Option<(&Group, Place)> {
-        let (group, at) = self.stands.as_ref()?;
-        Some((group, Place { at: *at, id: self.meta.id.clone() }))
+        let (group, place) = self.stands.as_ref()?;
+        Some((group, place.clone()))
     }
 }
 
@@ -66,6 +66,10 @@ pub struct Sessions {
     /// Facets that stand in what is typed.
     typed: Facets,
     needing: BTreeSet<SessionId>,
+    /// The sessions that others spawned, by these.
+    below: HashMap<SessionId, BTreeSet<SessionId>>,
+    /// All that this one spawned is listed: it, or one of them, is on the screen.
+    family: Option<SessionId>,
     running: HashSet<SessionId>,
     catalogue: Catalogue,
     grouping: Grouping,
@@ -170,12 +174,73 @@ impl Sessions {
     /// How many sessions wait for the user, archived ones too.
     #[must_use]
     pub fn needing(&self) -> usize {
-        self.needing.len()
+        self.needing.iter().filter(|id| !self.waits_below(id)).count()
     }
 
-    /// The sessions that wait for the user.
+    /// The sessions that wait for the user. One that waits for a session that it spawned is not among them: that one is.
     pub fn needing_metas(&self) -> impl Iterator<Item = &SessionMeta> {
-        self.needing.iter().filter_map(|id| self.meta(id))
+        self.needing.iter().filter(|id| !self.waits_below(id)).filter_map(|id| self.meta(id))
+    }
+
+    /// Whether a session that this one spawned waits for the user.
+    #[must_use]
+    pub fn waits_below(&self, id: &SessionId) -> bool {
+        self.below.get(id).is_some_and(|below| below.iter().any(|child| self.needing.contains(child)))
+    }
+
+    /// The sessions that this one spawned, the first one first.
+    #[must_use]
+    pub fn spawned_by(&self, id: &SessionId) -> Vec<&SessionMeta> {
+        let mut found: Vec<&SessionMeta> =
+            self.below.get(id).into_iter().flatten().filter_map(|child| self.meta(child)).collect();
+        found.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
+        found
+    }
+
+    /// Whether a session stands below the one that spawned it.
+    #[must_use]
+    pub fn is_nested(&self, id: &SessionId) -> bool {
+        self.known.get(id).and_then(|known| known.stands.as_ref()).is_some_and(|(_, place)| place.under.is_some())
+    }
+
+    /// This session is on the screen: what it spawned is listed, or what its parent spawned.
+    pub fn look_at(&mut self, id: Option<&SessionId>, now: At, utc_offset: i32) {
+        let root = id.map(|id| match self.meta(id).and_then(|meta| meta.parent.as_ref()) {
+            Some(parent) => parent.session.clone(),
+            None => id.clone(),
+        });
+        if root == self.family {
+            return;
+        }
+        let before = std::mem::replace(&mut self.family, root.clone());
+        for family in [before, root].into_iter().flatten() {
+            self.put_below(&family, now, utc_offset);
+        }
+    }
+
+    /// Puts the sessions that this one spawned where they belong now.
+    fn put_below(&mut self, id: &SessionId, now: At, utc_offset: i32) {
+        let below: Vec<SessionMeta> = self.spawned_by(id).into_iter().cloned().collect();
+        for meta in below {
+            self.put(meta, now, utc_offset);
+        }
+    }
+
+    /// Where a session stands. One that was spawned stands below its parent while it works or waits, and while one of
+    /// the family is on the screen.
+    fn standing(&self, meta: &SessionMeta, now: At) -> Option<(Group, Place)> {
+        if let Some(parent) = &meta.parent
+            && let Some((group, place)) = self.known.get(&parent.session).and_then(|known| known.stands.as_ref())
+            && (meta.activity != Activity::Idle || needs_you(meta) || self.family.as_ref() == Some(&parent.session))
+            && place.under.is_none()
+        {
+            let under = Some((place.at, place.id.clone()));
+            return Some((group.clone(), Place { at: meta.created, id: meta.id.clone(), under }));
+        }
+        self.facets_pass(meta, now).then(|| {
+            let group = group_of(meta, self.grouping, &self.calendar, &self.catalogue);
+            (group, Place { at: meta.last_message, id: meta.id.clone(), under: None })
+        })
     }
 
     /// Whether a turn runs in any session, or is being stopped.
@@ -275,6 +340,7 @@ impl Sessions {
         self.listed_at = now;
         self.needing.clear();
         self.running.clear();
+        self.below.clear();
         let mut known = HashMap::with_capacity(metas.len());
         for meta in metas {
             self.count_in(&meta);
@@ -285,6 +351,9 @@ impl Sessions {
     }
 
     fn count_in(&mut self, meta: &SessionMeta) {
+        if let Some(parent) = &meta.parent {
+            self.below.entry(parent.session.clone()).or_default().insert(meta.id.clone());
+        }
         if needs_you(meta) {
             self.needing.insert(meta.id.clone());
         } else {
@@ -304,10 +373,7 @@ impl Sessions {
             self.arrange(now, utc_offset);
         }
         self.count_in(&meta);
-        let stands = self.facets_pass(&meta, now).then(|| {
-            let group = group_of(&meta, self.grouping, &self.calendar, &self.catalogue);
-            (group, meta.last_message)
-        });
+        let stands = self.standing(&meta, now);
         let old = self.known.get(&meta.id);
         let stays = old.is_some_and(|old| old.stands == stands);
         let titled = old.is_some_and(|old| old.meta.shown_title() == meta.shown_title());
@@ -319,8 +385,9 @@ impl Sessions {
         }
         let anchor = self.anchor();
         self.take_out(&meta.id);
-        if let Some((group, at)) = &stands {
-            let place = Place { at: *at, id: meta.id.clone() };
+        let id = meta.id.clone();
+        if let Some((group, place)) = &stands {
+            let place = place.clone();
             let folded = self.is_folded(group);
             if let Some((words, bands)) = &mut self.matching
                 && words.matches(meta.shown_title())
@@ -333,13 +400,13 @@ impl Sessions {
         }
         self.known.insert(meta.id.clone(), Known { meta, stands });
         self.settle(anchor);
+        self.put_below(&id, now, utc_offset);
     }
 
     /// Takes a session's row out.
     fn take_out(&mut self, id: &SessionId) {
         let Some(known) = self.known.get_mut(id) else { return };
-        let Some((group, at)) = known.stands.take() else { return };
-        let place = Place { at, id: id.clone() };
+        let Some((group, place)) = known.stands.take() else { return };
         self.standing.remove(&group, &place);
         if let Some((_, bands)) = &mut self.matching {
             bands.remove(&group, &place);
@@ -349,12 +416,23 @@ impl Sessions {
     /// Forgets a session. The cursor goes to its neighbour.
     pub fn remove(&mut self, id: &SessionId) {
         let anchor = self.anchor();
+        // What it spawned stands below nothing any more.
+        for child in self.below.remove(id).unwrap_or_default() {
+            self.take_out(&child);
+        }
         self.take_out(id);
-        self.known.remove(id);
-        self.needing.remove(id);
-        self.running.remove(id);
+        self.forget(id);
         self.marks.forget(id);
         self.settle(anchor);
+    }
+
+    fn forget(&mut self, id: &SessionId) {
+        let parent = self.known.remove(id).and_then(|known| known.meta.parent);
+        if let Some(below) = parent.and_then(|parent| self.below.get_mut(&parent.session)) {
+            below.remove(id);
+        }
+        self.needing.remove(id);
+        self.running.remove(id);
     }
 
     /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until it is told again.
@@ -371,9 +449,7 @@ impl Sessions {
         self.marks.rename(from, to);
         let meta = self.known.get(from).map(|known| SessionMeta { id: to.clone(), ..known.meta.clone() });
         self.take_out(from);
-        self.known.remove(from);
-        self.needing.remove(from);
-        self.running.remove(from);
+        self.forget(from);
         if let Some(meta) = meta.filter(|meta| !self.known.contains_key(&meta.id)) {
             self.put(meta, now, utc_offset);
         }
@@ -421,10 +497,19 @@ impl Sessions {
             let meta = &known.meta;
             known.stands = facets.pass(meta, &self.catalogue, now).then(|| {
                 let group = group_of(meta, self.grouping, &self.calendar, &self.catalogue);
-                (group, meta.last_message)
+                (group, Place { at: meta.last_message, id: meta.id.clone(), under: None })
             });
-            if let Some((group, at)) = &known.stands {
-                all.push((group.clone(), Place { at: *at, id: meta.id.clone() }));
+            if meta.parent.is_none() {
+                all.extend(known.stands.clone());
+            }
+        }
+        // Their parents have their places now.
+        let below: Vec<SessionId> = self.below.values().flatten().cloned().collect();
+        for id in below {
+            let Some(stands) = self.known.get(&id).map(|known| self.standing(&known.meta, now)) else { continue };
+            all.extend(stands.clone());
+            if let Some(known) = self.known.get_mut(&id) {
+                known.stands = stands;
             }
         }
         let folded = self.folded.get(&self.grouping);

@@ -117,7 +117,7 @@ fn a_session_with_another_id_is_the_same() {
     assert!(screen.state.current_meta().is_some());
     screen.fx.clear();
     screen.keys("enter");
-    let sent = Command::To { session: id("t"), act: Act::Send { text: "draft".to_owned() } };
+    let sent = Command::To { session: id("t"), act: Act::send("draft") };
     assert!(screen.sent().contains(&sent));
 }
 

@@ -65,7 +65,7 @@ fn enter_on_an_empty_draft_needs_a_pause() {
 
     let mut screen = waiting();
     screen.type_text("a").wait(5_000).keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "a".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::send("a")]);
     assert_eq!(screen.state.focus, Focus::Composer);
 }
 
@@ -258,7 +258,7 @@ fn keys_after_an_answer_are_not_for_what_comes_next() {
     assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
     assert_eq!(screen.text(), "draft", "it was not sent by the second Enter");
     screen.wait(1).keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "draft".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::send("draft")]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::domain::contract::{NewSession, QueueEdit};
 use crate::domain::session::Worktree;
 
 fn queued(id: &str, text: &str) -> Queued {
-    Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false }
+    Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false, attachments: Vec::new() }
 }
 
 fn overlay_name(screen: &Screen) -> &'static str {
@@ -24,8 +24,10 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
+        Some(Overlay::Context(_)) => "context",
         Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
+        Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",
@@ -46,7 +48,7 @@ fn enter_sends_and_remembers() {
     screen.type_text("hello").keys("enter");
     let sent = screen.sent();
     assert!(sent.contains(&Command::Remember { text: "hello".to_owned() }));
-    assert!(sent.contains(&Command::To { session: id("s"), act: Act::Send { text: "hello".to_owned() } }));
+    assert!(sent.contains(&Command::To { session: id("s"), act: Act::send("hello") }));
     assert!(screen.state.composer().is_empty());
     assert_eq!(screen.state.current_open().unwrap().chat.entries.len(), 0, "the engine tells what is shown");
     screen.keys("enter").type_text("  ").keys("enter");
@@ -69,10 +71,10 @@ fn lines_are_broken_by_many_keys_and_sent_by_none_of_them() {
 fn ctrl_x_enter_steers_a_running_turn_only() {
     let mut screen = Screen::new();
     screen.type_text("a").keys("ctrl+x enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "a".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::send("a")]);
     running(&mut screen);
     screen.type_text("b").keys("ctrl+x enter").type_text("c").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Steer { text: "b".to_owned() }, Act::Send { text: "c".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::steer("b"), Act::send("c")]);
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn esc_closes_then_stops() {
     screen.keys("ctrl+p esc");
     assert_eq!((overlay_name(&screen), screen.acts()), ("none", vec![]));
     screen.type_text("/").keys("esc");
-    assert!(screen.state.composer().slash.is_none());
+    assert!(!screen.state.composer().offers());
     assert_eq!(screen.acts(), vec![]);
     screen.keys("esc");
     assert_eq!(screen.acts(), vec![Act::Stop]);
@@ -188,9 +190,9 @@ fn the_draft_is_saved_within_half_a_second() {
     assert!(matches!(arms.as_slice(), [ms] if *ms <= 500), "{arms:?}");
     screen.fx.clear();
     screen.msg(Msg::Timer(Timer::Draft(id("s"))));
-    assert_eq!(screen.sent(), vec![Command::To { session: id("s"), act: Act::Draft { text: "abc".to_owned() } }]);
+    assert_eq!(screen.sent(), vec![Command::To { session: id("s"), act: Act::draft("abc") }]);
     screen.type_text("d").keys("ctrl+n");
-    let saved = Command::To { session: id("s"), act: Act::Draft { text: "abcd".to_owned() } };
+    let saved = Command::To { session: id("s"), act: Act::draft("abcd") };
     assert!(screen.sent().contains(&saved), "leaving the session saves at once");
 }
 
@@ -321,7 +323,7 @@ fn slash_commands_run_complete_and_name_the_nearest() {
     assert_eq!((screen.text().as_str(), screen.acts()), ("/modle x", vec![]), "the text stays");
     let mut screen = Screen::new();
     screen.type_text("/etc/hosts is odd").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "/etc/hosts is odd".to_owned() }]);
+    assert_eq!(screen.acts(), vec![Act::send("/etc/hosts is odd")]);
     screen.type_text("/thinking hihg").keys("enter");
     assert_eq!((screen.text().as_str(), screen.acts()), ("/thinking hihg", vec![]));
 }
@@ -333,7 +335,7 @@ fn a_long_paste_is_a_chip_that_is_sent_whole() {
     screen.type_text("see ").msg(Msg::Paste(long.clone())).type_text("!");
     assert_eq!(screen.state.composer().editor().text(), "see [Pasted text #1 +30 lines]!");
     screen.keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: format!("see {long}!") }]);
+    assert_eq!(screen.acts(), vec![Act::send(format!("see {long}!"))]);
     screen.msg(Msg::Paste(long.clone())).keys("ctrl+x v");
     assert_eq!(screen.state.composer().editor().text(), long);
     screen.keys("ctrl+c").msg(Msg::Paste(long)).keys("backspace");
@@ -389,7 +391,7 @@ fn a_new_session_can_be_written_in_before_the_engine_made_it() {
     screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
     assert_eq!(screen.state.current, Current::Session(id("n")));
     assert_eq!(screen.text(), "more");
-    let first = Command::To { session: id("n"), act: Act::Send { text: "hello".to_owned() } };
+    let first = Command::To { session: id("n"), act: Act::send("hello") };
     assert_eq!(screen.sent().iter().filter(|command| **command == first).count(), 1);
 }
 
@@ -431,7 +433,7 @@ fn a_wish_from_outside_to_end_saves_and_shuts_down_once() {
     let mut screen = Screen::new();
     screen.type_text("abc").msg(Msg::Terminate).msg(Msg::Terminate);
     let sent = screen.sent();
-    let draft = Command::To { session: id("s"), act: Act::Draft { text: "abc".to_owned() } };
+    let draft = Command::To { session: id("s"), act: Act::draft("abc") };
     assert_eq!(sent, vec![draft, Command::Shutdown]);
     screen.type_text("x").keys("enter");
     assert_eq!(screen.sent(), vec![], "nothing is begun any more");
@@ -462,6 +464,8 @@ fn models_come_from_the_connections() {
         default_model: "small".to_owned(),
         small_model: String::new(),
         models: vec!["small".to_owned(), "big".to_owned()],
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered,
     };
@@ -497,5 +501,108 @@ fn a_draft_that_begins_with_an_exclamation_mark_is_a_command() {
     assert_eq!((screen.acts(), screen.text().as_str()), (vec![], "!ls"), "it waits in the composer");
     let mut screen = Screen::new();
     screen.type_text(" !ls").keys("enter");
-    assert_eq!(screen.acts(), [Act::Send { text: " !ls".to_owned() }]);
+    assert_eq!(screen.acts(), [Act::send(" !ls")]);
+}
+
+#[test]
+fn what_can_follow_a_command_is_offered() {
+    let offered = |typed: &str| {
+        let mut screen = Screen::new();
+        screen.state.themes = vec!["nord".to_owned(), "mono".to_owned()];
+        screen.type_text(typed);
+        let menu = screen.state.composer().menu.clone();
+        menu.map(|menu| menu.rows.into_iter().map(|row| row.label).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    assert_eq!(offered("/theme "), ["nord", "mono"]);
+    assert_eq!(offered("/theme no"), ["nord", "mono"]);
+    assert_eq!(offered("/theme nord"), Vec::<String>::new(), "what is written out needs no offer");
+    assert_eq!(offered("/density "), ["lines", "tails", "full"]);
+    assert_eq!(offered("/mode e"), ["explore", "execute"]);
+    assert_eq!(offered("/delete -"), ["--now"]);
+    for none in ["/rename x", "/new x", "/zzz x", "a /mode e"] {
+        assert_eq!(offered(none), Vec::<String>::new(), "{none}");
+    }
+    let mut screen = Screen::new();
+    screen.type_text("/mode exp").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Mode { mode: Mode::Explore, drop_plan: false }], "Enter completes and runs");
+    let mut screen = Screen::new();
+    screen.type_text("/mode ").keys("down down tab");
+    assert_eq!((screen.text().as_str(), screen.acts()), ("/mode execute", vec![]), "Tab only completes");
+    let mut screen = Screen::new();
+    screen.type_text("/mode ").keys("enter");
+    assert_eq!(overlay_name(&screen), "Permission mode", "nothing typed and nothing chosen: as without the offer");
+}
+
+#[test]
+fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
+    use crate::domain::command::{Origin, OwnCommand};
+    let own = |name: &str, origin| OwnCommand {
+        name: name.to_owned(),
+        description: "fix an issue".to_owned(),
+        hint: "[ISSUE]".to_owned(),
+        text: "Fix $1.".to_owned(),
+        origin,
+        path: format!("/r/.lisle/commands/{name}.md").into(),
+        hash: format!("hash of {name}"),
+    };
+    let mut screen = Screen::new();
+    screen.state.commands = vec![own("fix", Origin::User), own("ship", Origin::Repository)];
+    screen.type_text("/fi").keys("tab");
+    assert_eq!(screen.text(), "/fix ");
+    screen.type_text("12").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 12.".to_owned(), attachments: vec![] }]);
+    screen.type_text("/ship 3").keys("enter");
+    assert_eq!((overlay_name(&screen), screen.acts()), ("confirm", vec![]));
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.says.concat().contains("Fix 3.")));
+    screen.keys("n");
+    assert_eq!(screen.acts(), vec![]);
+    screen.keys("enter").keys("y");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 3.".to_owned(), attachments: vec![] }]);
+    screen.type_text("/ship 4").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 4.".to_owned(), attachments: vec![] }], "it was seen");
+    assert!(screen.state.kept().commands.contains(&"hash of ship".to_owned()));
+    screen.type_text("/shpi").keys("enter");
+    assert!(screen.last_notice().contains("/ship"), "{}", screen.last_notice());
+}
+
+#[test]
+fn files_are_offered_behind_an_at_sign() {
+    use crate::app::msg::{Found, Hit};
+    let mut screen = Screen::new();
+    screen.type_text("look at @ma");
+    let asked = screen.fx.iter().rev().find_map(|effect| match effect {
+        Effect::Find { ticket, query, folders: false, .. } => Some((*ticket, query.clone())),
+        _ => None,
+    });
+    let (ticket, query) = asked.unwrap();
+    assert_eq!(query, "ma");
+    let hit = |path: &str| Hit { path: path.to_owned(), folder: path.ends_with('/'), marks: vec![0] };
+    screen.msg(Msg::Found(Box::new(Found { ticket: ticket - 1, hits: vec![hit("old.rs")] })));
+    assert!(!screen.state.composer().offers(), "an answer to an older question");
+    screen.msg(Msg::Found(Box::new(Found { ticket, hits: vec![hit("src/main/"), hit("src/a b.rs"), hit("main.rs")] })));
+    screen.keys("down enter");
+    assert_eq!((screen.text().as_str(), screen.acts()), ("look at @\"src/a b.rs\" ", vec![]));
+    screen.type_text("a@b").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![] }]);
+}
+
+#[test]
+fn modes_of_keys_in_the_composer() {
+    let mut screen = Screen::new();
+    screen.state.keys = std::sync::Arc::new(crate::keymap::load_style("vim").unwrap().table);
+    running(&mut screen);
+    screen.type_text("one two").keys("esc esc esc");
+    assert_eq!(screen.acts(), vec![], "Esc never stops a turn here");
+    screen.keys("b d w a X");
+    assert_eq!(screen.text(), "one X");
+    screen.keys("esc f x ? /");
+    assert_eq!(screen.text(), "one X", "verbs type nothing");
+    screen.keys("0 f X x");
+    assert_eq!(screen.text(), "one ");
+    screen.keys("u enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "one X".to_owned(), attachments: vec![] }]);
+    screen.type_text("k").keys("esc k");
+    assert_eq!(screen.text(), "one X", "at the edge the walk through what was sent begins");
+    screen.keys("j");
+    assert_eq!(screen.text(), "k");
 }

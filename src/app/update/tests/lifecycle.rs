@@ -316,6 +316,7 @@ fn waiting(at: Option<i64>, held: bool) -> Opened {
             text: "again".to_owned(),
             at: At(NOON - 60_000),
             redelivered: true,
+            attachments: Vec::new(),
         }],
         queue_held: held,
         redelivery: at.map(At),

@@ -1,0 +1,216 @@
+//! What goes on beside the turns of a session: who spawned it and hears of it, its title, a draft that is rewritten.
+
+use super::super::children::{News, Raised};
+use super::super::undo::Keeper;
+use super::super::{enhance, titles};
+use super::keep::Show;
+use super::{Lane, ToLane};
+use crate::domain::contract::TurnEnd;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::permission::Mode;
+use crate::domain::session::TitleFrom;
+use crate::domain::{Event, MessageId};
+use crate::store::checkpoints::Checkpoints;
+use crate::tools::host::{Completion, Host, WhichModel};
+use std::sync::Arc;
+use tokio::task::AbortHandle;
+
+use super::super::step::Input;
+
+/// A title is asked for so often by itself: beside the first turn, and after it where that brought none.
+const TITLE_TRIES: u8 = 2;
+
+/// What goes on beside the turns.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    raised: Option<Raised>,
+    news: News,
+    /// There is news that nobody was told.
+    fresh: bool,
+    /// The mode that the children were told.
+    told_mode: Option<Mode>,
+    /// A turn ended, and nothing was made of it yet.
+    ended: Option<TurnEnd>,
+    /// A model is asked for a title.
+    titling: bool,
+    title_tries: u8,
+    enhancing: Option<AbortHandle>,
+}
+
+impl Beside {
+    /// Takes what the faces are told.
+    pub(super) fn hear(&mut self, event: &Event) {
+        if let Event::TurnEnded { end } = event {
+            self.ended = Some(*end);
+        }
+        if self.raised.is_some() {
+            self.fresh |= self.news.take(event);
+        }
+    }
+
+    /// Where what a child changes is kept: with the turn of its parent.
+    pub(super) fn undo(&self) -> Option<(Arc<Keeper>, Checkpoints, Option<MessageId>)> {
+        self.raised.as_ref().map(|raised| raised.undo.clone())
+    }
+}
+
+impl Lane {
+    // ---- parents and children ----
+
+    pub(super) async fn raised(&mut self, raised: Raised) {
+        let ceiling = raised.ceiling;
+        self.beside.raised = Some(raised);
+        // Nobody looks at it: its files are let go when it is done.
+        self.left = true;
+        self.input(Input::Ceiling(Some(ceiling))).await;
+    }
+
+    pub(super) async fn grown(&mut self) {
+        self.beside.raised = None;
+        self.input(Input::Ceiling(None)).await;
+    }
+
+    /// Tells the parent how far it is, and the children the mode.
+    pub(super) async fn tell_family(&mut self) {
+        let mode = self.machine.meta.mode;
+        if self.beside.told_mode.replace(mode) != Some(mode) {
+            self.shared.tell_children(&self.machine.meta.id, mode).await;
+        }
+        if std::mem::take(&mut self.beside.fresh)
+            && let Some(raised) = &self.beside.raised
+        {
+            raised.news.send_replace(self.beside.news.clone());
+        }
+        if self.beside.ended.take() == Some(TurnEnd::Done) {
+            self.name_at_end();
+        }
+    }
+
+    /// A message that comes by itself: the answer of a session in the background.
+    pub(super) async fn deliver(&mut self, text: String) {
+        if !self.own().await {
+            return;
+        }
+        self.acted = true;
+        if self.load_context().await {
+            self.input(Input::Deliver(text)).await;
+        } else {
+            self.input(Input::Hold(text.into())).await;
+        }
+    }
+
+    // ---- titles ----
+
+    /// Whether a title is to be made by itself, and whether there is a small model for it that does not hold up the turn.
+    fn wants_title(&self) -> Option<Small> {
+        let meta = &self.machine.meta;
+        let settings = &self.shared.setup.settings;
+        if settings.headless || meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {
+            return None;
+        }
+        if self.beside.titling || self.beside.title_tries >= TITLE_TRIES || titles::messages(self.machine.rows()) != 1 {
+            return None;
+        }
+        let info = self.shared.setup.connections.info(meta.connection.as_ref()?)?;
+        // What follows rules makes no better title than the start of the message.
+        if info.provider == "rehearsal" || info.missing.is_some() {
+            return None;
+        }
+        let own = meta.model.as_deref().unwrap_or(&info.default_model);
+        Some(if info.small_model.is_empty() || info.small_model == own { Small::None } else { Small::Own })
+    }
+
+    /// The first turn began: a model of its own for such things works beside it.
+    pub(super) fn name_at_start(&mut self) {
+        if self.machine.is_running() && self.wants_title() == Some(Small::Own) {
+            self.ask_for_title(false);
+        }
+    }
+
+    /// The first turn is over: the answer says what it is about, too.
+    fn name_at_end(&mut self) {
+        if self.wants_title().is_some() {
+            self.ask_for_title(false);
+        }
+    }
+
+    /// The user wants another title.
+    pub(super) async fn retitle(&mut self) {
+        if !self.load_context().await {
+            return;
+        }
+        if titles::messages(self.machine.rows()) == 0 {
+            let text = "There is no message yet to make a title of.";
+            return self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+        }
+        self.ask_for_title(true);
+    }
+
+    fn ask_for_title(&mut self, wanted: bool) {
+        self.beside.titling = true;
+        self.beside.title_tries += u8::from(!wanted);
+        let was = self.machine.meta.title.clone();
+        let asked = self.engine().complete(Completion {
+            model: WhichModel::Small,
+            system: titles::SYSTEM.to_owned(),
+            text: titles::text(self.machine.rows()),
+            patience: titles::PATIENCE,
+        });
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            let answer = asked.await;
+            if let Err(why) = &answer {
+                tracing::info!("no title was made: {why}");
+            }
+            let title = answer.ok().and_then(|answer| titles::tidy(&answer));
+            // A session that ended needs no title.
+            let _ = me.send(ToLane::Titled { title, was, wanted }).await;
+        });
+    }
+
+    pub(super) async fn titled(&mut self, title: Option<String>, was: String, wanted: bool) {
+        self.beside.titling = false;
+        match title {
+            // The files may have been let go meanwhile.
+            Some(title) => {
+                if self.own().await {
+                    self.input(Input::Titled { title, was, wanted }).await;
+                }
+            }
+            None if wanted => {
+                let text = "No title was made: the model gave none that can be used.";
+                let notice = Notice::new(Level::Warning, text).hint("the title is as it was; the log says why");
+                self.out.send(Event::Notice(notice)).await;
+            }
+            None => {}
+        }
+    }
+
+    // ---- drafts ----
+
+    /// Rewrites a draft. One that is rewritten already is given up.
+    pub(super) async fn enhance(&mut self, number: u64, draft: String) {
+        if let Some(before) = self.beside.enhancing.take() {
+            before.abort();
+        }
+        if draft.trim().is_empty() || !self.load(Show::Nothing).await {
+            return;
+        }
+        let (engine, me) = (self.engine(), self.me.clone());
+        let (cwd, cache) = (self.machine.meta.cwd.clone(), self.shared.intros.clone());
+        let task = tokio::spawn(async move {
+            let result = enhance::enhance(&engine, &cwd, &cache, draft).await;
+            let _ = me.send(ToLane::Tell(Event::Enhanced { number, result })).await;
+        });
+        self.beside.enhancing = Some(task.abort_handle());
+    }
+}
+
+/// Whether there is a small model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Small {
+    /// One of its own.
+    Own,
+    /// The session's model does it.
+    None,
+}

@@ -1,0 +1,110 @@
+//! What a session has to do with the sessions that its calls spawn, and with the one that spawned it; and messages that
+//! come by themselves.
+
+use super::batch::Stage;
+use super::{Machine, Turn, Work, notice};
+use crate::agent::step::{Safety, Step};
+use crate::domain::Event;
+use crate::domain::ids::{At, CallId};
+use crate::domain::notice::Level;
+use crate::domain::permission::Mode;
+use crate::domain::session::TitleFrom;
+use crate::domain::tool::{Child, ToolSpec};
+
+/// Tools that a spawned session has no use for: it spawns no others, and nobody waits for a plan of it.
+const NOT_BELOW: [&str; 2] = ["spawn", "submit_plan"];
+
+impl Machine {
+    /// The tools that the model is offered.
+    pub(super) fn offered(&self) -> Vec<ToolSpec> {
+        let below = self.meta.parent.is_some();
+        let offered = |spec: &&ToolSpec| !below || !NOT_BELOW.contains(&spec.name.as_str());
+        self.rules.tools.iter().map(|(spec, _)| spec).filter(offered).cloned().collect()
+    }
+
+    /// The mode in which a call that runs was decided.
+    #[must_use]
+    pub fn decided_in(&self, id: &CallId) -> Option<Mode> {
+        match self.turn.as_ref().map(|turn| &turn.work) {
+            Some(Work::Calling(batch)) => batch.live().find_map(|row| {
+                let call = row.tool().filter(|call| call.id == *id)?;
+                call.decision.as_ref().map(|decision| decision.mode)
+            }),
+            _ => None,
+        }
+    }
+
+    /// The session that a call spawned is so far.
+    pub(super) fn child(&mut self, id: &CallId, child: Child, line: String, out: &mut Vec<Step>) {
+        let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn else { return };
+        let Some(one) = batch.open(id).filter(|one| one.stage == Stage::Running) else { return };
+        let Some(tool) = one.tool() else { return };
+        let known = tool.figures.child.as_ref().map(|child| child.session.clone());
+        let first = known.as_ref() != Some(&child.session);
+        tool.figures.child = Some(Box::new(child));
+        if !line.is_empty() {
+            tool.result = Some(line);
+        }
+        let row = one.row.clone();
+        if first {
+            // After a death the way to the session is still there.
+            out.push(Step::Live(row.clone(), Safety::Written));
+        }
+        out.push(Step::Emit(Event::Row(Box::new(row))));
+    }
+
+    /// The session that spawned this one is in another mode, or does not wait for it any more.
+    pub(super) fn set_ceiling(&mut self, now: At, ceiling: Option<Mode>, out: &mut Vec<Step>) {
+        // It only ever follows down.
+        self.rules.ceiling = match (self.rules.ceiling, ceiling) {
+            (Some(before), Some(now)) => Some(before.stricter(now)),
+            (_, now) => now,
+        };
+        let Some(most) = self.rules.ceiling.filter(|most| self.meta.mode > *most) else { return };
+        self.meta.mode = self.meta.mode.stricter(most);
+        self.changed_by_user(out);
+        self.reconsider(now, out);
+    }
+
+    /// The mode, or the one of the session that waits for this one where that is stricter.
+    pub(super) fn below_ceiling(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
+        let mode = self.rules.ceiling.map_or(wanted, |most| wanted.stricter(most));
+        if mode != wanted {
+            let text = format!("The session that spawned this one is in {}: it goes no further.", mode.shown());
+            out.push(notice(Level::Warning, text, "Change the mode there, or wait until this one is done."));
+        }
+        mode
+    }
+
+    /// A message that comes by itself begins a turn, unless one runs or the user holds what waits.
+    pub(super) fn deliver(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        let stopped = self.turn.is_none() && (self.queue.held || self.stopped_by_user());
+        if self.turn.is_some() || stopped || !self.queue.items.is_empty() {
+            self.enqueue(now, text.into());
+            if stopped {
+                self.queue.hold();
+            }
+            self.queue_changed(out);
+            return;
+        }
+        self.begin(now, text, out);
+    }
+
+    /// The last thing here was the user stopping the turn: nothing begins by itself after that.
+    fn stopped_by_user(&self) -> bool {
+        use crate::domain::message::{Body, InfoKind};
+        matches!(self.rows.last().map(|row| &row.body), Some(Body::Info(info)) if info.kind == InfoKind::Interrupted)
+    }
+
+    /// A model made a title. The user's is never overwritten by one that nobody asked for, and none that was given
+    /// meanwhile.
+    pub(super) fn titled(&mut self, title: String, was: &str, wanted: bool, out: &mut Vec<Step>) {
+        let free = wanted || self.meta.title_from != TitleFrom::User;
+        if !free || self.meta.title != was || title.is_empty() {
+            return;
+        }
+        self.meta.title = title;
+        self.meta.title_from = TitleFrom::Generated;
+        self.changed_by_user(out);
+    }
+}
