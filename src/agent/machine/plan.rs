@@ -288,11 +288,13 @@ impl Machine {
         Cow::Owned(permit::Rules { named, ..self.law.clone() })
     }
 
+    /// The user named this host in a message. What a spawned session was told, another agent wrote.
     fn user_named(&self, host: &str) -> bool {
-        self.rows.iter().any(|row| match &row.body {
-            Body::User(said) => permit::names_host(&said.text, host),
-            _ => false,
-        })
+        self.meta.parent.is_none()
+            && self.rows.iter().any(|row| match &row.body {
+                Body::User(said) => permit::names_host(&said.text, host),
+                _ => false,
+            })
     }
 
     fn set_progress(&mut self, progress: Option<Progress>, out: &mut Vec<Step>) {
