@@ -119,7 +119,9 @@ fn names(draft: &str) -> Vec<String> {
 fn has_extension(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(stem, ext)| {
         let is_name = stem.chars().any(char::is_alphabetic) && !matches!(word, "e.g" | "i.e" | "z.B" | "d.h" | "u.a");
-        is_name && (1..=5).contains(&ext.len()) && ext.starts_with(|c: char| c.is_ascii_alphabetic())
+        is_name
+            && (1..=5).contains(&ext.len())
+            && ext.starts_with(|c: char| c.is_ascii_alphabetic())
             && ext.chars().all(|c| c.is_ascii_alphanumeric())
     })
 }

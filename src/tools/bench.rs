@@ -59,7 +59,13 @@ impl Bench {
             allowances: Arc::default(),
             window: 200_000,
         };
-        Self { _dir: dir, place, seen: Arc::new(Seen::default()), stop: CancellationToken::new(), host: Arc::new(super::host::Alone) }
+        Self {
+            _dir: dir,
+            place,
+            seen: Arc::new(Seen::default()),
+            stop: CancellationToken::new(),
+            host: Arc::new(super::host::Alone),
+        }
     }
 
     /// The path below the working directory.

@@ -199,7 +199,10 @@ mod tests {
             {
                 tool.subject(&input);
                 let error = tool.inspect(&input, &bench.place, &bench.seen);
-                if !["list", "session_info", "list_sessions"].contains(&spec.name.as_str()) || !input.is_object() || input.get("_raw").is_some() {
+                if !["list", "session_info", "list_sessions"].contains(&spec.name.as_str())
+                    || !input.is_object()
+                    || input.get("_raw").is_some()
+                {
                     assert!(error.as_ref().is_err_and(|e| e.ends_with('.')), "{} {input}: {error:?}", spec.name);
                 }
             }

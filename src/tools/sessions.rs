@@ -388,7 +388,10 @@ mod tests {
         assert_eq!(list(json!({"words": "nowhere"})), "(no session is like that)");
         assert!(list(json!({"limit": 1})).ends_with("(1 of 2 sessions; use `offset` and `limit` for others)"));
         let own = bench.ok("session_info", json!({"messages": 2})).text;
-        assert!(own.contains("permission mode: Ask to Edit") && own.contains("labels that there are: bug, prio"), "{own}");
+        assert!(
+            own.contains("permission mode: Ask to Edit") && own.contains("labels that there are: bug, prio"),
+            "{own}"
+        );
         assert!(own.contains("[user, 1970-01-01 00:00 UTC]\nhello x") && own.ends_with('…') && own.len() < 3_000);
         let other = bench.ok("session_info", json!({"session": "s2"})).text;
         assert!(other.contains("status: done") && !other.contains("statuses that there are"), "{other}");

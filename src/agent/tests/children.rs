@@ -148,7 +148,10 @@ async fn a_child_has_no_children_and_its_changes_are_undone_with_the_parents_tur
     engine.send(Command::Undo { session: parent.clone(), aim, also: vec![] }).await;
     engine
         .until(|event| match event {
-            Event::Row(row) => matches!(&row.body, Body::Info(info) if info.kind == crate::domain::message::InfoKind::Restored).then_some(()),
+            Event::Row(row) => {
+                matches!(&row.body, Body::Info(info) if info.kind == crate::domain::message::InfoKind::Restored)
+                    .then_some(())
+            }
             _ => None,
         })
         .await;

@@ -64,7 +64,8 @@ pub(super) fn done(state: &mut State, id: &SessionId, number: u64, result: Resul
                 }
                 _ => format!(" with {}", made.used.join(", ")),
             };
-            Notice::new(Level::Info, format!("The draft was rewritten{with}.")).hint(format!("{undo} brings yours back"))
+            Notice::new(Level::Info, format!("The draft was rewritten{with}."))
+                .hint(format!("{undo} brings yours back"))
         }
     };
     if state.current_id() == Some(id) {

@@ -56,7 +56,10 @@ mod tests {
 
     #[test]
     fn questions_apart_are_answered_by_rules() {
-        let title = asked("You name conversations. Now.", "<message>\nread the\nwhole file then write it\n</message>\nThe title:");
+        let title = asked(
+            "You name conversations. Now.",
+            "<message>\nread the\nwhole file then write it\n</message>\nThe title:",
+        );
         assert_eq!(title.as_deref(), Some("Read the whole file then"));
         let text = "<file path=\"src/a.rs\">\n1: x\n</file>\n<draft>\nfix <draft> x\n</draft>\nThe new text:";
         let draft = asked("You rewrite a draft of a message.", text);

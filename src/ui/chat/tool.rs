@@ -56,7 +56,10 @@ fn doing(call: &ToolCall, row: &Row<'_>) -> Option<Line<'static>> {
     let room = row.width.saturating_sub(text::width(&lead));
     let text = text::cut_with(&text, room, row.look.ellipsis()).into_owned();
     let style = row.look.style(role);
-    Some(Line::from(vec![Span::styled(lead, row.look.style(if child.waits.is_some() { role } else { Role::Dim })), Span::styled(text, style)]))
+    Some(Line::from(vec![
+        Span::styled(lead, row.look.style(if child.waits.is_some() { role } else { Role::Dim })),
+        Span::styled(text, style),
+    ]))
 }
 
 fn refusal(call: &ToolCall) -> Option<&str> {
