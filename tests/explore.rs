@@ -197,3 +197,74 @@ fn a_key_that_a_server_repeats_stands_nowhere() {
         assert!(server.asked()[0].header("authorization").is_some_and(|value| value.ends_with(KEY)));
     }
 }
+
+/// Whether a process runs with this word among its arguments.
+fn runs(word: &str) -> bool {
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().any(|entry| {
+        std::fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| line.split(|b| *b == 0).any(|part| part == word.as_bytes()))
+    })
+}
+
+#[test]
+fn patches_jobs_and_scripts_change_nothing_either() {
+    let repo = |room: &Room| room.root.join("repo").display().to_string();
+    let patch = |body: &str| json!({"patch": format!("*** Begin Patch\n{body}\n*** End Patch")});
+    let background = |command: &str| json!({"command": command, "background": true});
+    let script = |script: &str, inputs: &[&str], output: &str| json!({"language": "bash", "script": script, "inputs": inputs, "output": output});
+    let evil = "cd \"$(dirname \"$1\")\"; echo x > made; rm -f a.txt; : > a.txt; chmod 777 a.txt; touch a.txt; \
+        ln -s /etc link2; mv sub moved; mkdir -p ../other/made; (exec 3<>/dev/tcp/127.0.0.1/80) && echo connected; \
+        cat \"$1\" > \"$2\"; echo over";
+    let calls = [
+        ("read", json!({"path": "a.txt"})),
+        ("patch", patch("*** Update File: a.txt\n@@\n-hello\n+bye")),
+        ("patch", patch("*** Delete File: a.txt")),
+        ("patch", patch("*** Update File: a.txt\n*** Move to: sub/a.txt")),
+        ("patch", patch("*** Add File: made\n+x\n*** Add File: ../other/made\n+x")),
+        ("bash", background("touch made; sleep 4711")),
+        ("bash", background("echo x > made")),
+        ("transform_data", script("cat \"$1\" > \"$2\"", &[".env"], "secret.txt")),
+        ("transform_data", script("cat \"$1\" > \"$2\"", &["envlink"], "secret.txt")),
+        ("transform_data", script("echo x > \"$1\"", &[], "../../made")),
+        // These run, and can do nothing.
+        ("transform_data", script(evil, &["a.txt"], "copy.txt")),
+        ("bash", background("sleep 61234")),
+        ("job_output", json!({"job": "none"})),
+        ("job_kill", json!({"job": "none"})),
+    ];
+    let calls: Vec<(&str, Value)> = calls.to_vec();
+    let server = ModelServer::start([Script::calls(&calls), Script::says("done")]);
+    let room = Room::new(&server);
+    let before = room.files();
+    let out = room.run("explore", "go");
+    assert_eq!(room.files(), before);
+    assert!(
+        !room.root.join("repo/made").exists()
+            && !room.root.join("other/made").exists()
+            && !room.root.join("made").exists()
+    );
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    assert!(!said.contains("HIDDEN"), "{said}");
+    let results = results(&server.asked()[1].json());
+    assert_eq!(results.len(), calls.len(), "{said}");
+    let refused = "Explore is read-only";
+    for (at, result) in results.iter().enumerate().skip(1).take(8) {
+        assert!(result.starts_with(refused), "{at} {}: {result}", calls[at].1);
+    }
+    assert!(results[9].contains("must be the name of a file in `data/`"), "{}", results[9]);
+    if lisle::sandbox::is_enforced() {
+        let result = &results[10];
+        assert!(
+            result.contains("copy.txt: 6 bytes. It begins:\nhello")
+                && result.contains("\nover\n")
+                && result.ends_with("exit 0"),
+            "{result}"
+        );
+        assert!(!result.contains("connected"), "{result}");
+        assert!(results[11].contains("goes on in the background as job"), "{}", results[11]);
+    } else {
+        assert!(results[10].starts_with(refused) && results[11].starts_with(refused), "{results:?}");
+    }
+    assert!(results[12].contains("There is no job `none`") && results[13].contains("There is no job `none`"));
+    assert!(!runs("61234") && !runs("4711"), "jobs end with the program: {}", repo(&room));
+}

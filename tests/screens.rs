@@ -4,6 +4,8 @@
 // What goes wrong in a helper of a test is the test's failure.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "screens/any_size.rs"]
+mod any_size;
 #[path = "screens/approvals.rs"]
 mod approvals;
 #[path = "screens/list.rs"]
@@ -74,6 +76,8 @@ fn base() -> State {
         default_model: "claude-sonnet".to_owned(),
         small_model: String::new(),
         models: Vec::new(),
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered: false,
     }];
@@ -190,6 +194,7 @@ fn command(command: &str) -> Ask {
         call: CallId::new("c1"),
         tool: "bash".to_owned(),
         subject: command.to_owned(),
+        intent: None,
         proposal: Proposal::Command { command: command.to_owned(), cwd: PathBuf::from("/home/me/src/app") },
         reasons: vec!["`cargo test` runs code of the working directory".to_owned()],
         risks: vec!["network".to_owned()],
@@ -213,6 +218,7 @@ fn change() -> Ask {
         call: CallId::new("c1"),
         tool: "edit".to_owned(),
         subject: "src/auth/redirect.rs".to_owned(),
+        intent: None,
         proposal: Proposal::Change { diff: diff(), before: String::new(), after: String::new() },
         reasons: vec!["Ask to Edit asks before each change".to_owned()],
         risks: Vec::new(),
@@ -267,6 +273,8 @@ fn an_empty_session_says_where_one_is_and_who_answers() {
         default_model: "rehearsal".to_owned(),
         small_model: String::new(),
         models: Vec::new(),
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered: false,
     });

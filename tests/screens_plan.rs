@@ -168,7 +168,7 @@ fn a_plan_is_carried_out() {
             .to_owned(),
         level: Level::Info,
         kind: InfoKind::Compacted,
-        carried: Some("words".to_owned()),
+        carried: Some(Box::new("words".to_owned().into())),
     };
     let markdown = "# Keep it\n\nDecode once.\n\n1. Read\n2. Decode\n3. Publish\n4. Test\n5. Tell\n".to_owned();
     let row = Body::Plan(Plan { path: PATH.to_owned(), markdown: markdown.clone() });

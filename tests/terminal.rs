@@ -20,6 +20,7 @@ const MODES: &[(&str, &str)] = &[
     ("\x1b[?2004h", "\x1b[?2004l"),
     ("\x1b[?1004h", "\x1b[?1004l"),
     ("\x1b[?1000h", "\x1b[?1000l"),
+    ("\x1b[?1002h", "\x1b[?1002l"),
     ("\x1b[?1006h", "\x1b[?1006l"),
     ("\x1b[6 q", "\x1b[0 q"),
     ("\x1b[>1u", "\x1b[<u"),
@@ -330,4 +331,17 @@ fn without_a_terminal_it_says_so() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("terminal"), "{said}");
     assert!(output.stdout.is_empty(), "nothing is drawn into a pipe");
+}
+
+#[test]
+fn the_doctor_shows_keys_and_gives_the_terminal_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = lisle(home.path()).args(["doctor", "keys"]).go();
+    pty.until("Ctrl+C twice");
+    pty.keys("\x1b[A");
+    pty.until("list.up");
+    pty.keys("q");
+    pty.until("types   q");
+    pty.keys("q");
+    pty.end();
 }

@@ -58,6 +58,7 @@ impl Bench {
             stop: self.stop.clone(),
             call: CallId::new("call-1"),
             progress,
+            jobs: Arc::default(),
             host: Arc::new(lisle::tools::host::Alone),
         };
         runtime.block_on(async {

@@ -1,20 +1,58 @@
-//! What a compaction carries over, by structure and without a model: the user's words, the plan, the list of what is done,
-//! the files, the last answer. Pure.
+//! What a compaction carries over: by structure the user's words, the plan, the list of what is done, the files and the
+//! commands, and beside it what a model wrote about the rest. Here is what is carried and which rows stay as they are;
+//! what a model is asked is in `summary`, and when all of that happens is the machine's business. Pure.
 
-use crate::domain::message::{Body, Message};
+use super::context::{self, Effective};
+use super::tokens;
+use crate::domain::ids::MessageId;
+use crate::domain::message::{Body, Carried, Message};
 use crate::domain::permission::Mode;
 use crate::domain::plan::Progress;
 use crate::domain::request::PlanReview;
 use crate::domain::tool::{TodoItem, TodoStatus, ToolCall, ToolStatus};
 
-/// Characters of the user's messages that are carried over; the newest one is whole in any case.
-const USER: usize = 24_000;
-/// Characters of an older message that does not fit whole.
-const SHORT: usize = 400;
-/// Characters of the last answer.
-const ANSWER: usize = 8_000;
-/// Files of a list; the latest ones.
-const FILES: usize = 100;
+/// The window of a model of which nothing is known, in tokens.
+pub const UNKNOWN_WINDOW: u64 = 32_000;
+/// Commands that are named, the latest ones.
+const COMMANDS: usize = 20;
+
+/// How much room there is for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Characters of the user's messages that are carried over.
+    pub words: usize,
+    /// Characters of an older message that does not fit whole.
+    pub short: usize,
+    /// Characters of the last answer.
+    pub answer: usize,
+    /// Characters of what the model writes.
+    pub summary: usize,
+    /// Files of a list; the latest ones.
+    pub files: usize,
+    /// Tokens of the rows that stay as they are.
+    pub keep: u64,
+    /// Bytes that a model is asked about at once.
+    pub part: usize,
+}
+
+impl Room {
+    /// For a conversation in a window of so many tokens, summed up by a model with its own window.
+    #[must_use]
+    pub fn of(window: Option<u64>, summing: Option<u64>) -> Self {
+        let window = window.unwrap_or(UNKNOWN_WINDOW).max(1_000);
+        let chars = usize::try_from(window.saturating_mul(4)).unwrap_or(usize::MAX);
+        let summing = usize::try_from(summing.unwrap_or(window).max(1_000)).unwrap_or(usize::MAX);
+        Self {
+            words: (chars / 10).min(24_000),
+            short: (chars / 100).clamp(80, 400),
+            answer: (chars / 20).min(8_000),
+            summary: (chars / 8).min(16_000),
+            files: (chars / 800).clamp(5, 100),
+            keep: (window / 8).min(20_000),
+            part: summing.saturating_mul(2).min(400_000),
+        }
+    }
+}
 
 /// What holds in the session besides its rows.
 #[derive(Clone, Copy, Debug)]
@@ -29,51 +67,116 @@ pub struct Standing<'a> {
     pub todo: &'a [TodoItem],
 }
 
-/// A conversation, summed up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// For the user, on one line.
-    pub label: String,
-    /// For the model.
-    pub carried: String,
+// ---- what stays as it is ----
+
+/// Where the rows begin that stay as they are: as many of the last ones as have room in `keep` tokens, and always those
+/// from `at_least` on. What was compacted before is never among them, and no response is taken apart.
+#[must_use]
+pub fn cut(rows: &[Message], keep: u64, at_least: Option<usize>) -> usize {
+    let compacted = rows.iter().rposition(|row| matches!(&row.body, Body::Info(info) if info.carried.is_some()));
+    let first = compacted.map_or(0, |at| at + 1);
+    let (mut best, mut used) = (rows.len(), 0);
+    for at in (first..rows.len()).rev() {
+        used += row_tokens(&rows[at]);
+        let forced = at_least.is_some_and(|least| at >= least);
+        if used > keep && !forced {
+            break;
+        }
+        if begins(&rows[first..], at - first) {
+            best = at;
+        }
+    }
+    best
 }
 
-/// Sums up what the model was given until now; what an earlier compaction carried over goes along.
+/// A response, or what a person said, begins with this row.
+fn begins(rows: &[Message], at: usize) -> bool {
+    let Some(row) = rows.get(at) else { return false };
+    let told = |row: &&Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_));
+    let before = rows.iter().take(at).rev().find(told).map(|row| &row.body);
+    match (&row.body, before) {
+        (Body::User(_), _) | (Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_), None | Some(Body::User(_))) => true,
+        (Body::Assistant(_) | Body::Thinking(_), Some(Body::Tool(_))) => true,
+        _ => false,
+    }
+}
+
+fn row_tokens(row: &Message) -> u64 {
+    match &row.body {
+        Body::User(user) => tokens::text(&user.text),
+        Body::Assistant(said) => tokens::text(&said.text),
+        Body::Tool(call) => {
+            let result = call.result.as_deref().unwrap_or_default();
+            tokens::text(&call.input.to_string()) + tokens::text(&context::elide(result, context::KEPT_RESULT))
+        }
+        _ => 0,
+    }
+}
+
+/// There is something to sum up among these rows.
 #[must_use]
-pub fn summary(rows: &[Message], standing: &Standing<'_>) -> Summary {
-    let earlier = rows.iter().rev().find_map(|row| match &row.body {
-        Body::Info(info) => info.carried.as_deref(),
+pub fn has_matter(rows: &[Message]) -> bool {
+    let Effective { kept, since, .. } = Effective::of(rows);
+    let matters = |row: &Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Tool(_));
+    kept.iter().chain(since).any(matters)
+}
+
+// ---- what is carried over ----
+
+/// What of these rows goes on, with what a model wrote about them; what an earlier compaction carried over goes along.
+#[must_use]
+pub fn carry(
+    rows: &[Message],
+    standing: &Standing<'_>,
+    summary: Option<&str>,
+    keeps: Option<MessageId>,
+    room: &Room,
+) -> Carried {
+    let Effective { carried: earlier, kept, since } = Effective::of(rows);
+    let rows = || kept.iter().chain(since);
+    let calls: Vec<&ToolCall> =
+        rows().filter_map(Message::tool).filter(|call| call.status == ToolStatus::Completed).collect();
+    let mut said: Vec<String> = earlier.map(|earlier| earlier.said.clone()).unwrap_or_default();
+    said.extend(rows().filter_map(|row| match &row.body {
+        Body::User(user) if !user.text.trim().is_empty() => Some(user.text.trim().to_owned()),
         _ => None,
-    });
-    let said: Vec<&str> = rows
-        .iter()
-        .filter_map(|row| match &row.body {
-            Body::User(user) if !user.text.trim().is_empty() => Some(user.text.trim()),
-            _ => None,
-        })
-        .collect();
-    let answer = rows.iter().rev().find_map(|row| match &row.body {
+    }));
+    let said = words(said, room);
+    let before = |list: fn(&Carried) -> &Vec<String>| earlier.map(list).cloned().unwrap_or_default();
+    let changed = subjects(before(|one| &one.changed), &calls, &["write", "edit", "patch", "multi_edit"]);
+    let mut read = subjects(before(|one| &one.read), &calls, &["read"]);
+    read.retain(|path| !changed.contains(path));
+    let answer = rows().rev().find_map(|row| match &row.body {
         Body::Assistant(said) if !said.text.trim().is_empty() => Some(said.text.trim()),
         _ => None,
     });
-    let calls: Vec<&ToolCall> =
-        rows.iter().filter_map(Message::tool).filter(|call| call.status == ToolStatus::Completed).collect();
-    let changed = subjects(&calls, &["write", "edit"]);
-    let read: Vec<&str> = subjects(&calls, &["read"]).into_iter().filter(|path| !changed.contains(path)).collect();
 
-    let mut parts = vec![
-        "The conversation until here was compacted. No model summed it up: these are its parts, word for word where it says so. \
-         Answers and tool results that are not listed are gone; read files again where you need them."
+    let mut parts = vec![match summary {
+        Some(_) => "The conversation until here was compacted. A model summed it up; the user's messages, the plan and the \
+                    lists below are kept word for word and count more than the summary. Tool results are gone: read \
+                    files again where you need them."
             .to_owned(),
-    ];
-    if let Some(earlier) = earlier {
-        parts.push(section("Carried over from before that", cut(earlier, ANSWER)));
+        None => "The conversation until here was compacted. No model summed it up: these are its parts, word for word \
+                 where it says so. Answers and tool results that are not listed are gone; read files again where you \
+                 need them."
+            .to_owned(),
+    }];
+    match (summary, earlier) {
+        (Some(summary), _) => parts.push(section("Summary", cut_to(summary, room.summary))),
+        (None, Some(earlier)) if !earlier.summary.is_empty() => {
+            parts.push(section("Summary of what was before that", cut_to(&earlier.summary, room.summary)));
+        }
+        // One of an earlier version has its text alone.
+        (None, Some(earlier)) if earlier.said.is_empty() => {
+            parts.push(section("Carried over from before that", cut_to(&earlier.text, room.answer)));
+        }
+        (None, _) => {}
     }
     if !said.is_empty() {
-        parts.push(section("The user's messages, oldest first", messages(&said)));
+        parts.push(section("The user's messages, oldest first", said.join("\n\n---\n\n")));
     }
-    if let Some(answer) = answer {
-        parts.push(section("Your last answer", cut(answer, ANSWER)));
+    if let Some(answer) = answer.filter(|_| keeps.is_none()) {
+        parts.push(section("Your last answer", cut_to(answer, room.answer)));
     }
     if let Some(plan) = standing.waiting {
         parts.push(section(&format!("The plan, kept in {}", plan.path.display()), plan.markdown.trim().to_owned()));
@@ -88,43 +191,64 @@ pub fn summary(rows: &[Message], standing: &Standing<'_>) -> Summary {
     }
     for (title, files) in [("Files that were changed", &changed), ("Files that were read", &read)] {
         if !files.is_empty() {
-            parts.push(section(title, list(files)));
+            parts.push(section(title, list(files, room.files)));
         }
     }
+    let commands: Vec<&ToolCall> = rows().filter_map(Message::tool).filter(|call| call.name == "bash").collect();
+    if summary.is_none() && !commands.is_empty() {
+        parts.push(section("The last commands", tried(&commands, room)));
+    }
     parts.push(format!("Permission mode until now: {}.", standing.mode.shown()));
+    let summary = summary.map(str::to_owned).or_else(|| earlier.map(|earlier| earlier.summary.clone()));
+    let summary = cut_to(&summary.unwrap_or_default(), room.summary);
+    Carried { text: parts.join("\n\n"), keeps, summary, said, changed, read }
+}
 
-    let messages = count(said.len(), "message of yours", "messages of yours");
-    let files = count(changed.len() + read.len(), "file", "files");
-    let label =
-        format!("compacted without a model: {messages}, {files} and the last answer go on; all of it stays above");
-    Summary { label, carried: parts.join("\n\n") }
+/// What the user is told, on one line. `why`: no model summed it up, because of this.
+#[must_use]
+pub fn label(carried: &Carried, kept: usize, why: Option<&str>) -> String {
+    let files = count(carried.changed.len() + carried.read.len(), "file", "files");
+    let messages = count(carried.said.len(), "message of yours", "messages of yours");
+    let how = match why {
+        None if carried.summary.is_empty() => "without a model".to_owned(),
+        None => "with a summary".to_owned(),
+        Some(why) => format!("without a model ({})", why.trim_end_matches('.')),
+    };
+    let kept = if kept == 0 { String::new() } else { format!(", {} as they are", count(kept, "row", "rows")) };
+    format!("compacted {how}: {messages} and {files} go on{kept}; all of it stays above")
 }
 
 fn section(title: &str, text: String) -> String {
     format!("## {title}\n\n{text}")
 }
 
-/// The newest messages whole, as far as there is room; of older ones the beginning, with a word that it was cut.
-fn messages(said: &[&str]) -> String {
-    let mut room = USER;
+/// The newest messages whole, as far as there is room; of older ones the beginning, with a word that it was cut. The
+/// newest has room of its own.
+fn words(said: Vec<String>, room: &Room) -> Vec<String> {
+    let mut left = room.words;
     let mut kept: Vec<String> = Vec::new();
-    for (age, text) in said.iter().rev().enumerate() {
+    let all = said.len();
+    for (age, text) in said.into_iter().rev().enumerate() {
         let long = text.chars().count();
-        let text = if age == 0 || long <= room { (*text).to_owned() } else { cut(text, SHORT) };
+        let text = match age {
+            0 => cut_to(&text, room.words.saturating_mul(3)),
+            _ if long <= left => text,
+            _ => cut_to(&text, room.short),
+        };
         let used = text.chars().count();
-        if age > 0 && used > room {
-            kept.push(format!("[{} were left out here]", count(said.len() - age, "older message", "older messages")));
+        if age > 0 && used > left {
+            kept.push(format!("[{} were left out here]", count(all - age, "older message", "older messages")));
             break;
         }
-        room = room.saturating_sub(used);
+        left = left.saturating_sub(used);
         kept.push(text);
     }
     kept.reverse();
-    kept.join("\n\n---\n\n")
+    kept
 }
 
 /// The first characters, with a word on what is missing.
-fn cut(text: &str, most: usize) -> String {
+fn cut_to(text: &str, most: usize) -> String {
     let all = text.chars().count();
     if all <= most {
         return text.to_owned();
@@ -133,24 +257,36 @@ fn cut(text: &str, most: usize) -> String {
     format!("{kept} [… {} more characters were cut]", all - most)
 }
 
-/// What calls of these tools were about, once each, the latest last.
-fn subjects<'c>(calls: &[&'c ToolCall], tools: &[&str]) -> Vec<&'c str> {
-    let mut found: Vec<&str> = Vec::new();
+/// What calls of these tools were about, once each, the latest last, behind those of before.
+fn subjects(mut found: Vec<String>, calls: &[&ToolCall], tools: &[&str]) -> Vec<String> {
     for call in calls.iter().filter(|call| tools.contains(&call.name.as_str())) {
         let path = call.input.get("path").and_then(serde_json::Value::as_str).unwrap_or(&call.subject);
-        found.retain(|other| *other != path);
-        found.push(path);
+        found.retain(|other| other != path);
+        found.push(path.to_owned());
     }
     found
 }
 
-fn list(files: &[&str]) -> String {
-    let hidden = files.len().saturating_sub(FILES);
+fn list(files: &[String], most: usize) -> String {
+    let hidden = files.len().saturating_sub(most);
     let mut lines: Vec<String> = files.iter().skip(hidden).map(|path| format!("- {path}")).collect();
     if hidden > 0 {
         lines.push(format!("- and {hidden} before these"));
     }
     lines.join("\n")
+}
+
+/// The last commands, and how they went.
+fn tried(commands: &[&ToolCall], room: &Room) -> String {
+    let most = COMMANDS.min(room.files);
+    let lines = commands.iter().skip(commands.len().saturating_sub(most)).map(|call| {
+        let how = match call.status {
+            ToolStatus::Completed => "ran",
+            _ => "failed",
+        };
+        format!("- {how}: {}", cut_to(&one_line(&call.subject), 200))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn todo(items: &[TodoItem]) -> String {
@@ -167,6 +303,10 @@ fn todo(items: &[TodoItem]) -> String {
 
 fn count(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -218,8 +358,9 @@ mod tests {
         let review =
             PlanReview { path: "/s/plans/p.md".into(), markdown: "1. a\n2. ~~b~~".into(), ..Default::default() };
         let todo = [TodoItem { content: "t".into(), status: TodoStatus::Completed }];
-        let Summary { label, carried } =
-            summary(&rows, &Standing { waiting: Some(&review), todo: &todo, ..standing() });
+        let standing = Standing { waiting: Some(&review), todo: &todo, ..standing() };
+        let whole = carry(&rows, &standing, None, None, &room());
+        let (label, carried) = (label(&whole, 0, None), &whole.text);
         for part in
             ["look at it\n\n---\n\nand plan", "last words", "1. a\n2. ~~b~~", "/s/plans/p.md", "[x] t", "Explore"]
         {
@@ -227,28 +368,80 @@ mod tests {
         }
         assert!(carried.contains("changed\n\n- b.rs\n\n## Files that were read\n\n- a.rs\n"), "{carried}");
         assert!(!carried.contains("c.rs") && !carried.contains("earlier words"));
-        assert!(label.contains("2 messages of yours, 2 files") && !label.contains('\n'));
+        assert!(label.contains("2 messages of yours and 2 files") && !label.contains('\n'));
     }
 
     #[test]
     fn the_newest_message_is_whole_and_older_ones_are_cut() {
-        let (long, longest) = ("a".repeat(USER), "b".repeat(USER * 2));
-        let Summary { carried, .. } = summary(&[user(&long), user("short"), user(&longest)], &standing());
+        let most = room().words;
+        let (long, longest) = ("a".repeat(most), "b".repeat(most * 2));
+        let carry = |rows: &[Message]| super::carry(rows, &standing(), None, None, &room()).text;
+        let carried = carry(&[user(&long), user("short"), user(&longest)]);
         assert!(
             carried.contains(&longest)
                 && !carried.contains("short")
                 && carried.contains("2 older messages were left out")
         );
-        let Summary { carried, .. } = summary(&[user(&long), user("short")], &standing());
+        let carried = carry(&[user(&long), user("short")]);
         assert!(carried.contains("more characters were cut") && carried.contains("short"));
-        assert!(carried.chars().count() < USER);
+        assert!(carried.chars().count() < most);
+    }
+
+    fn compaction(carried: Carried) -> Message {
+        let (text, carried) = ("t".to_owned(), Some(Box::new(carried)));
+        row(Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
+    }
+    fn room() -> Room {
+        Room::of(Some(200_000), None)
     }
 
     #[test]
     fn an_earlier_compaction_goes_along() {
-        let info =
-            Info { text: "t".into(), level: Level::Info, kind: InfoKind::Compacted, carried: Some("before".into()) };
-        let Summary { carried, .. } = summary(&[row(Body::Info(info)), user("more")], &standing());
-        assert!(carried.contains("Carried over from before that\n\nbefore"));
+        let old = compaction("before".to_owned().into());
+        let carried = carry(&[old, user("more")], &standing(), None, None, &room());
+        assert!(carried.text.contains("Carried over from before that\n\nbefore"));
+        // However often it is compacted, the user's words and the files go on as they were, and no summary is summed up.
+        let mut rows = vec![user("never touch main"), tool("edit", "a.rs", ToolStatus::Completed)];
+        for round in 0..5 {
+            let carried = carry(&rows, &standing(), Some(&format!("summary {round}")), None, &room());
+            rows = vec![compaction(carried), user(&format!("wish {round}")), tool("read", "b.rs", ToolStatus::Completed)];
+        }
+        let last = carry(&rows, &standing(), None, None, &room());
+        assert_eq!(last.said[..2], ["never touch main", "wish 0"]);
+        assert_eq!((last.said.len(), last.changed, last.read), (6, vec!["a.rs".into()], vec!["b.rs".into()]));
+        assert!(last.text.contains("before that\n\nsummary 4") && last.summary == "summary 4");
+        assert!(!last.text.contains("summary 3") && last.text.matches("## ").count() == 4, "{}", last.text);
+    }
+
+    #[test]
+    fn a_small_window_gets_a_small_text() {
+        let rows: Vec<Message> = (0..200).flat_map(|n| [user(&"w ".repeat(200)), said(&format!("{n}"))]).collect();
+        let room = Room::of(Some(2_048), None);
+        let carried = carry(&rows, &standing(), Some(&"s".repeat(9_000)), None, &room);
+        assert!(tokens::text(&carried.text) < 1_000, "{}", tokens::text(&carried.text));
+        assert!(carried.said.len() < 10 && carried.said[0].contains("left out here"));
+    }
+
+    #[test]
+    fn the_last_rows_stay_and_no_response_is_taken_apart() {
+        let long = |text: &str| said(&text.repeat(400));
+        let rows = [
+            user("a"),
+            long("b"),
+            user("c"),
+            long("d"),
+            tool("read", "e", ToolStatus::Completed),
+            tool("read", "f", ToolStatus::Completed),
+            long("g"),
+        ];
+        assert_eq!(cut(&rows, 1_000_000, None), 0, "all of it has room");
+        assert_eq!(cut(&rows, 0, None), rows.len());
+        assert_eq!(cut(&rows, 110, None), 6, "the last response alone");
+        assert_eq!(cut(&rows, 130, None), 6, "its calls have room, and what they came with has not");
+        assert_eq!(cut(&rows, 240, None), 2, "down to what the user said, which costs next to nothing");
+        assert_eq!(cut(&rows, 0, Some(2)), 2, "what has to stay does");
+        let mut again = vec![user("old"), compaction(Carried::default())];
+        again.extend(rows);
+        assert_eq!(cut(&again, 1_000_000, None), 2, "what was compacted is not taken up again");
     }
 }

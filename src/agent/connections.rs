@@ -1,16 +1,36 @@
-//! The connections that can be asked, by name.
+//! The connections that can be asked, by name. A connection that got a key while the program runs is opened anew.
 
+use super::desk::blocking;
 use crate::domain::ConnectionName;
 use crate::domain::contract::ConnectionInfo;
+use crate::domain::request::KeyRequest;
+use crate::domain::secret::Key;
 use crate::provider::Provider;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// All connections, the default one first.
+/// Keeps the keys of connections and opens them. The configuration's side of it.
+pub trait Keys: Send + Sync {
+    /// What is asked when the key of this connection is wanted; `None` where a key would not help. `refused` is what the server
+    /// said of the one that there is.
+    fn wanted(&self, connection: &ConnectionName, refused: Option<&str>) -> Option<KeyRequest>;
+
+    /// Stores a key, and opens its connection with it.
+    ///
+    /// # Errors
+    /// A sentence that says why it was not stored, and what to do. Never the key.
+    fn store(&self, connection: &ConnectionName, key: &Key) -> Result<Opened, String>;
+}
+
+/// A connection as it is shown, and to be asked.
+pub type Opened = (ConnectionInfo, Option<Arc<dyn Provider>>);
+
+/// All connections, the default one first. Cheap to clone; clones are the same connections.
 #[derive(Clone, Default)]
 pub struct Connections {
-    all: Vec<(ConnectionInfo, Option<Arc<dyn Provider>>)>,
+    all: Arc<RwLock<Vec<Opened>>>,
     /// What the user chose last, which new sessions begin with.
     chosen: Arc<Mutex<Option<ConnectionName>>>,
+    keys: Option<Arc<dyn Keys>>,
 }
 
 impl Connections {
@@ -20,21 +40,41 @@ impl Connections {
         Self::default()
     }
 
-    /// Adds a connection behind the others; one without a provider can be shown but not used.
+    /// Keys are kept there.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Arc<dyn Keys>) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Adds a connection behind the others, or in the place of the one of its name; one without a provider can be shown but not
+    /// used.
     pub fn add(&mut self, info: ConnectionInfo, provider: Option<Arc<dyn Provider>>) {
-        self.all.push((info, provider));
+        self.put((info, provider));
+    }
+
+    fn put(&self, opened: Opened) {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        match all.iter_mut().find(|(info, _)| info.name == opened.0.name) {
+            Some(known) => *known = opened,
+            None => all.push(opened),
+        }
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&[Opened]) -> T) -> T {
+        look(&self.all.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// What is known of a connection.
     #[must_use]
-    pub fn info(&self, name: &ConnectionName) -> Option<&ConnectionInfo> {
-        self.all.iter().find(|(info, _)| info.name == *name).map(|(info, _)| info)
+    pub fn info(&self, name: &ConnectionName) -> Option<ConnectionInfo> {
+        self.with(|all| all.iter().find(|(info, _)| info.name == *name).map(|(info, _)| info.clone()))
     }
 
     /// The connection to ask.
     #[must_use]
     pub fn provider(&self, name: &ConnectionName) -> Option<Arc<dyn Provider>> {
-        self.all.iter().find(|(info, _)| info.name == *name).and_then(|(_, provider)| provider.clone())
+        self.with(|all| all.iter().find(|(info, _)| info.name == *name).and_then(|(_, provider)| provider.clone()))
     }
 
     /// The user chose this connection: new sessions begin with it.
@@ -43,18 +83,35 @@ impl Connections {
     }
 
     /// What a new session begins with: the connection chosen last, else the first one that was chosen earlier rather than
-    /// found; one that can be used.
+    /// found; one that can be used, or could with a key: that is asked for when it is needed.
     #[must_use]
-    pub fn preferred(&self) -> Option<&ConnectionInfo> {
+    pub fn preferred(&self) -> Option<ConnectionInfo> {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let usable = || self.all.iter().map(|(info, _)| info).filter(|info| info.missing.is_none());
-        usable().find(|info| chosen.as_ref() == Some(&info.name)).or_else(|| usable().find(|info| !info.offered))
+        self.with(|all| {
+            let can = |info: &&ConnectionInfo| info.missing.is_none() || self.wanted(&info.name, None).is_some();
+            let usable = || all.iter().map(|(info, _)| info).filter(can);
+            let preferred = usable().find(|info| chosen.as_ref() == Some(&info.name));
+            preferred.or_else(|| usable().find(|info| !info.offered)).cloned()
+        })
     }
 
     /// All of them.
     #[must_use]
     pub fn infos(&self) -> Vec<ConnectionInfo> {
-        self.all.iter().map(|(info, _)| info.clone()).collect()
+        self.with(|all| all.iter().map(|(info, _)| info.clone()).collect())
+    }
+
+    /// What is asked when the key of a connection is wanted; `None` where a key would not help.
+    pub(super) fn wanted(&self, name: &ConnectionName, refused: Option<&str>) -> Option<KeyRequest> {
+        self.keys.as_ref()?.wanted(name, refused)
+    }
+
+    /// Stores a key and opens its connection with it; sessions ask the new one from their next request on.
+    pub(super) async fn store_key(&self, name: ConnectionName, key: Key) -> Result<(), String> {
+        let Some(keys) = self.keys.clone() else { return Err("Keys cannot be stored here.".to_owned()) };
+        let stored = blocking(move || keys.store(&name, &key)).await;
+        self.put(stored.unwrap_or_else(|| Err("Storing the key failed inside lisle; the log has it.".to_owned()))?);
+        Ok(())
     }
 }
 
@@ -70,6 +127,8 @@ mod tests {
             default_model: String::new(),
             small_model: String::new(),
             models: vec![],
+            host: String::new(),
+            key_from: None,
             missing: missing.map(Into::into),
             offered,
         };
@@ -83,5 +142,7 @@ mod tests {
         assert_eq!(preferred().as_deref(), Some("found"));
         connections.choose(&ConnectionName::new("broken"));
         assert_eq!(preferred().as_deref(), Some("rehearsal"), "what cannot be used is not begun with");
+        connections.put((info("broken", false, None), None));
+        assert_eq!(preferred().as_deref(), Some("broken"), "it got its key");
     }
 }

@@ -1,12 +1,16 @@
 //! The transcript as the model gets it: rows in, conversation items out. Pure.
 //!
 //! Every tool call has exactly one result, whatever the file holds, because providers refuse a conversation otherwise.
+//! After a compaction the conversation begins with what that carried over; of the rows above it, those that it keeps
+//! follow, with long results cut.
 
+use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::ids::CallId;
-use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::message::{Body, Carried, Info, InfoKind, Message};
 use crate::domain::permission::Authority;
 use crate::domain::tool::ToolCall;
-use crate::provider::{Call, CallResult, Item, Reply};
+use crate::provider::{Call, CallResult, Item, Media, Reply};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// What a call without a result gets.
@@ -15,50 +19,74 @@ pub const INTERRUPTED: &str = "interrupted: the call did not finish";
 /// What the model is told when the user stopped it before.
 const STOPPED_HINT: &str = "[The user interrupted your previous answer.]";
 
-/// Builds the conversation from the rows since the last compaction.
+/// Bytes of a result that stay of it in a row that a compaction keeps.
+pub const KEPT_RESULT: usize = 4_000;
+
+/// What of the rows the model gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effective<'a> {
+    /// What the last compaction carried over.
+    pub carried: Option<&'a Carried>,
+    /// The rows that it keeps.
+    pub kept: &'a [Message],
+    /// The rows since.
+    pub since: &'a [Message],
+}
+
+impl<'a> Effective<'a> {
+    /// Finds the last compaction among the rows.
+    #[must_use]
+    pub fn of(rows: &'a [Message]) -> Self {
+        let found = rows.iter().enumerate().rev().find_map(|(at, row)| match &row.body {
+            Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) => Some((at, &**carried)),
+            _ => None,
+        });
+        let Some((at, carried)) = found else { return Self { carried: None, kept: &[], since: rows } };
+        let above = &rows[..at];
+        let keeps = carried.keeps.as_ref().and_then(|id| above.iter().rposition(|row| row.id == *id));
+        Self { carried: Some(carried), kept: &above[keeps.unwrap_or(at)..], since: &rows[at + 1..] }
+    }
+}
+
+/// Builds the conversation from the rows since the last compaction, and those that it keeps.
 ///
 /// Text that broke off at the very end is left out, so that a retry begins anew; broken-off text that the user answered stays.
 #[must_use]
 pub fn items(rows: &[Message]) -> Vec<Item> {
+    let Effective { carried, kept, since } = Effective::of(rows);
     let mut out = Builder::default();
-    for row in &rows[..end_without_broken_text(rows)] {
-        match &row.body {
-            Body::User(user) => out.user(&user.text),
-            Body::Assistant(said) => {
-                let reply = out.reply_for_text();
-                if !reply.text.is_empty() && !said.text.is_empty() {
-                    reply.text.push_str("\n\n");
-                }
-                reply.text.push_str(&said.text);
-                reply.native.extend(said.native.clone());
-            }
-            Body::Thinking(thought) => {
-                if let Some(native) = &thought.native {
-                    out.reply_for_text().native.push(native.clone());
-                }
-            }
-            Body::Tool(call) if by_user(call) => out.user(&typed(call)),
-            Body::Tool(call) => {
-                let result = call.result.clone().filter(|_| call.status.ended());
-                let failed = result.is_none() || call.status == crate::domain::tool::ToolStatus::Error;
-                out.call(
-                    Call { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() },
-                    result.unwrap_or_else(|| INTERRUPTED.to_owned()),
-                    failed,
-                );
-            }
-            Body::Info(info) if info.kind == InfoKind::Interrupted => out.interrupted = true,
-            Body::Info(info) if info.kind == InfoKind::Restored => out.restored.push(info.text.clone()),
-            // What was said before it is told in its own words.
-            Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) => {
-                out = Builder::default();
-                out.user(carried);
-            }
-            Body::Info(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_) => {}
-        }
+    if let Some(carried) = carried {
+        // What was said before is told in its own words.
+        out.user(&carried.text);
+    }
+    let rows: Vec<(&Message, bool)> =
+        kept.iter().map(|row| (row, true)).chain(since.iter().map(|row| (row, false))).collect();
+    for (row, elided) in &rows[..end_without_broken_text(&rows)] {
+        out.row(row, *elided);
     }
     out.close();
     out.items
+}
+
+/// A file that goes along; it is read right before the request.
+fn media(file: &Attachment) -> Media {
+    Media { name: file.name.clone(), path: file.path.clone(), mime: file.mime.clone(), data: None }
+}
+
+/// The beginning and the end of a result that a compaction keeps; the call can be made again.
+#[must_use]
+pub fn elide(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let head = text.floor_char_boundary(most / 3 * 2);
+    let tail = text.ceil_char_boundary(text.len() - most / 3);
+    let left = tail - head;
+    Cow::Owned(format!(
+        "{}\n[… {left} bytes of this result were left out when the conversation was compacted; call the tool again for them …]\n{}",
+        &text[..head],
+        &text[tail..]
+    ))
 }
 
 /// The user typed this command; the model never called it.
@@ -66,14 +94,13 @@ fn by_user(call: &ToolCall) -> bool {
     call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Typed)
 }
 
-fn typed(call: &ToolCall) -> String {
-    let printed = call.result.as_deref().unwrap_or(INTERRUPTED);
+fn typed(call: &ToolCall, printed: &str) -> String {
     format!("[I ran this command myself: {}]\n\n{printed}", call.subject)
 }
 
-fn end_without_broken_text(rows: &[Message]) -> usize {
+fn end_without_broken_text(rows: &[(&Message, bool)]) -> usize {
     let mut end = rows.len();
-    for (at, row) in rows.iter().enumerate().rev() {
+    for (at, (row, _)) in rows.iter().enumerate().rev() {
         match &row.body {
             Body::Assistant(said) if said.partial => end = at,
             Body::Thinking(_) | Body::Error(_) | Body::Info(_) | Body::Odd(_) => {}
@@ -91,19 +118,91 @@ struct Builder {
     seen: HashMap<CallId, u32>,
     interrupted: bool,
     restored: Vec<String>,
+    jobs: Vec<String>,
 }
 
 impl Builder {
+    fn row(&mut self, row: &Message, elided: bool) {
+        match &row.body {
+            Body::User(user) => {
+                self.user(&user.text);
+                self.files(&user.attachments);
+            }
+            Body::Assistant(said) => {
+                let reply = self.reply_for_text();
+                if !reply.text.is_empty() && !said.text.is_empty() {
+                    reply.text.push_str("\n\n");
+                }
+                reply.text.push_str(&said.text);
+                reply.native.extend(said.native.clone());
+            }
+            Body::Thinking(thought) => {
+                if let Some(native) = &thought.native {
+                    self.reply_for_text().native.push(native.clone());
+                }
+            }
+            Body::Tool(call) => {
+                let result = call.result.as_deref().filter(|_| by_user(call) || call.status.ended());
+                let failed = result.is_none() || call.status == crate::domain::tool::ToolStatus::Error;
+                let result = result.unwrap_or(INTERRUPTED);
+                let result = if elided { elide(result, KEPT_RESULT) } else { Cow::Borrowed(result) };
+                if by_user(call) {
+                    return self.user(&typed(call, &result));
+                }
+                let its = Call { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
+                let media = call.figures.media.iter().map(media).collect();
+                self.call(its, result.into_owned(), failed, media);
+            }
+            Body::Info(info) if info.kind == InfoKind::Interrupted => self.interrupted = true,
+            Body::Info(info) if info.kind == InfoKind::Restored => self.restored.push(info.text.clone()),
+            Body::Info(info) if info.kind == InfoKind::JobEnded => self.job_ended(&info.text),
+            Body::Info(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_) => {}
+        }
+    }
+
     fn user(&mut self, text: &str) {
         self.close();
         let mut text = text.to_owned();
         for told in self.restored.drain(..).rev() {
             text = format!("[The user restored files. {told} Read a file again before you rely on it.]\n\n{text}");
         }
+        for told in self.jobs.drain(..).rev() {
+            text = format!("[{told}]\n\n{text}");
+        }
         if std::mem::take(&mut self.interrupted) {
             text = format!("{STOPPED_HINT}\n\n{text}");
         }
         self.items.push(Item::User(text.into()));
+    }
+
+    /// With the results that go out next, else with the next message.
+    fn job_ended(&mut self, told: &str) {
+        match self.results.last_mut() {
+            Some(result) => result.text.push_str(&format!("\n\n[{told}]")),
+            None => self.jobs.push(told.to_owned()),
+        }
+    }
+
+    /// The files of the message just said. What has no text and is no picture or PDF is told by its name.
+    fn files(&mut self, files: &[Attachment]) {
+        let Some(Item::User(said)) = self.items.last_mut() else { return };
+        for file in files {
+            match file.kind {
+                AttachmentKind::Image | AttachmentKind::Pdf | AttachmentKind::Text => said.media.push(media(file)),
+                _ => match &file.text {
+                    Some(text) => {
+                        let (path, mime) = (text.clone(), "text/markdown".to_owned());
+                        said.media.push(Media { path, mime, ..media(file) });
+                    }
+                    None => said.text.push_str(&format!(
+                        "\n\n[The user gave the file {} along ({}), which cannot be shown to you. It lies at {}.]",
+                        file.name,
+                        file.mime,
+                        file.path.display()
+                    )),
+                },
+            }
+        }
     }
 
     /// Text after calls belongs to the next response.
@@ -114,13 +213,13 @@ impl Builder {
         self.reply.get_or_insert_default()
     }
 
-    fn call(&mut self, mut call: Call, text: String, failed: bool) {
+    fn call(&mut self, mut call: Call, text: String, failed: bool, media: Vec<Media>) {
         let times = self.seen.entry(call.id.clone()).or_insert(0);
         *times += 1;
         if *times > 1 {
             call.id = CallId::new(format!("{}-{times}", call.id));
         }
-        self.results.push(CallResult { id: call.id.clone(), text, failed, media: Vec::new() });
+        self.results.push(CallResult { id: call.id.clone(), text, failed, media });
         self.reply.get_or_insert_default().calls.push(call);
     }
 
@@ -201,6 +300,35 @@ mod tests {
     }
 
     #[test]
+    fn files_go_along_with_what_was_said() {
+        let file = |name: &str, kind, text: Option<&str>| Attachment {
+            name: name.into(),
+            path: format!("/s/attachments/1_{name}").into(),
+            kind,
+            mime: "a/b".into(),
+            bytes: 1,
+            text: text.map(Into::into),
+        };
+        let files = vec![
+            file("a.png", AttachmentKind::Image, None),
+            file("b.docx", AttachmentKind::Office, Some("/s/attachments/1_b.docx.md")),
+            file("c.bin", AttachmentKind::Unknown, None),
+        ];
+        let mut read = tool("r", Some("see"));
+        if let Body::Tool(call) = &mut read.body {
+            call.figures.media = vec![file("d.png", AttachmentKind::Image, None)];
+        }
+        let items = items(&[row(Body::User(UserText::with("look", files))), read]);
+        let Item::User(said) = &items[0] else { panic!("{items:?}") };
+        assert!(said.text.starts_with("look\n\n[The user gave the file c.bin along"), "{}", said.text);
+        let named: Vec<_> = said.media.iter().map(|media| (media.name.as_str(), media.mime.as_str())).collect();
+        assert_eq!(named, [("a.png", "a/b"), ("b.docx", "text/markdown")]);
+        assert!(said.media.iter().all(|media| media.data.is_none()));
+        let Item::Results(results) = &items[2] else { panic!("{items:?}") };
+        assert_eq!(results[0].media[0].name, "d.png");
+    }
+
+    #[test]
     fn a_stop_is_told_with_the_next_message() {
         let rows = [user("hi"), said("I wo", true), stopped(), user("go on")];
         let items = items(&rows);
@@ -222,13 +350,45 @@ mod tests {
     #[test]
     fn a_compaction_begins_anew_with_what_it_carries() {
         let compacted = |carried: Option<&str>| {
-            let (text, carried) = ("Compacted".to_owned(), carried.map(str::to_owned));
+            let (text, carried) = ("Compacted".to_owned(), carried.map(|text| Box::new(text.to_owned().into())));
             row(Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
         };
         let rows = [user("hi"), tool("a", Some("1")), compacted(Some("what was")), user("more")];
         assert_eq!(items(&rows), [Item::User("what was".into()), Item::User("more".into())]);
         let theirs = [user("hi"), compacted(None), user("more")];
         assert_eq!(items(&theirs).len(), 2, "one without words cuts nothing off");
+    }
+
+    #[test]
+    fn rows_that_a_compaction_keeps_follow_what_it_carries() {
+        let named = |id: &str, mut row: Message| {
+            row.id = MessageId::new(id);
+            row
+        };
+        let compaction = |keeps: &str| {
+            let carried = Carried { keeps: Some(MessageId::new(keeps)), ..Carried::from("before".to_owned()) };
+            let (text, carried) = (String::new(), Some(Box::new(carried)));
+            row(Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
+        };
+        let long = "x".repeat(KEPT_RESULT * 3);
+        let rows = [
+            named("a", user("first")),
+            named("b", user("second")),
+            tool("c", Some(&long)),
+            compaction("b"),
+            said("so", false),
+            tool("d", Some(&long)),
+        ];
+        let told = items(&rows);
+        assert_eq!(told[..2], [Item::User("before".into()), Item::User("second".into())]);
+        let results = |item: &Item| if let Item::Results(all) = item { all[0].text.clone() } else { panic!("{item:?}") };
+        assert!(results(&told[3]).len() < KEPT_RESULT + 200 && results(&told[3]).contains("left out"));
+        assert_eq!(results(&told[5]), long, "what came since is whole");
+        // What is not there any more is not missed.
+        assert_eq!(items(&[rows[1].clone(), compaction("gone")]), [Item::User("before".into())]);
+        // Text that broke off before a compaction is left out all the same.
+        let broken = [named("a", user("first")), said("I wo", true), compaction("a")];
+        assert_eq!(items(&broken), [Item::User("before".into()), Item::User("first".into())]);
     }
 
     #[test]
@@ -239,15 +399,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_call_has_one_result_right_behind_it(kinds in prop::collection::vec(0u8..6, 0..30)) {
-            let rows: Vec<Message> = kinds.iter().enumerate().map(|(at, kind)| match kind {
+        fn every_call_has_one_result_right_behind_it(kinds in prop::collection::vec(0u8..7, 0..30)) {
+            let mut rows: Vec<Message> = kinds.iter().enumerate().map(|(at, kind)| match kind {
                 0 => user("u"),
+                6 => {
+                    let carried = Carried { keeps: Some(MessageId::new(format!("m{}", at / 2))), ..Carried::default() };
+                    let (text, carried) = (String::new(), Some(Box::new(carried)));
+                    row(Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
+                }
                 1 => said("s", at % 3 == 0),
                 2 => tool(&format!("c{}", at % 4), Some("r")),
                 3 => tool(&format!("c{}", at % 4), None),
                 4 => stopped(),
                 _ => said("", false),
             }).collect();
+            rows.iter_mut().enumerate().for_each(|(at, row)| row.id = MessageId::new(format!("m{at}")));
             let items = items(&rows);
             let mut ids = std::collections::HashSet::new();
             for (at, item) in items.iter().enumerate() {

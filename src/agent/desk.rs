@@ -11,13 +11,16 @@ use super::machine::Automatic;
 use super::outbox::Outbox;
 use super::rules::RuleBook;
 use super::search::Searching;
+use super::tally::Tally;
 use super::whole::{Out, Whole};
 use crate::domain::contract::{Act, Configured, NewSession};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
 use crate::domain::undo::UndoAim;
+use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
 use crate::store::Store;
+use crate::store::books::Books;
 use crate::tools::registry::Registry;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,6 +33,8 @@ pub struct Setup {
     pub store: Store,
     /// The connections, the default one first.
     pub connections: Connections,
+    /// Where what requests used is written down.
+    pub books: Arc<Books>,
     /// The tools.
     pub tools: Registry,
     /// The files of rules.
@@ -53,6 +58,10 @@ pub struct Settings {
     pub requests_per_turn: u32,
     /// What the user's settings change in the table of the modes.
     pub policy: crate::permit::Policy,
+    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
+    /// The folder with the user's own project memory and preferences.
+    pub config: Option<PathBuf>,
     /// Nobody can be asked.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
@@ -67,6 +76,8 @@ pub struct Settings {
     pub sandbox: crate::domain::permission::Holding,
     /// What becomes of sessions by itself.
     pub inbox: Inbox,
+    /// A request that may cost more US dollars is told before it is sent.
+    pub warn_cost: f64,
     /// What is kept so that changes of files can be undone.
     pub undo: super::undo::UndoSettings,
 }
@@ -123,6 +134,27 @@ pub(super) struct Workspace {
 }
 
 impl Shared {
+    /// Who writes down what requests of a session use; `None` where it has no connection.
+    pub(super) fn tally(&self, meta: &SessionMeta, turn: Option<At>) -> Option<Tally> {
+        Some(Tally {
+            books: self.setup.books.clone(),
+            workspace: self.setup.store.dir().to_owned(),
+            session: meta.id.clone(),
+            turn,
+            connection: meta.connection.clone()?,
+        })
+    }
+
+    /// What the prompt of the next request would cost if nothing of it came from a cache.
+    /// `None` where the price is not known.
+    pub(super) fn next_cost(&self, meta: &SessionMeta) -> Option<f64> {
+        let name = meta.connection.as_ref()?;
+        let (info, provider) = (self.setup.connections.info(name)?, self.setup.connections.provider(name)?);
+        let model = meta.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(&info.default_model);
+        let used = RequestUsage { input: meta.usage.context_tokens, ..RequestUsage::default() };
+        provider.knows_price(model).then(|| provider.figures(model, used).1)
+    }
+
     /// The task of a session, if it has one.
     pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
@@ -283,6 +315,7 @@ impl Desk {
                 Command::Rules { session } => self.to(&session, ToLane::Rules).await,
                 Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(rule, scope)).await,
                 Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
+                Command::AskKey { session, connection } => self.to(&session, ToLane::AskKey(connection)).await,
                 Command::Models { connection } => self.models(connection),
                 Command::Enhance { session, number, draft } => {
                     self.to(&session, ToLane::Enhance { number, draft }).await;
@@ -331,12 +364,16 @@ impl Desk {
                     self.to(&session, ToLane::Undo(UndoAsk::Restore { aim, also, done: None })).await;
                 }
                 Command::FilesChanged { session } => self.to(&session, ToLane::Undo(UndoAsk::Changes)).await,
+                Command::Context { session } => self.to(&session, ToLane::Context).await,
                 Command::Clear { session } => self.to(&session, ToLane::Clear).await,
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));
                 }
                 Command::Audit { session } => {
                     tokio::spawn(whole.audit(self.shared.meant(&session)));
+                }
+                Command::Usage { session } => {
+                    tokio::spawn(whole.usage(session.map(|session| self.shared.meant(&session))));
                 }
                 Command::Shutdown => break,
             }
@@ -357,10 +394,22 @@ impl Desk {
             connections: self.shared.setup.connections.infos(),
             cycle: settings.cycle.clone(),
             sandbox: settings.sandbox,
+            warn_cost: settings.warn_cost,
             history,
         };
         self.out.send(Event::Configured(Box::new(configured))).await;
         self.whole.properties().await;
+        // What the server tells of its models, their windows above all, is there before it is needed. Only for a screen, and only
+        // from a connection that was chosen.
+        let preferred = self
+            .shared
+            .setup
+            .connections
+            .preferred()
+            .filter(|info| !info.offered && info.missing.is_none() && !info.host.is_empty());
+        if let Some(info) = preferred.filter(|_| !self.shared.setup.settings.headless) {
+            self.models(info.name);
+        }
     }
 
     fn list(&mut self) {
@@ -389,10 +438,10 @@ impl Desk {
         let mode = new.mode.unwrap_or(settings.mode).stricter(super::lane::loosest(&self.shared));
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
-        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name.clone()));
+        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
-            Some(info.default_model.clone()).filter(|model| !model.is_empty())
+            Some(info.default_model).filter(|model| !model.is_empty())
         });
         meta
     }

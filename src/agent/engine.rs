@@ -4,6 +4,7 @@ use super::children::Decided;
 use super::desk::{Shared, blocking};
 use super::lane::ToLane;
 use super::step::RunNo;
+use super::tally::Tally;
 use super::undo::Keeper;
 use super::whole::Whole;
 use crate::domain::inbox::Change;
@@ -53,6 +54,10 @@ impl Engine {
         self
     }
 
+    fn tally(&self) -> Option<Tally> {
+        self.shared.tally(&self.meta, None)
+    }
+
     /// The connection of the session and the name of the model that is meant.
     fn model(&self, which: &WhichModel) -> Result<(Arc<dyn Provider>, String), String> {
         let connections = &self.shared.setup.connections;
@@ -75,9 +80,15 @@ impl Engine {
 }
 
 impl Host for Engine {
+    fn small_model(&self) -> Option<String> {
+        let info = self.shared.setup.connections.info(self.meta.connection.as_ref()?)?;
+        Some(info.small_model.clone()).filter(|model| !model.is_empty() && info.missing.is_none())
+    }
+
     fn complete(&self, wanted: Completion) -> BoxFuture<'static, Result<String, String>> {
         let asked = self.model(&wanted.model);
         let lane = self.lane.clone();
+        let tally = self.tally();
         Box::pin(async move {
             let (provider, model) = asked?;
             let request = ModelRequest {
@@ -87,7 +98,7 @@ impl Host for Engine {
                 tools: Vec::new(),
                 thinking: ThinkingLevel::Off,
             };
-            let answer = answer(provider, request, &model, lane);
+            let answer = answer(provider, request, &model, lane, tally);
             match tokio::time::timeout(wanted.patience, answer).await {
                 Ok(answer) => answer.map_err(|error| error.to_string()),
                 Err(_) => Err(format!("{model} did not answer within {} s.", wanted.patience.as_secs())),
@@ -160,11 +171,12 @@ impl Host for Engine {
 }
 
 /// The whole text of one answer; what it used is reported to the lane.
-async fn answer(
+pub(super) async fn answer(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
     model: &str,
     lane: mpsc::Sender<ToLane>,
+    tally: Option<Tally>,
 ) -> Result<String, ProviderError> {
     let mut chunks = provider.stream(request);
     let (mut text, mut used) = (String::new(), None);
@@ -181,6 +193,9 @@ async fn answer(
     }
     if let Some(used) = used {
         let (_, cost) = provider.figures(model, used);
+        if let Some(tally) = tally {
+            tally.note(&*provider, model, used);
+        }
         // A lane that ended counts no more.
         let _ = lane.send(ToLane::Apart(used, cost)).await;
     }

@@ -1,26 +1,32 @@
 //! One session's task: feeds the machine, does its steps in order, and tells the faces.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the files that they give along, `keep` its
-//! machine and its files, `beside` what goes on beside its turns, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others
-//! write.
+//! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
+//! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `context` what the
+//! model is told, `keys` the keys of connections, `windows` what servers tell of their models, `jobs` what goes on in the
+//! background, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others write.
 
 mod acts;
 mod attach;
 mod beside;
+mod context;
 mod face;
 mod follow;
+mod jobs;
 mod keep;
+mod keys;
 mod law;
 mod plan;
 mod undo;
+mod windows;
 
-use super::attach::Loose;
 use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
 use super::files::{Files, Standing, trouble};
 use super::machine::{Machine, Own, Rules};
+use super::media::Shelf;
+use super::memory::Memories;
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
@@ -34,18 +40,21 @@ use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::message::UserText;
 use crate::domain::permission::Mode;
+use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::session::Worktree;
+use crate::domain::session::{Activity, Worktree};
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
-use crate::domain::{Event, MessageId, SessionId, SessionMeta};
+use crate::domain::{ConnectionName, Event, MessageId, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
 use crate::tools::Place;
+use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -106,12 +115,16 @@ pub(super) enum ToLane {
     },
     /// The rules in force are wanted.
     Rules,
+    /// What the next request would hold is wanted.
+    Context,
     /// This rule is no longer wanted.
     Forget(Rule, RuleScope),
     /// The user trusts this.
     Trust(Box<TrustRequest>),
     /// The files of rules were changed by us.
     Law,
+    /// The user wants to give the key of this connection.
+    AskKey(ConnectionName),
     /// The session was spawned, and its call waits for it.
     Raised(Box<Raised>),
     /// Nobody waits for the spawned session any more.
@@ -133,6 +146,8 @@ pub(super) enum ToLane {
     },
     /// A question apart used so much and cost so many dollars.
     Apart(RequestUsage, f64),
+    /// Something changed of the commands in the background.
+    Jobs,
     /// The time of a redelivery has come.
     Redeliver(At),
     Health(Health),
@@ -183,12 +198,18 @@ pub(super) struct Lane {
     out: Outbox,
     works: Works,
     seen: Arc<Seen>,
+    /// Commands that go on in the background.
+    jobs: Arc<Jobs>,
+    /// The jobs whose end was told.
+    told_jobs: HashSet<String>,
     files: Files,
     /// The machine has the rows that the model gets.
     has_context: bool,
     draft: UserText,
     /// Copies of files that no message has yet.
-    loose: Loose,
+    loose: attach::Loose,
+    /// Files that go along, as they are sent.
+    shelf: Arc<Shelf>,
     /// Nobody looks at the session.
     left: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
@@ -210,8 +231,14 @@ pub(super) struct Lane {
     looks: u64,
     /// What the files of rules came to the last time.
     book: Option<Arc<Book>>,
+    /// Project memory as it was read last.
+    memories: Arc<Memories>,
+    /// What was said to be wrong in it.
+    told_memory: Vec<Problem>,
     /// What goes on beside the turns.
     beside: beside::Beside,
+    /// The server was asked how much its models can hold.
+    windows_asked: bool,
 }
 
 impl Lane {
@@ -228,6 +255,7 @@ impl Lane {
         let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
         let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
         let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
+        let jobs = jobs::begin(&me);
         let mut lane = Self {
             shared,
             me,
@@ -235,10 +263,13 @@ impl Lane {
             out,
             works: Works::default(),
             seen: Arc::default(),
+            jobs,
+            told_jobs: HashSet::new(),
             files,
             has_context: is_new,
             draft: UserText::default(),
-            loose: Loose::default(),
+            loose: attach::Loose::default(),
+            shelf: Arc::default(),
             left: false,
             acted: is_new,
             mark: None,
@@ -250,7 +281,10 @@ impl Lane {
             restoring: Vec::new(),
             looks: 0,
             book: None,
+            memories: Arc::default(),
+            told_memory: Vec::new(),
             beside: beside::Beside::default(),
+            windows_asked: false,
         };
         lane.automatic();
         lane
@@ -293,9 +327,11 @@ impl Lane {
                 Some(ToLane::Tell(event)) => self.out.send(event).await,
                 Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
                 Some(ToLane::Rules) => self.show_rules().await,
+                Some(ToLane::Context) => self.show_context().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
+                Some(ToLane::AskKey(connection)) => self.ask_for_key(connection).await,
                 Some(ToLane::Raised(raised)) => self.raised(*raised).await,
                 Some(ToLane::Grown) => self.grown().await,
                 Some(ToLane::Ceiling(mode)) => self.input(Input::Ceiling(Some(mode))).await,
@@ -303,6 +339,7 @@ impl Lane {
                 Some(ToLane::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
                 Some(ToLane::Enhance { number, draft }) => self.enhance(number, draft).await,
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
+                Some(ToLane::Jobs) => self.jobs_changed().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
@@ -318,6 +355,7 @@ impl Lane {
     async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
         self.keeper.end_all();
         self.input(Input::Shutdown).await;
+        self.end_jobs().await;
         while !self.machine.is_quiet() {
             match from.recv().await {
                 Some(ToLane::Input(input)) => self.input(input).await,
@@ -353,6 +391,10 @@ impl Lane {
         if law::needs_law(&input) {
             self.refresh_law().await;
         }
+        if matches!(input, Input::Used(_, _, None, _)) {
+            self.ask_for_windows();
+        }
+        self.refresh_context(&input).await;
         self.feed(input).await;
     }
 
@@ -403,7 +445,10 @@ impl Lane {
                     self.told("keep that a turn runs", kept);
                 }
             }
-            Step::Emit(event) => {
+            Step::Emit(mut event) => {
+                if let Event::Changed(meta) = &mut event {
+                    meta.next_cost = self.shared.next_cost(meta);
+                }
                 if let Event::Changed(meta) = &event
                     && self.files.ours().is_some()
                 {
@@ -414,6 +459,7 @@ impl Lane {
                 self.out.send(event).await;
             }
             Step::Ask(run, request) => self.ask(run, *request).await,
+            Step::Sum(run, asked) => self.sum(run, *asked),
             Step::Inspect(run, call) => {
                 let tool = self.shared.setup.tools.find(&call.name);
                 let site = self.site(None);
@@ -436,6 +482,7 @@ impl Lane {
             }
             Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
             Step::Trust(request) => self.trust(*request).await,
+            Step::StoreKey(connection, key) => self.store_key(connection, key),
             Step::RedeliverAt(at) => {
                 let me = self.me.clone();
                 tokio::spawn(async move {
@@ -450,29 +497,44 @@ impl Lane {
         self.works.forget_before(run);
         let connections = &self.shared.setup.connections;
         let name = self.machine.meta.connection.clone();
-        let info = name.as_ref().and_then(|name| connections.info(name)).cloned();
+        let info = name.as_ref().and_then(|name| connections.info(name));
         let provider = name.as_ref().and_then(|name| connections.provider(name));
         match (info, provider) {
             (Some(info), Some(provider)) if info.missing.is_none() => {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
                 }
-                self.works.ask(run, provider, request, self.me.clone());
+                let turn = match self.machine.meta.activity {
+                    Activity::Running(since) => Some(since),
+                    _ => None,
+                };
+                let tally = self.shared.tally(&self.machine.meta, turn);
+                let (connections, name) = (connections.clone(), info.name);
+                let wanted = move |error: &ProviderError| keys::wanted_after(&connections, &name, error);
+                let dir = self.shared.setup.store.session_dir(&self.machine.meta.id);
+                let shelf = Arc::clone(&self.shelf);
+                shelf.belongs_to(&dir);
+                self.works.ask(run, provider, request, shelf, self.me.clone(), (wanted, tally));
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());
                 let error = no_connection(&format!("The connection {} cannot be used: {why}.", info.name));
-                self.fail_soon(run, error);
+                self.fail_for_a_key(run, &info.name, error);
             }
             (None, _) => {
                 self.machine.connection_missing = true;
-                let text = match name {
-                    Some(name) => format!(
-                        "This session was made with the connection {name}, which is not configured here. Choose another with /model."
-                    ),
-                    None => "No connection is configured. Choose one with /model.".to_owned(),
-                };
-                self.fail_soon(run, no_connection(&text));
+                match name {
+                    Some(name) => {
+                        let text = format!(
+                            "This session was made with the connection {name}, which is not configured here. Choose another with /model."
+                        );
+                        self.fail_for_a_key(run, &name, no_connection(&text));
+                    }
+                    None => {
+                        let text = "No connection is configured. Choose one with /model.";
+                        self.fail_soon(run, no_connection(text));
+                    }
+                }
             }
         }
     }
@@ -510,6 +572,7 @@ impl Lane {
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),
+            jobs: self.jobs.clone(),
             lane: self.me.clone(),
             host: Arc::new(match decided {
                 Some(decided) => engine.decided(decided),
@@ -529,6 +592,7 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
         loosest: loosest(shared),
+        compact_at: setup.settings.compact_at,
         ceiling: None,
         session_dir: setup.store.session_dir(id),
         seed: fastrand::u64(..),

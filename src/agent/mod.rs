@@ -5,7 +5,6 @@
 //! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
 //! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
 
-pub mod attach;
 mod children;
 pub mod compact;
 pub mod connections;
@@ -18,22 +17,28 @@ pub mod labels;
 mod lane;
 pub mod link;
 pub mod machine;
+pub mod media;
+pub mod memory;
 mod outbox;
 pub mod prompt;
 pub mod queue;
 pub mod rules;
 mod search;
 pub mod step;
+pub mod summary;
+mod tally;
 #[cfg(test)]
 mod tests;
+pub mod tokens;
 pub mod titles;
 pub mod undo;
 mod whole;
 mod work;
 pub mod worktree;
 
-pub use connections::Connections;
+pub use connections::{Connections, Keys, Opened};
 pub use desk::{Inbox, Settings, Setup, open};
 pub use link::Link;
 pub use rules::{Book, RuleBook};
 pub use undo::UndoSettings;
+pub(crate) use whole::day;

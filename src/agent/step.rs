@@ -1,12 +1,13 @@
 //! What goes into the machine and what it wants done: the vocabulary between `machine` (pure) and `driver` (which does it).
 
 use crate::domain::contract::{Act, Event, Queued};
-use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
 use crate::domain::inbox::Change;
 use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
-use crate::domain::request::TrustRequest;
+use crate::domain::request::{KeyRequest, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
+use crate::domain::secret::Key;
 use crate::domain::tool::{CallFacts, Child, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::permit;
@@ -29,6 +30,8 @@ pub enum Input {
     Used(RunNo, RequestUsage, Option<u64>, f64),
     /// A question apart from the conversation used so much, at this price in dollars.
     Apart(RequestUsage, f64),
+    /// What a model wrote about a part of the conversation, or why it did not.
+    Summed(RunNo, Result<String, ProviderError>),
     /// The session that a call spawned is so far, and did this last.
     Child(RunNo, CallId, Box<Child>, String),
     /// No mode may be looser than this one, the parent's; `None` when there is no parent that waits.
@@ -46,6 +49,12 @@ pub enum Input {
     },
     /// The request failed.
     Failed(RunNo, ProviderError),
+    /// The request needs a key that there is not, or not the right one; the failure that it is when nobody gives one.
+    NoKey(RunNo, Box<KeyRequest>, ProviderError),
+    /// The user wants to give the key of a connection.
+    GiveKey(Box<KeyRequest>),
+    /// A connection got a key, or why its key could not be stored.
+    Keyed(ConnectionName, Result<(), String>),
     /// The wait before a retry is over.
     RetryNow(RunNo),
     /// What a call would touch, or why it cannot work.
@@ -62,6 +71,8 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
+    /// A command in the background ended; this is what the transcript and the model are told.
+    JobEnded(String),
     /// Files were restored; this is what the transcript and the model are told.
     Restored(String),
     /// These are the rules of the files from now on.
@@ -130,6 +141,8 @@ pub enum Step {
     Emit(Event),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),
+    /// Ask a model to sum up, then report [`Input::Summed`].
+    Sum(RunNo, Box<Asked>),
     /// Gather the facts of a call.
     Inspect(RunNo, Call),
     /// Run a call that was decided on these facts, held back so.
@@ -142,6 +155,19 @@ pub enum Step {
     RedeliverAt(At),
     /// Write rules that hold beyond the session, then report what holds now.
     KeepRules(RuleScope, Vec<Rule>),
+    /// Store the key of a connection, then report [`Input::Keyed`] to every session.
+    StoreKey(ConnectionName, Key),
     /// Remember that this is trusted, then report what holds now.
     Trust(Box<TrustRequest>),
+}
+
+/// A question to a model apart from the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// To the small model of the connection; else to the session's own.
+    pub small: bool,
+    /// What it is to do.
+    pub system: String,
+    /// What it is given.
+    pub text: String,
 }

@@ -72,6 +72,8 @@ impl Engine {
             default_model: "rehearsal".into(),
             small_model: String::new(),
             models: vec![],
+            host: String::new(),
+            key_from: None,
             missing: None,
             offered: false,
         };
@@ -85,12 +87,15 @@ impl Engine {
             requests_per_turn: 50,
             policy: crate::permit::Policy::default(),
             headless: false,
+            compact_at: 77.5,
+            config: None,
             steer_by_default: false,
             own_dirs: vec![],
             runner: "lisle".into(),
             allowances: Arc::default(),
             sandbox: crate::domain::permission::Holding::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
+            warn_cost: 0.5,
             undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
@@ -98,6 +103,7 @@ impl Engine {
         let setup = Setup {
             store: store.clone(),
             connections,
+            books: Arc::new(crate::store::books::Books::new(&home.join("data"))),
             tools: Registry::standard(),
             rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,

@@ -14,6 +14,7 @@ use crate::domain::ledger::Ledger;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
 use crate::domain::session::{Activity, Worktree};
+use crate::domain::spending::Spending;
 use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
 use crate::store::{Mark, Store, StoreError};
 use futures_util::future::join_all;
@@ -496,4 +497,38 @@ fn shorten(all: &[String]) -> String {
         0 => first,
         more => format!("{first} and {more} more"),
     }
+}
+
+impl Whole {
+    // ---- what was used ----
+
+    /// Adds up what requests used.
+    pub(super) async fn usage(self, session: Option<SessionId>) {
+        let (store, books) = (self.store(), self.shared.setup.books.clone());
+        let live: Vec<SessionMeta> =
+            self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let read = blocking(move || {
+            let all = books.read(At(0))?;
+            let mut metas = store.list().sessions;
+            metas.retain(|meta| live.iter().all(|newer| newer.id != meta.id));
+            metas.extend(live);
+            Ok::<_, std::io::Error>(Spending::of(&all, &metas, session, &day(now()), day))
+        });
+        match read.await {
+            Some(Ok(spending)) => self.out.send(Event::Usage(Box::new(spending))).await,
+            Some(Err(error)) => {
+                let folder = self.shared.setup.books.folder().display().to_string();
+                let text = format!("What requests used could not be read from {folder}: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+}
+
+/// The day of an instant where this machine is.
+pub(crate) fn day(at: At) -> String {
+    jiff::Timestamp::from_millisecond(at.0)
+        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string())
+        .unwrap_or_default()
 }

@@ -1,13 +1,18 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
+use super::engine::answer;
 use super::lane::ToLane;
+use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
+use super::tally::Tally;
 use super::undo::{About, Keeper};
 use crate::domain::permission::Sandbox;
+use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, MessageId, Notice};
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
 use crate::store::checkpoints::Checkpoints;
+use crate::tools::jobs::Jobs;
 use crate::tools::seen::Seen;
 use crate::tools::{Place, Run, Tool};
 use futures_util::StreamExt;
@@ -31,6 +36,8 @@ struct OneRun {
 pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
+    /// What goes on in the background.
+    pub(super) jobs: Arc<Jobs>,
     pub(super) lane: mpsc::Sender<ToLane>,
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
@@ -43,26 +50,35 @@ impl Works {
         self.0.entry(run.0).or_default().clone()
     }
 
-    /// Streams a response; dropping the stream drops the request.
+    /// Streams a response; dropping the stream drops the request. `wanted` says which key could help against a failure.
     pub(super) fn ask(
         &mut self,
         run: RunNo,
         provider: Arc<dyn Provider>,
-        request: ModelRequest,
+        mut request: ModelRequest,
+        shelf: Arc<Shelf>,
         lane: mpsc::Sender<ToLane>,
+        (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
         let one = self.of(run);
         let stop = one.stop;
         one.tasks.spawn(async move {
             let model = request.model.clone();
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = media::fill(&mut request.items, shelf) => {}
+            }
             let mut chunks = provider.stream(request);
+            let mut counted = None;
             loop {
                 let next = tokio::select! {
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => break,
                     next = chunks.next() => next,
                 };
                 let (input, last) = match next {
                     Some(Ok(Chunk::Usage(used))) => {
+                        // A response may be counted more than once, each time up to then.
+                        counted = Some(used);
                         let (window, cost) = provider.figures(&model, used);
                         (Input::Used(run, used, window, cost), false)
                     }
@@ -70,13 +86,40 @@ impl Works {
                         let last = matches!(chunk, Chunk::Stopped(_));
                         (Input::Chunk(run, chunk), last)
                     }
-                    Some(Err(error)) => (Input::Failed(run, error), true),
+                    Some(Err(error)) => match wanted(&error) {
+                        Some(key) => (Input::NoKey(run, Box::new(key), error), true),
+                        None => (Input::Failed(run, error), true),
+                    },
                     None => (Input::Failed(run, broke_off()), true),
                 };
                 if lane.send(ToLane::Input(input)).await.is_err() || last {
-                    return;
+                    break;
                 }
             }
+            if let (Some(used), Some(tally)) = (counted, tally) {
+                tally.note(&*provider, &model, used);
+            }
+        });
+    }
+
+    /// Asks a model for a summary; dropping the question drops the request.
+    pub(super) fn sum(
+        &mut self,
+        run: RunNo,
+        provider: Arc<dyn Provider>,
+        request: ModelRequest,
+        (lane, tally): (mpsc::Sender<ToLane>, Option<Tally>),
+    ) {
+        let one = self.of(run);
+        let stop = one.stop;
+        one.tasks.spawn(async move {
+            let model = request.model.clone();
+            let answer = tokio::select! {
+                () = stop.cancelled() => return,
+                answer = answer(provider, request, &model, lane.clone(), tally) => answer,
+            };
+            // A lane that ended wants no summary.
+            let _ = lane.send(ToLane::Input(Input::Summed(run, answer))).await;
         });
     }
 
@@ -104,7 +147,7 @@ impl Works {
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
     ) {
-        let Site { place, seen, lane, host, undo: (keeper, checkpoints, turn) } = site;
+        let Site { place, seen, jobs, lane, host, undo: (keeper, checkpoints, turn) } = site;
         let about = About {
             checkpoints,
             call: call.id.clone(),
@@ -117,7 +160,7 @@ impl Works {
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
         let stop = one.stop.child_token();
-        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, host };
+        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {
@@ -142,7 +185,10 @@ impl Works {
                     Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
                 }
             };
-            if let Some(kept) = kept {
+            if let Some(mut kept) = kept {
+                if ended.as_ref().is_ok_and(|outcome| outcome.figures.job.is_some()) {
+                    kept.goes_on();
+                }
                 let gaps = keeper.end(kept).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));

@@ -3,6 +3,7 @@
 use super::msg::Timer;
 use super::state::sessions::kept::Kept;
 use crate::domain::Command;
+use crate::domain::code::Block;
 use crate::domain::ids::SessionId;
 use std::path::PathBuf;
 
@@ -38,6 +39,13 @@ pub enum Effect {
         /// The text to begin with.
         text: String,
     },
+    /// Show this text outside the screen.
+    Show {
+        /// The text.
+        text: String,
+        /// Where.
+        place: Place,
+    },
     /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].
     Picture,
     /// Remove a file that [`Effect::Picture`] made.
@@ -49,13 +57,45 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
+    /// Look for files; answered by [`super::Msg::Found`], several times while the walk goes on. A newer one ends it.
+    Find {
+        /// Comes back with the answers.
+        ticket: u64,
+        /// Below this directory; a query that begins with `/`, `~` or `..` leads elsewhere.
+        root: PathBuf,
+        /// What was typed.
+        query: String,
+        /// Only the folders of the one that the query is in.
+        folders: bool,
+    },
+    /// Read the user's own commands, with those of this directory; answered by [`super::Msg::Commands`].
+    Commands {
+        /// Where the shown session works.
+        cwd: PathBuf,
+    },
     /// Remember this of the face for the next start.
     KeepFace(Box<Kept>),
+    /// Colour these blocks of code; answered by [`super::Msg::Highlighted`].
+    Highlight {
+        /// The session in which they are shown.
+        session: SessionId,
+        /// They.
+        blocks: Vec<Block>,
+    },
     /// Leave the loop.
     Quit {
         /// The session to name in the command that resumes.
         resume: Option<SessionId>,
     },
+}
+
+/// Where a text is shown that leaves the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the user's pager.
+    Pager,
+    /// On the terminal's own screen, from where it scrolls back.
+    Scrollback,
 }
 
 /// Whether a choice is remembered.

@@ -2,6 +2,8 @@
 
 use crate::app::state::chat;
 use crate::app::state::sessions::Group;
+use crate::domain::code::{Block, Coloured};
+use crate::domain::command::OwnCommand;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
@@ -55,10 +57,21 @@ pub enum Msg {
     },
     /// What came of [`super::effect::Effect::Edit`]: the text, or why there is none.
     Edited(Result<String, String>),
+    /// What came of [`super::effect::Effect::Highlight`].
+    Highlighted {
+        /// The session in which the blocks are shown.
+        session: SessionId,
+        /// Their colours.
+        blocks: Vec<Coloured>,
+    },
     /// What came of [`super::effect::Effect::Picture`]: the file, or why there is none.
     Picture(Result<PathBuf, String>),
     /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
     Notice(Notice),
+    /// What came of [`super::effect::Effect::Find`] so far.
+    Found(Box<Found>),
+    /// The user's own commands, as they are now.
+    Commands(Vec<OwnCommand>),
     /// The offset of local time from UTC changed.
     Zone {
         /// Seconds east of UTC.
@@ -66,6 +79,26 @@ pub enum Msg {
     },
     /// The program was asked to end from outside (SIGTERM, SIGHUP).
     Terminate,
+}
+
+/// Files that were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Of which search.
+    pub ticket: u64,
+    /// The best ones.
+    pub hits: Vec<Hit>,
+}
+
+/// A file that was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hit {
+    /// As it is written, a folder with a `/` at its end.
+    pub path: String,
+    /// It is a folder.
+    pub folder: bool,
+    /// The characters that matched, by their place.
+    pub marks: Vec<usize>,
 }
 
 /// What the mouse did, and where.
@@ -84,6 +117,10 @@ pub struct Mouse {
 pub enum MouseKind {
     /// The left button went down.
     Press,
+    /// The mouse was moved while the left button was down.
+    Drag,
+    /// The left button went up.
+    Release,
     /// The wheel was turned up by one notch.
     WheelUp,
     /// The wheel was turned down by one notch.
@@ -155,9 +192,11 @@ pub enum Target {
     Composer,
     /// The mark that stops the turn.
     StopMark,
+    /// A file of the draft, by its place.
+    File(usize),
     /// A message in the queue.
     Queued(MessageId),
-    /// A command offered above the composer, by its place in [`super::state::composer::SlashMenu::hits`].
+    /// A row of what is offered above the composer, by its place in [`super::state::offer::Menu::rows`].
     Slash(usize),
     /// The panel of what is asked, beside its answers.
     Panel,
@@ -170,6 +209,8 @@ pub enum Target {
     OverlayRow(usize),
     /// The mode in the status line.
     Mode,
+    /// The line between list and chat, which can be drawn to a side.
+    Rule,
 }
 
 /// What the last frame found out: where things are, and how long.
@@ -177,6 +218,8 @@ pub enum Target {
 pub struct Frame {
     /// The conversation of the current session; `None` when it was not on the screen.
     pub chat: Option<chat::Drawn>,
+    /// Blocks of code that were drawn without all of their colours.
+    pub code: Vec<Block>,
     /// What can be clicked; of overlapping ones the last counts.
     pub areas: Vec<(Area, Target)>,
     /// Rows that the list of sessions has.
@@ -193,6 +236,8 @@ pub struct Frame {
     pub overlay_lines: u16,
     /// The list of sessions and the chat are both on the screen.
     pub both_panes: bool,
+    /// Columns of the list beside the chat.
+    pub list_cells: u16,
 }
 
 impl Frame {

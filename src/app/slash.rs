@@ -1,10 +1,8 @@
 //! The commands that are written as messages: `/new`, `/rename`, … What they do is in `update::slash`.
 
-use super::state::fuzzy;
-use crate::domain::nearest::nearest;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, ModeAction, ModelAction, SessionAction, TurnAction,
-    UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ModeAction, ModelAction, PaneAction,
+    SessionAction, TurnAction, UndoAction,
 };
 
 macro_rules! commands {
@@ -69,10 +67,14 @@ commands! {
     Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
     Health "health" "[repair]" "look at this session's files" SessionAction::Health;
     Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
+    Context "context" "[list|detail]" "what the model is given, and what takes how much" SessionAction::Context;
+    Compact "compact" "[WHAT TO KEEP]" "sum up what was said, so that there is room again" TurnAction::Compact;
+    Usage "usage" "" "what requests used and cost" SessionAction::Usage;
     Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
+    Connection "connection" "[NAME]" "the connections, and give one a key" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
@@ -80,6 +82,7 @@ commands! {
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
     Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;
@@ -87,6 +90,9 @@ commands! {
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
     Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;
+    List "list" "" "hide the list, or show it again" PaneAction::List;
+    Focus "focus" "" "only the conversation, or all again" PaneAction::OnlyChat;
+    Details "details" "" "hide the details of a wide screen, or show them" PaneAction::Details;
     Enhance "enhance" "TEXT" "rewrite a draft with names of the repository" ComposerAction::Enhance;
     Theme "theme" "[NAME]" "choose the colours" AppAction::Theme;
     Keys "keys" "" "the keys of this place" AppAction::Help;
@@ -103,13 +109,11 @@ pub struct Call {
     pub args: String,
 }
 
-/// What was written is not a command.
+/// What was written is not a command, or one of the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The word after the slash.
     pub word: String,
-    /// The command that is nearest to it.
-    pub nearest: Option<Slash>,
 }
 
 /// Reads a draft as a command. `None`: it is a message. A path (`/etc/hosts`) is one, and so is a lone slash.
@@ -123,24 +127,8 @@ pub fn read(draft: &str) -> Option<Result<Call, Unknown>> {
     let lower = word.to_lowercase();
     Some(match Slash::ALL.iter().copied().find(|slash| slash.word() == lower) {
         Some(slash) => Ok(Call { slash, args: args.trim().to_owned() }),
-        None => {
-            let near = nearest(&lower, Slash::ALL.iter().map(|slash| slash.word()));
-            let nearest = near.and_then(|name| Slash::ALL.iter().copied().find(|slash| slash.word() == name));
-            Err(Unknown { word: word.to_owned(), nearest })
-        }
+        None => Err(Unknown { word: word.to_owned() }),
     })
-}
-
-/// The commands that match what was typed after the slash, best first, with the characters that matched. The one of
-/// exactly that name comes before those that begin with it, and these before all others.
-#[must_use]
-pub fn matching(typed: &str) -> Vec<(Slash, Vec<usize>)> {
-    let mut hits: Vec<(Slash, Vec<usize>)> = fuzzy::rank(typed, Slash::ALL.iter().map(|slash| slash.word()))
-        .into_iter()
-        .filter_map(|(place, marks)| Slash::ALL.get(place).map(|slash| (*slash, marks)))
-        .collect();
-    hits.sort_by_key(|(slash, _)| (slash.word() != typed, !slash.word().starts_with(typed)));
-    hits
 }
 
 #[cfg(test)]
@@ -156,31 +144,28 @@ mod tests {
         for message in ["", "hello", " /new", "/", "/etc/hosts is odd", "// note", "/ new"] {
             assert_eq!(read(message), None, "{message}");
         }
-        let wrong = Unknown { word: "modle".to_owned(), nearest: Some(Slash::Model) };
+        let wrong = Unknown { word: "modle".to_owned() };
         assert_eq!(read("/modle x"), Some(Err(wrong)));
     }
 
     #[test]
-    fn the_picker_filters_fuzzily() {
-        assert_eq!(matching("").len(), Slash::ALL.len());
-        assert_eq!(matching("rnm").first().map(|hit| hit.0), Some(Slash::Rename));
-        assert_eq!(matching("new").first().map(|hit| hit.0), Some(Slash::New));
-        assert!(matching("zzz").is_empty());
-    }
-
-    #[test]
     fn every_action_is_reached_without_alt_f_and_shift() {
-        let table = crate::keymap::load(None).table;
         let slashed: Vec<Action> = Slash::ALL.iter().map(|slash| slash.action()).collect();
-        let lost: Vec<&str> = Action::ALL
-            .iter()
-            .filter(|action| {
-                let pressed =
-                    table.keys_of(**action).any(|b| crate::keymap::check::plain(&b.keys) && action.lives_in(b.context));
-                !pressed && !slashed.contains(action)
-            })
-            .map(|action| action.name())
-            .collect();
-        assert_eq!(lost, Vec::<&str>::new());
+        for name in crate::keymap::names() {
+            let table = crate::keymap::load_style(name).unwrap().table;
+            let lost: Vec<&str> = Action::ALL
+                .iter()
+                // Modal editing is for keymaps that have it; a capital letter is a verb of its own there.
+                .filter(|action| !matches!(action, Action::Vim(_)))
+                .filter(|action| {
+                    let pressed = table
+                        .keys_of(**action)
+                        .any(|b| crate::keymap::check::plain(&b.keys) && action.lives_in(b.context));
+                    !pressed && !slashed.contains(action)
+                })
+                .map(|action| action.name())
+                .collect();
+            assert_eq!(lost, Vec::<&str>::new(), "{name}");
+        }
     }
 }

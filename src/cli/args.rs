@@ -2,7 +2,8 @@
 
 use crate::domain::inbox::TrashId;
 use crate::domain::property::ValueType;
-use crate::domain::{ConnectionName, MessageId, Mode, SessionId};
+use crate::domain::spending::By;
+use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use crate::runtime::setup::{Wanted, Which};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -80,6 +81,11 @@ pub enum Command {
     /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
     /// sandbox that held it.
     Audit(Audit),
+    /// Print what requests used and cost, added up by day, model or session, over all workspaces.
+    ///
+    /// A cost counts where the price is known; `+3?` says that the price of three requests is not. Exit status: 0 done, 1
+    /// failed, 2 wrong arguments.
+    Usage(Usage),
     /// What commands an agent may run.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
@@ -87,6 +93,11 @@ pub enum Command {
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
     Doctor(Doctor),
+    /// The keys of connections.
+    ///
+    /// No key is ever printed.
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// The labels that sessions of this workspace can have.
     #[command(subcommand)]
     Labels(LabelsCommand),
@@ -159,6 +170,27 @@ pub enum SessionsCommand {
     ///
     /// Exit status: 0 all of them are, 1 something is odd or could not be read.
     Verify(Verify),
+}
+
+/// `lisle auth`.
+#[derive(Debug, Subcommand)]
+pub enum AuthCommand {
+    /// Store the key of a connection: from stdin when something is piped in, else asked for without showing it.
+    ///
+    /// The connection is one of config.toml, or one of anthropic, openai, gemini and openrouter, which need no lines there.
+    Add(AuthName),
+    /// List the connections, the servers that their keys go to, and where the keys come from.
+    List(Json),
+    /// Take the stored key of a connection out. A variable of the environment stays what it is.
+    Remove(AuthName),
+}
+
+/// A connection.
+#[derive(Debug, ClapArgs)]
+pub struct AuthName {
+    /// Which connection.
+    #[arg(value_name = "CONNECTION", value_parser = connection)]
+    pub name: ConnectionName,
 }
 
 /// `lisle permissions`.
@@ -314,6 +346,42 @@ pub struct Audit {
     pub json: bool,
 }
 
+/// `lisle usage`.
+#[derive(Debug, ClapArgs)]
+pub struct Usage {
+    /// Added up by: day, model or session.
+    #[arg(long, value_name = "WHAT", value_parser = by)]
+    pub by: Option<By>,
+    /// From then on: a day (`2026-11-01`), or so many days back (`7d`).
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    pub since: Option<At>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn by(text: &str) -> Result<By, String> {
+    match text {
+        "day" => Ok(By::Day),
+        "model" => Ok(By::Model),
+        "session" => Ok(By::Session),
+        _ => Err("it is day, model or session".to_owned()),
+    }
+}
+
+fn since(text: &str) -> Result<At, String> {
+    let wrong = || "it is a day like 2026-11-01, or a number of days like 7d".to_owned();
+    let zone = jiff::tz::TimeZone::system();
+    let date = match text.strip_suffix('d').map(str::parse::<u16>) {
+        Some(days) => {
+            let today = jiff::Zoned::now().date();
+            today.checked_sub(jiff::Span::new().days(days.map_err(|_| wrong())?)).map_err(|_| wrong())?
+        }
+        None => text.parse::<jiff::civil::Date>().map_err(|_| wrong())?,
+    };
+    date.to_zoned(zone).map(|start| At(start.timestamp().as_millisecond())).map_err(|_| wrong())
+}
+
 /// `lisle sessions branch`.
 #[derive(Debug, ClapArgs)]
 pub struct Branch {
@@ -380,10 +448,23 @@ pub struct Verify {
 
 /// `lisle doctor`.
 #[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Doctor {
+    /// Something to look at by itself.
+    #[command(subcommand)]
+    pub what: Option<DoctorCommand>,
     /// As a JSON array.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle doctor` for one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub enum DoctorCommand {
+    /// Show what the terminal sends for each key, what lisle takes it for, and what it does in each place.
+    ///
+    /// Ctrl+C twice or q twice ends it.
+    Keys,
 }
 
 /// `lisle labels`.
@@ -473,6 +554,8 @@ mod tests {
         assert_eq!((args.common.mode, args.prompt.as_deref()), (Some(Mode::Explore), Some("fix it")));
         let args = Args::try_parse_from(["lisle", "run", "--connection", "rehearsal", "list", "it"]).unwrap();
         assert!(matches!(args.command, Some(Command::Run(run)) if run.prompt == ["list", "it"]));
+        let args = Args::try_parse_from(["lisle", "doctor", "keys"]).unwrap();
+        assert!(matches!(args.command, Some(Command::Doctor(doctor)) if doctor.what == Some(DoctorCommand::Keys)));
         let args = Args::try_parse_from(["lisle", "sessions", "list", "--json", "--workspace", "/x"]).unwrap();
         assert_eq!(args.common.workspace, Some("/x".into()));
         for wrong in [

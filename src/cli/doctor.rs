@@ -57,8 +57,10 @@ impl Fact {
 pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
     let env = |name: &str| std::env::var(name).ok();
     let mut facts = vec![Fact::ok("version", format!("lisle {}", env!("CARGO_PKG_VERSION")))];
+    let mut problems = ground.problems.clone();
+    let _ = crate::runtime::keymap(ground, &mut problems);
     // What to do stands in the problem itself.
-    facts.extend(ground.problems.iter().map(|problem| Fact::warn("configuration", problem.to_string(), "")));
+    facts.extend(problems.iter().map(|problem| Fact::warn("configuration", problem.to_string(), "")));
     facts.extend(folders(ground));
     facts.push(store(ground));
     facts.push(trash(ground));

@@ -1,8 +1,9 @@
 //! The command line: arguments, the headless `run`, and all that can be done to sessions without a screen: `sessions`
-//! looks at them, `change` changes them, `definitions` has what the workspace defines. The app itself is `runtime`'s.
+//! looks at them, `change` changes them, `auth` has the keys of connections, `definitions` has what the workspace defines. The app itself is `runtime`'s.
 
 pub mod args;
 mod audit;
+mod auth;
 mod change;
 mod definitions;
 mod doctor;
@@ -11,9 +12,10 @@ mod output;
 mod permissions;
 mod search;
 mod sessions;
+mod usage;
 
 use crate::runtime;
-use args::{Args, Command};
+use args::{Args, Command, DoctorCommand};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -91,9 +93,30 @@ async fn start(args: Args) -> Exit {
             complain_of(&ground);
             audit::run(&ground, &args)
         }
+        Some(Command::Usage(args)) => {
+            complain_of(&ground);
+            usage::run(&ground, &args)
+        }
         Some(Command::Permissions(command)) => {
             complain_of(&ground);
             permissions::run(&ground, command)
+        }
+        Some(Command::Auth(command)) => {
+            complain_of(&ground);
+            auth::run(&ground, command)
+        }
+        Some(Command::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => {
+            let mut problems = std::mem::take(&mut ground.problems);
+            let keys = runtime::keymap(&ground, &mut problems);
+            ground.problems = problems;
+            complain_of(&ground);
+            match runtime::inspect(keys).await {
+                Ok(()) => Exit::Done,
+                Err(error) => {
+                    output::complain(&format!("lisle: {error}"));
+                    Exit::Failed
+                }
+            }
         }
         Some(Command::Doctor(args)) => doctor::run(&ground, &args),
         Some(Command::Labels(command)) => {

@@ -30,6 +30,26 @@ pub enum Origin {
     BuiltIn,
 }
 
+/// Where a key comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyFrom {
+    /// It is stored.
+    Stored,
+    /// A variable of the environment holds it.
+    Variable(String),
+}
+
+impl KeyFrom {
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Stored => "stored".to_owned(),
+            Self::Variable(name) => format!("from {name}"),
+        }
+    }
+}
+
 /// A connection with all that is needed to use it, or why it cannot be used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usable {
@@ -39,6 +59,8 @@ pub struct Usable {
     pub connection: Connection,
     /// Its key, already checked to go to this host.
     pub key: Option<Key>,
+    /// Where its key comes from.
+    pub key_from: Option<KeyFrom>,
     /// Where it comes from.
     pub origin: Origin,
     /// Why it cannot be used now, and what to do; `None` when it can.
@@ -48,6 +70,13 @@ pub struct Usable {
 }
 
 impl Usable {
+    /// The server that its key goes to, without a path; empty where there is none.
+    #[must_use]
+    pub fn host(&self) -> String {
+        let url = self.connection.base_url.as_deref().and_then(|url| reqwest::Url::parse(url).ok());
+        url.map(|url| url.origin().ascii_serialization()).unwrap_or_default()
+    }
+
     /// As the picker shows it.
     #[must_use]
     pub fn info(&self) -> ConnectionInfo {
@@ -57,6 +86,8 @@ impl Usable {
             default_model: self.connection.default_model.clone().unwrap_or_default(),
             small_model: self.connection.small_model.clone().unwrap_or_default(),
             models: self.connection.models.clone(),
+            host: self.host(),
+            key_from: self.key_from.as_ref().map(KeyFrom::words),
             missing: self.missing.clone(),
             offered: self.offered,
         }
@@ -183,6 +214,41 @@ impl Connections {
         self.all.iter().find(|one| one.name == *name)
     }
 
+    /// The connection of that name, or the one that a vendor's key would make.
+    #[must_use]
+    pub fn with_or_without_key(&self, name: &ConnectionName) -> Option<Usable> {
+        let vendor =
+            || VENDORS.iter().find(|vendor| vendor.name == name.as_str()).map(|vendor| of_vendor(vendor, None));
+        self.find(name).cloned().or_else(vendor)
+    }
+
+    /// The names that a key could be for beside those of the connections there are.
+    #[must_use]
+    pub fn vendors_without_key(&self) -> Vec<Usable> {
+        let known = |vendor: &&Vendor| self.all.iter().any(|one| one.name.as_str() == vendor.name);
+        VENDORS.iter().filter(|vendor| !known(vendor)).map(|vendor| of_vendor(vendor, None)).collect()
+    }
+
+    /// This connection has this key from now on; `None` where there is no such connection.
+    pub fn give_key(&mut self, name: &ConnectionName, key: &Key) -> Option<&Usable> {
+        let mut usable = self.with_or_without_key(name)?;
+        usable.key = Some(key.clone());
+        usable.key_from = Some(KeyFrom::Stored);
+        usable.missing = None;
+        let at = match self.all.iter().position(|one| one.name == *name) {
+            Some(at) => at,
+            None => {
+                // Before rehearsal, which is always the last.
+                let at = self.all.len().saturating_sub(1);
+                self.all.insert(at, usable.clone());
+                at
+            }
+        };
+        let slot = self.all.get_mut(at)?;
+        *slot = usable;
+        Some(slot)
+    }
+
     /// Makes it the default; it is no longer only offered.
     pub fn choose(&mut self, name: &ConnectionName) {
         if let Some(one) = self.all.iter_mut().find(|one| one.name == *name) {
@@ -223,7 +289,7 @@ fn rehearsal() -> Usable {
         ..Connection::default()
     };
     let name = ConnectionName::new(REHEARSAL);
-    Usable { name, connection, key: None, origin: Origin::BuiltIn, missing: None, offered: false }
+    Usable { name, connection, key: None, key_from: None, origin: Origin::BuiltIn, missing: None, offered: false }
 }
 
 fn local(name: ConnectionName, base_url: &str, models: Vec<String>) -> Usable {
@@ -234,7 +300,7 @@ fn local(name: ConnectionName, base_url: &str, models: Vec<String>) -> Usable {
         models,
         ..Connection::default()
     };
-    Usable { name, connection, key: None, origin: Origin::Loopback, missing: None, offered: false }
+    Usable { name, connection, key: None, key_from: None, origin: Origin::Loopback, missing: None, offered: false }
 }
 
 fn from_environment(
@@ -242,8 +308,14 @@ fn from_environment(
     keys: &Credentials,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Usable> {
+    let stored = keys.key(&ConnectionName::new(vendor.name)).cloned().map(|key| (key, KeyFrom::Stored));
+    let of_variable = || Some((Key::new(&env(vendor.variable)?)?, KeyFrom::Variable(vendor.variable.to_owned())));
+    Some(of_vendor(vendor, Some(stored.or_else(of_variable)?)))
+}
+
+/// What a vendor's key makes, or would make.
+fn of_vendor(vendor: &'static Vendor, key: Option<(Key, KeyFrom)>) -> Usable {
     let name = ConnectionName::new(vendor.name);
-    let key = keys.key(&name).cloned().or_else(|| Key::new(&env(vendor.variable)?))?;
     let model = Some(vendor.default_model).filter(|model| !model.is_empty());
     let connection = Connection {
         provider: vendor.provider,
@@ -254,7 +326,9 @@ fn from_environment(
         ..Connection::default()
     };
     let origin = Origin::Environment(vendor.variable);
-    Some(Usable { name, connection, key: Some(key), origin, missing: None, offered: true })
+    let missing = key.is_none().then(|| no_key(vendor.name, vendor.variable));
+    let (key, key_from) = key.unzip();
+    Usable { name, connection, key, key_from, origin, missing, offered: true }
 }
 
 /// A connection of config.toml with its key, or why it has none.
@@ -275,10 +349,11 @@ fn configured(
         }
     }
     let (key, missing) = match keys.key(name) {
-        Some(key) => (Some(key.clone()), None),
+        Some(key) => (Some((key.clone(), KeyFrom::Stored)), None),
         None => key_of_environment(name, &connection, env),
     };
-    Usable { name: name.clone(), connection, key, origin: Origin::Settings, missing, offered: false }
+    let (key, key_from) = key.unzip();
+    Usable { name: name.clone(), connection, key, key_from, origin: Origin::Settings, missing, offered: false }
 }
 
 /// The key that the environment has for a connection, or why it cannot be had.
@@ -288,7 +363,7 @@ fn key_of_environment(
     name: &ConnectionName,
     connection: &Connection,
     env: &dyn Fn(&str) -> Option<String>,
-) -> (Option<Key>, Option<String>) {
+) -> (Option<(Key, KeyFrom)>, Option<String>) {
     let base_url = connection.base_url.as_deref().unwrap_or_default();
     let own = VENDORS.iter().find(|vendor| is_own_host(vendor, base_url));
     let variable = match (&connection.key_env, own) {
@@ -308,15 +383,14 @@ fn key_of_environment(
         return (None, Some(text));
     }
     match env(variable).as_deref().map(Key::new) {
-        Some(Some(key)) => (Some(key), None),
+        Some(Some(key)) => (Some((key, KeyFrom::Variable(variable.to_owned()))), None),
         Some(None) => (None, Some(format!("{variable} holds no key: it is empty or has blanks in it"))),
-        None => (
-            None,
-            Some(format!(
-                "no key: put `{name} = \"KEY\"` into the file credentials beside config.toml, or set {variable}"
-            )),
-        ),
+        None => (None, Some(no_key(name.as_str(), variable))),
     }
+}
+
+fn no_key(name: &str, variable: &str) -> String {
+    format!("no key: give it with `lisle auth add {name}` or when a message needs it, or set {variable}")
 }
 
 fn is_own_host(vendor: &Vendor, base_url: &str) -> bool {
@@ -471,7 +545,7 @@ mod tests {
     #[test]
     fn a_missing_key_is_told() {
         let missing = |toml: &str| one(&gather(&format!("[connections.x]\n{toml}"), &[], None).0, "x").missing.clone();
-        assert!(missing("provider = 'openai'").unwrap().contains("`x = \"KEY\"` into the file credentials"));
+        assert!(missing("provider = 'openai'").unwrap().contains("`lisle auth add x`"));
         assert!(missing("provider = 'openai'\nkey_env = 'MINE'").unwrap().contains("MINE"));
         assert!(missing("provider = 'gemini'").unwrap().contains("GEMINI_API_KEY"));
         assert_eq!(missing("provider = 'azure-openai'\nbase_url = 'https://me.openai.azure.com'"), None);

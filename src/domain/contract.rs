@@ -5,8 +5,10 @@
 //! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
 
 use super::attachment::Attachment;
+use super::context::ContextReport;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
+use super::job::JobShown;
 use super::ledger::Ledger;
 use super::message::Message;
 use super::notice::Notice;
@@ -16,6 +18,7 @@ use super::property::{Definition, Properties};
 use super::request::{Answer, Request, TrustRequest};
 use super::rule::{KnownRule, Rule, RuleScope};
 use super::session::{SessionMeta, ThinkingLevel};
+use super::spending::Spending;
 use super::tool::TodoItem;
 use super::undo::{Changes, UndoAim, UndoPlan};
 use serde::{Deserialize, Serialize};
@@ -163,6 +166,11 @@ pub enum Command {
         /// Which session.
         session: SessionId,
     },
+    /// Send what the model gets with the next request, and how much of its window that takes: [`Event::Context`].
+    Context {
+        /// Of which session.
+        session: SessionId,
+    },
     /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
     Define(Definition),
     /// Send the rules that are in force for a session: [`Event::Rules`].
@@ -191,6 +199,13 @@ pub enum Command {
         /// Which connection.
         connection: ConnectionName,
     },
+    /// Ask for the key of a connection in a session: [`Event::Asked`], or a notice why not.
+    AskKey {
+        /// Where it is asked.
+        session: SessionId,
+        /// Which connection.
+        connection: ConnectionName,
+    },
     /// Rewrite a draft with what there is in the session's directory: [`Event::Enhanced`]. What is rewritten already is
     /// given up, also by an empty draft.
     Enhance {
@@ -205,6 +220,11 @@ pub enum Command {
     Remember {
         /// The text.
         text: String,
+    },
+    /// Send what requests used and cost: [`Event::Usage`].
+    Usage {
+        /// Also by the turns of this session.
+        session: Option<SessionId>,
     },
     /// Save, stop every turn, end every process. [`Event::Ended`] is the last event.
     Shutdown,
@@ -267,6 +287,12 @@ pub enum Act {
     Stop,
     /// Send the failed request again.
     Retry,
+    /// Sum up what was said, so that there is room again; recent messages stay, and all rows stay on the screen.
+    Compact {
+        /// What is wanted of the summary; may be empty.
+        #[serde(default)]
+        wish: String,
+    },
     /// Answer what waits.
     Answer {
         /// Which request.
@@ -303,6 +329,11 @@ pub enum Act {
     Read,
     /// Change the directory where tools work.
     Cwd(PathBuf),
+    /// End a command that goes on in the background.
+    KillJob {
+        /// Its name.
+        job: String,
+    },
     /// Write this session though another process holds it: that one stopped, or runs on another machine.
     TakeOver,
     /// Keep the unsent text of the composer.
@@ -468,12 +499,21 @@ pub enum Event {
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
+    /// The commands that go on in the background, and those that ended lately: all that are known.
+    Jobs(Vec<JobShown>),
     /// How far the approved plan is carried out; `None` when it no longer is.
     Plan(Option<Box<Progress>>),
     /// A turn began.
     TurnStarted {
         /// When.
         at: At,
+    },
+    /// The conversation is being summed up; the row of the compaction ends it.
+    Compacting {
+        /// This part is being looked at, from 1.
+        part: u32,
+        /// Of so many.
+        of: u32,
     },
     /// A request failed and is tried again.
     Retrying {
@@ -486,6 +526,10 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The request waits until the connection of this name answers fewer others; `None` when it no longer does.
+    Waiting(Option<ConnectionName>),
+    /// The connections are these from now on: one of them got a key.
+    Connections(Vec<ConnectionInfo>),
     /// The turn is over.
     TurnEnded {
         /// How.
@@ -533,6 +577,10 @@ pub enum Event {
     Health(Box<HealthReport>),
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
+    /// What the model gets with the next request.
+    Context(Box<ContextReport>),
+    /// What requests used and cost.
+    Usage(Box<Spending>),
     /// The rules that are in force for the session.
     Rules(Box<InForce>),
     /// What the workspace defines: at the start, and when it changed.
@@ -613,6 +661,9 @@ pub struct Opened {
     /// How far the approved plan is carried out.
     #[serde(default)]
     pub plan: Option<Box<Progress>>,
+    /// The commands that go on in the background, and those that ended lately.
+    #[serde(default)]
+    pub jobs: Vec<JobShown>,
     /// The unsent text.
     pub draft: String,
     /// The files that would go along with it.
@@ -631,6 +682,9 @@ pub struct Configured {
     pub cycle: Vec<Mode>,
     /// What holds commands back beside the permission modes.
     pub sandbox: crate::domain::permission::Holding,
+    /// A request that may cost more US dollars is told before it is sent.
+    #[serde(default)]
+    pub warn_cost: f64,
     /// Texts sent earlier, oldest first, from all sessions.
     pub history: Vec<String>,
 }
@@ -649,6 +703,12 @@ pub struct ConnectionInfo {
     pub small_model: String,
     /// Models known without asking the server.
     pub models: Vec<String>,
+    /// The server that its key goes to; empty where no key goes anywhere.
+    #[serde(default)]
+    pub host: String,
+    /// Where its key comes from, in words; `None` where it has none.
+    #[serde(default)]
+    pub key_from: Option<String>,
     /// Why it cannot be used now, e.g. a missing key; `None` when it can.
     pub missing: Option<String>,
     /// It was found, not chosen: nothing is sent to it before the user chooses it.
@@ -658,15 +718,18 @@ pub struct ConnectionInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::context::{ContextPart, ContextSort};
     use crate::domain::ids::CallId;
+    use crate::domain::job::{EndedBy, JobEnd};
     use crate::domain::message::{
-        AssistantText, Body, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
+        AssistantText, Body, Carried, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
     };
     use crate::domain::notice::Level;
     use crate::domain::permission::{Authority, Decision, Sandbox};
     use crate::domain::plan::{Mark, PlanApproval, Step};
-    use crate::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, TrustWhat};
+    use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, Question, TrustWhat};
     use crate::domain::rule::Offer;
+    use crate::domain::secret::Key;
     use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 
     fn attachment() -> Attachment {
@@ -698,6 +761,11 @@ mod tests {
         SessionId::parse("260101-a-b").unwrap()
     }
 
+    fn job() -> JobShown {
+        let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User });
+        JobShown { id: "ab12".into(), command: "x".into(), since: At(1), end, bytes: 3, last: "y".into() }
+    }
+
     fn there_and_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(all: Vec<T>) {
         for one in all {
             let text = serde_json::to_string(&one).unwrap_or_else(|error| panic!("{one:?}: {error}"));
@@ -718,6 +786,7 @@ mod tests {
             Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
             Act::Stop,
             Act::Retry,
+            Act::Compact { wish: "keep the paths".into() },
             Act::Answer { request: RequestId::new("r"), answer: Answer::No(None) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanChanges("x".into()) },
             Act::Answer {
@@ -736,6 +805,7 @@ mod tests {
             },
             Act::Answer { request: RequestId::new("r"), answer: Answer::PlanEdited("# P".into()) },
             Act::Answer { request: RequestId::new("r"), answer: Answer::Trust(true) },
+            Act::Answer { request: RequestId::new("r"), answer: Answer::Key(Key::new("sk-1").unwrap()) },
             Act::Mode { mode: Mode::Execute, drop_plan: true },
             Act::DropPlan,
             Act::Model { connection: None, model: "m".into() },
@@ -744,6 +814,7 @@ mod tests {
             Act::Retitle,
             Act::Read,
             Act::Cwd("/w".into()),
+            Act::KillJob { job: "ab12".into() },
             Act::TakeOver,
             Act::draft(""),
         ];
@@ -770,13 +841,16 @@ mod tests {
             Command::Search { search: 1, query: "q".into() },
             Command::Verify { session: session(), repair: true },
             Command::Audit { session: session() },
+            Command::Context { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
             Command::Rules { session: session() },
             Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
             Command::Trust { session: session(), request: trust() },
             Command::Models { connection: ConnectionName::new("c") },
+            Command::AskKey { session: session(), connection: ConnectionName::new("c") },
             Command::Enhance { session: session(), number: 1, draft: "d".into() },
             Command::Remember { text: "t".into() },
+            Command::Usage { session: Some(session()) },
             Command::Shutdown,
         ]);
         there_and_back(commands);
@@ -817,13 +891,13 @@ mod tests {
                 title: "t".into(),
                 text: "x".into(),
                 detail: "d".into(),
-                actions: vec![FailureAction::NewSession],
+                actions: vec![FailureAction::Compact, FailureAction::NewSession],
             }),
             Body::Info(Info {
                 text: "i".into(),
                 level: Level::Warning,
                 kind: InfoKind::Compacted,
-                carried: Some("c".into()),
+                carried: Some(Box::new(Carried { keeps: Some(MessageId::new("k")), ..Carried::from("c".to_owned()) })),
             }),
             Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
             Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
@@ -834,6 +908,7 @@ mod tests {
             call: CallId::new("c"),
             tool: "bash".into(),
             subject: "ls".into(),
+            intent: Some("why".into()),
             proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
             reasons: vec!["r".into()],
             risks: vec![],
@@ -866,6 +941,7 @@ mod tests {
                 requests: vec![],
                 todo: vec![],
                 plan: Some(Box::default()),
+                jobs: vec![job()],
                 draft: "d".into(),
                 draft_attachments: vec![attachment()],
             })),
@@ -888,7 +964,19 @@ mod tests {
             Event::Trash(vec![]),
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
+            Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
+            Event::Context(Box::new(ContextReport {
+                window: Some(200_000),
+                parts: vec![ContextPart {
+                    sort: ContextSort::Tool,
+                    name: "read".into(),
+                    count: 1,
+                    tokens: 200,
+                }],
+                ..ContextReport::new(session())
+            })),
+            Event::Compacting { part: 1, of: 2 },
             Event::Rules(Box::new(InForce {
                 rules: vec![KnownRule {
                     rule: rule(),
@@ -910,8 +998,17 @@ mod tests {
             Event::Asked(Box::new(request(Ask::Plan(review)))),
             Event::Asked(Box::new(request(Ask::Question(question)))),
             Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
+            Event::Asked(Box::new(request(Ask::Key(Box::new(KeyRequest {
+                connection: ConnectionName::new("c"),
+                host: "https://a.test".into(),
+                stored: "/c/credentials".into(),
+                why: "w".into(),
+            }))))),
+            Event::Waiting(Some(ConnectionName::new("c"))),
+            Event::Connections(vec![]),
             Event::Settled { request: RequestId::new("r") },
             Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
+            Event::Jobs(vec![job()]),
             Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),
             Event::TurnStarted { at: At(1) },
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },

@@ -9,6 +9,12 @@ pub struct FileDiff {
     pub path: String,
     /// The file does not exist yet.
     pub is_new: bool,
+    /// The file is deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_gone: bool,
+    /// The file had this path before, as shown to the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
     /// Lines added.
     pub added: u32,
     /// Lines removed.

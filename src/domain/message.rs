@@ -157,6 +157,8 @@ pub enum FailureAction {
     Model,
     /// Look at the connection's settings.
     Settings,
+    /// Sum up what was said, so that there is room again.
+    Compact,
     /// Start a new session.
     NewSession,
 }
@@ -172,7 +174,37 @@ pub struct Info {
     pub kind: InfoKind,
     /// What a compaction carries over to the model: its conversation begins with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carried: Option<String>,
+    pub carried: Option<Box<Carried>>,
+}
+
+/// What a compaction carries over. The lists are kept beside the text, so that the next compaction goes on with them
+/// instead of summing up a summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Carried {
+    /// For the model: its conversation begins with this.
+    pub text: String,
+    /// The first row above this one that stays in the model's conversation, behind the text. `None`: no row does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<MessageId>,
+    /// What a model wrote about the rows before; empty where none was asked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// The user's messages among them, word for word, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<String>,
+    /// Files that were changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// Files that were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+}
+
+impl From<String> for Carried {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
 }
 
 /// What a remark is about.
@@ -187,6 +219,8 @@ pub enum InfoKind {
     Compacted,
     /// Files were restored; the model is told.
     Restored,
+    /// A command in the background ended; the model is told.
+    JobEnded,
     /// Anything else.
     Remark,
 }

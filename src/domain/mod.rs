@@ -5,7 +5,10 @@
 //! [`contract`] holds the two enums that the engine and every face of it speak.
 
 pub mod attachment;
+pub mod code;
 pub mod colour;
+pub mod command;
+pub mod context;
 pub mod contract;
 pub mod diff;
 pub mod dropped;
@@ -13,7 +16,9 @@ pub mod expression;
 pub mod fold;
 pub mod ids;
 pub mod inbox;
+pub mod job;
 pub mod ledger;
+pub mod link;
 pub mod lookalike;
 pub mod message;
 pub mod nearest;
@@ -29,6 +34,7 @@ pub mod rule;
 pub mod sanitise;
 pub mod secret;
 pub mod session;
+pub mod spending;
 pub mod tool;
 pub mod undo;
 pub mod usage;

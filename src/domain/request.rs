@@ -1,8 +1,9 @@
 //! What the engine asks the user, and the answers.
 
-use super::ids::{CallId, RequestId};
+use super::ids::{CallId, ConnectionName, RequestId};
 use super::plan::PlanApproval;
 use super::rule::{Offer, Rule, RuleScope};
+use super::secret::{Key, on_the_wire};
 use super::tool::Proposal;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -28,6 +29,21 @@ pub enum Ask {
     Question(Question),
     /// May rules that somebody else wrote let things run?
     Trust(Box<TrustRequest>),
+    /// The key of a connection is wanted.
+    Key(Box<KeyRequest>),
+}
+
+/// The key of a connection is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyRequest {
+    /// The connection.
+    pub connection: ConnectionName,
+    /// The server that the key is sent to, and no other: `https://api.openai.com`.
+    pub host: String,
+    /// Where it will be stored: a path, or the system's store in words.
+    pub stored: String,
+    /// Why it is wanted: there is none, or the server refused the one there is.
+    pub why: String,
 }
 
 /// What can be trusted.
@@ -66,6 +82,9 @@ pub struct Approval {
     pub tool: String,
     /// The path or the command, on one line.
     pub subject: String,
+    /// What the agent says that it is for. Not sanitised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
     /// What exactly will happen. The answer covers this and nothing else.
     pub proposal: Proposal,
     /// Why it is asked, one sentence each.
@@ -182,4 +201,7 @@ pub enum Answer {
     Reply(String),
     /// The rules may count, or may not.
     Trust(bool),
+    /// The key of a connection. It shows itself nowhere.
+    #[serde(with = "on_the_wire")]
+    Key(Key),
 }

@@ -23,6 +23,30 @@ impl Key {
     }
 }
 
+/// For the one place where a key crosses a wire: from the face where it was written to the engine. Nothing else that holds a key
+/// can be serialised.
+pub mod on_the_wire {
+    use super::Key;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes the key itself.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(key.reveal())
+    }
+
+    /// Reads a key. What is none is not repeated in the error.
+    ///
+    /// # Errors
+    /// Those of the deserializer, and for a text that is no key.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Key::new(&text).ok_or_else(|| D::Error::custom("this is not a key"))
+    }
+}
+
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(…)")

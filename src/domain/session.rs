@@ -142,6 +142,10 @@ pub struct SessionMeta {
     /// What it is doing, known only while its engine lives.
     #[serde(default)]
     pub activity: Activity,
+    /// What the prompt of the next request would cost in US dollars, if nothing of it came from a cache; known only while its
+    /// engine lives, and `None` where the price is not known.
+    #[serde(default)]
+    pub next_cost: Option<f64>,
     /// Who else holds it, in words; we only read then.
     #[serde(default)]
     pub held_by: Option<String>,
@@ -228,6 +232,7 @@ impl SessionMeta {
             usage: Usage::default(),
             odd: Vec::new(),
             activity: Activity::Idle,
+            next_cost: None,
             held_by: None,
         }
     }

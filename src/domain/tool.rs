@@ -1,5 +1,6 @@
 //! Tools as the model, the transcript and the permission function see them.
 
+use super::attachment::Attachment;
 use super::diff::FileDiff;
 use super::ids::{CallId, SessionId};
 use super::permission::Decision;
@@ -10,12 +11,37 @@ use std::path::PathBuf;
 /// How a tool is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name that the model calls: `read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`, `fetch`, `todo`, `submit_plan`, `step`, `ask_user`.
+    /// The name that the model calls: `read`, `write`, `bash` …
     pub name: String,
     /// What it does, its limits and what comes back.
     pub description: String,
     /// JSON schema of the input object.
     pub schema: Value,
+}
+
+/// The field of a call's input that says for the user what the call is for.
+pub const INTENT: &str = "intent";
+/// Characters of it that are shown.
+const LONGEST_INTENT: usize = 200;
+
+/// What a call is for, in the model's words, on one line. Not sanitised.
+#[must_use]
+pub fn intent(input: &Value) -> Option<String> {
+    // Claude knows this field of a command as its description.
+    let text = [INTENT, "description"].iter().find_map(|field| input.get(field)?.as_str())?;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().take(LONGEST_INTENT).collect();
+    (!line.is_empty()).then_some(line)
+}
+
+/// The input without what is said for the user: two calls that differ in nothing else are the same.
+#[must_use]
+pub fn without_intent(input: &Value) -> Value {
+    let mut input = input.clone();
+    if let Some(map) = input.as_object_mut() {
+        map.remove(INTENT);
+    }
+    input
 }
 
 /// Where a tool call stands. Stored under Craft Agents' names.
@@ -55,12 +81,21 @@ pub struct ToolFigures {
     /// The change that a write or an edit made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<FileDiff>,
+    /// The changes that it made to several files, in place of `diff`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diffs: Vec<FileDiff>,
+    /// It goes on in the background as the job of this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
     /// The whole result lies in this file because it was too long for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_result: Option<PathBuf>,
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// Pictures and documents that go to the model beside the text: copies that the session keeps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Attachment>,
     /// The session that the call spawned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child: Option<Box<Child>>,
@@ -164,6 +199,13 @@ pub enum Touch {
         /// It is the session that the call belongs to.
         own: bool,
     },
+    /// Runs a script that only works on data: it may read what it is given and write below the session's `data/`.
+    Script {
+        /// The interpreter, every link in it followed.
+        interpreter: PathBuf,
+        /// SHA-256 (hex) of the script.
+        script: String,
+    },
     /// The command is to run outside the sandbox that would hold it.
     Outside,
     /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
@@ -182,6 +224,22 @@ pub enum Touch {
         /// where that is known, else by its name.
         private: bool,
     },
+}
+
+impl ToolFigures {
+    /// The changes of files that are to be shown, in order.
+    pub fn changes(&self) -> impl Iterator<Item = &FileDiff> {
+        self.diff.iter().chain(&self.diffs)
+    }
+
+    /// Keeps what would change, for a call that is about to run.
+    pub fn propose(&mut self, proposal: &Proposal) {
+        match proposal {
+            Proposal::Change { diff, .. } => self.diff = Some(diff.clone()),
+            Proposal::Changes { .. } => self.diffs = proposal.diffs().cloned().collect(),
+            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {}
+        }
+    }
 }
 
 impl Touch {
@@ -245,8 +303,47 @@ pub enum Proposal {
         /// The address, exactly.
         url: String,
     },
+    /// These changes of several files, all or none.
+    Changes {
+        /// One for each file, in order.
+        changes: Vec<FileChange>,
+    },
+    /// This script, which only works on data.
+    Script {
+        /// What it is written in.
+        language: String,
+        /// The script, exactly.
+        script: String,
+        /// The files that it is given, and the one that it is to write.
+        files: Vec<PathBuf>,
+    },
     /// Something without a preview: reading, listing, asking.
     Plain,
+}
+
+/// The change of one file among several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// The change.
+    pub diff: FileDiff,
+    /// SHA-256 (hex) of the file's bytes before; empty when it does not exist.
+    pub before: String,
+    /// SHA-256 (hex) of the bytes after; empty when it is deleted.
+    pub after: String,
+}
+
+impl Proposal {
+    /// The changes of files that it would make, in order.
+    pub fn diffs(&self) -> impl Iterator<Item = &FileDiff> {
+        let (one, several) = match self {
+            Proposal::Change { diff, .. } => (Some(diff), &[][..]),
+            Proposal::Changes { changes } => (None, changes.as_slice()),
+            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {
+                (None, &[][..])
+            }
+        };
+        one.into_iter().chain(several.iter().map(|change| &change.diff))
+    }
 }
 
 /// How a tool call ended.

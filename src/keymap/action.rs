@@ -13,8 +13,16 @@ pub enum Context {
     Chat,
     /// The composer.
     Composer,
-    /// The commands offered above a draft that begins with `/`.
+    /// What is offered above the draft: commands and their words, files, sessions, labels.
     Slash,
+    /// The composer while keys are typed, in a keymap of modes (vim). The keys of the composer hold there too.
+    Insert,
+    /// The composer while keys are verbs.
+    Normal,
+    /// The composer while something is marked; the keys of `normal` hold there too.
+    Visual,
+    /// The composer while an operator waits for a motion; the keys of `normal` hold there too.
+    Operator,
     /// An approval that has the focus.
     Approval,
     /// A plan that has the focus.
@@ -43,6 +51,8 @@ pub enum Context {
     Changes,
     /// The rules of the permissions; the keys of a list hold there too.
     Rules,
+    /// The commands in the background; the keys of a list hold there too.
+    Jobs,
 }
 
 impl Context {
@@ -53,6 +63,10 @@ impl Context {
         Context::Chat,
         Context::Composer,
         Context::Slash,
+        Context::Insert,
+        Context::Normal,
+        Context::Visual,
+        Context::Operator,
         Context::Approval,
         Context::Plan,
         Context::Question,
@@ -67,6 +81,7 @@ impl Context {
         Context::Undo,
         Context::Changes,
         Context::Rules,
+        Context::Jobs,
     ];
 
     /// Its name in keymap files.
@@ -78,6 +93,10 @@ impl Context {
             Context::Chat => "chat",
             Context::Composer => "composer",
             Context::Slash => "slash",
+            Context::Insert => "insert",
+            Context::Normal => "normal",
+            Context::Visual => "visual",
+            Context::Operator => "operator",
             Context::Approval => "approval",
             Context::Plan => "plan",
             Context::Question => "question",
@@ -92,6 +111,7 @@ impl Context {
             Context::Undo => "undo",
             Context::Changes => "changes",
             Context::Rules => "rules",
+            Context::Jobs => "jobs",
         }
     }
 
@@ -172,6 +192,8 @@ actions! {
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
         Audit "audit" "every tool call, and who let it run" [Global];
+        Context "context" "what the model is given, and what takes how much" [Global];
+        Usage "usage" "what requests used and cost" [Global];
         Rules "rules" "the rules of the permissions, and take one back" [Global];
         Trust "trust" "what is not trusted here, and trust it" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
@@ -181,6 +203,7 @@ actions! {
     Turn TurnAction "turn" {
         Stop "stop" "stop the turn" [Global];
         Retry "retry" "send the failed request again" [Global];
+        Compact "compact" "sum up what was said, so that there is room again" [Global];
     }
     /// Permission modes.
     Mode ModeAction "mode" {
@@ -194,6 +217,7 @@ actions! {
     Model ModelAction "model" {
         Pick "pick" "choose the model" [Global];
         Thinking "thinking" "choose the thinking level" [Global];
+        Connection "connection" "the connections, and give one a key" [Global];
     }
     /// The text being written.
     Composer ComposerAction "composer" {
@@ -215,6 +239,14 @@ actions! {
         KillToStart "kill_to_start" "delete to the start of the line" [Composer Input Picker Search];
         KillToEnd "kill_to_end" "delete to the end of the line" [Composer Input Picker Search];
         Yank "yank" "put back what was deleted last" [Composer Input Picker Search];
+        YankPop "yank_pop" "right after that: what was deleted before it instead" [Composer Input];
+        Mark "mark" "mark from here on, or no longer" [Composer Input];
+        MarkAll "mark_all" "mark the whole text" [Composer Input];
+        MarkSwap "mark_swap" "to the other end of what is marked" [Composer Input];
+        MarkCut "mark_cut" "cut what is marked; without a mark the word before" [Composer Input];
+        MarkCopy "mark_copy" "keep what is marked, to be put back" [Composer Input];
+        First "first" "to the start of the text" [Composer Input];
+        Last "last" "to the end of the text" [Composer Input];
         Undo "undo" "undo in the text" [Composer Input];
         Redo "redo" "redo in the text" [Composer Input];
         Editor "editor" "edit the text in $EDITOR" [Composer];
@@ -225,7 +257,62 @@ actions! {
         History "history" "search the messages sent earlier" [Composer];
         Queue "queue" "take a queued message back" [Global];
     }
-    /// The commands offered above the composer.
+    /// Modal editing of the draft, for keymaps with modes.
+    Vim VimAction "vim" {
+        Normal "normal" "keys are verbs; nothing is begun, nothing is marked" [Insert Normal Visual Operator];
+        Digit "digit" "a digit of a count" [Normal Visual Operator];
+        Left "left" "left" [Normal Visual Operator];
+        Right "right" "right" [Normal Visual Operator];
+        Up "up" "up; at the edge an earlier message" [Normal Visual Operator];
+        Down "down" "down; at the edge a later message" [Normal Visual Operator];
+        Word "word" "to the next word" [Normal Visual Operator];
+        WordBack "word_back" "a word back" [Normal Visual Operator];
+        WordEnd "word_end" "to the end of the word" [Normal Visual Operator];
+        BigWord "big_word" "to the next word between blanks" [Normal Visual Operator];
+        BigWordBack "big_word_back" "back to a word between blanks" [Normal Visual Operator];
+        BigWordEnd "big_word_end" "to the end of a word between blanks" [Normal Visual Operator];
+        LineStart "line_start" "to the start of the line" [Normal Visual Operator];
+        FirstSign "first_sign" "to the first sign of the line" [Normal Visual Operator];
+        LineEnd "line_end" "to the end of the line" [Normal Visual Operator];
+        FirstLine "first_line" "to the first line, or to the one of the count" [Normal Visual Operator];
+        LastLine "last_line" "to the last line, or to the one of the count" [Normal Visual Operator];
+        Find "find" "to the next character that is pressed then" [Normal Visual Operator];
+        Till "till" "to before the next character that is pressed then" [Normal Visual Operator];
+        FindBack "find_back" "back to the character that is pressed then" [Normal Visual Operator];
+        TillBack "till_back" "back to behind the character that is pressed then" [Normal Visual Operator];
+        FindAgain "find_again" "to the next such character" [Normal Visual Operator];
+        FindAgainBack "find_again_back" "to such a character the other way" [Normal Visual Operator];
+        InnerWord "inner_word" "the word here" [Visual Operator];
+        AroundWord "around_word" "the word here, and the blanks behind it" [Visual Operator];
+        Delete "delete" "delete what the motion spans; twice the line" [Normal Visual Operator];
+        Change "change" "delete and type; twice the line" [Normal Visual Operator];
+        Yank "yank" "copy what the motion spans; twice the line" [Normal Visual Operator];
+        DeleteChar "delete_char" "delete the character here" [Normal Visual];
+        DeleteCharBack "delete_char_back" "delete the character before" [Normal Visual];
+        DeleteToEnd "delete_to_end" "delete to the end of the line" [Normal Visual];
+        ChangeToEnd "change_to_end" "delete to the end of the line and type" [Normal Visual];
+        YankLine "yank_line" "copy the line" [Normal Visual];
+        Substitute "substitute" "delete the character here and type" [Normal Visual];
+        SubstituteLine "substitute_line" "empty the line and type" [Normal Visual];
+        Replace "replace" "replace by the character that is pressed then" [Normal Visual];
+        Case "case" "turn capitals into small letters and back" [Normal Visual];
+        Join "join" "join with the next line" [Normal Visual];
+        Put "put" "put behind here what was cut or copied" [Normal Visual];
+        PutBefore "put_before" "put before here what was cut or copied" [Normal Visual];
+        Undo "undo" "undo" [Normal];
+        Redo "redo" "redo" [Normal];
+        Again "again" "do the last change again" [Normal];
+        Insert "insert" "type here" [Normal];
+        InsertStart "insert_start" "type at the start of the line" [Normal];
+        Append "append" "type behind here" [Normal];
+        AppendEnd "append_end" "type at the end of the line" [Normal];
+        OpenBelow "open_below" "type on a new line below" [Normal];
+        OpenAbove "open_above" "type on a new line above" [Normal];
+        Visual "visual" "mark characters, or no longer" [Normal Visual];
+        VisualLine "visual_line" "mark lines, or no longer" [Normal Visual];
+        Swap "swap" "to the other end of what is marked" [Visual];
+    }
+    /// What is offered above the composer.
     Slash SlashAction "slash" {
         Up "up" "the command above" [Slash];
         Down "down" "the command below" [Slash];
@@ -248,6 +335,10 @@ actions! {
         NextTool "next_tool" "to the next tool call" [Chat];
         Fold "fold" "fold or unfold the entry" [Chat];
         Copy "copy" "copy the entry" [Chat];
+        CopyCode "copy_code" "copy a block of code of the entry; again: the next one" [Chat];
+        Open "open" "open the entry in $PAGER or $EDITOR" [Chat];
+        Print "print" "print the conversation to the terminal's own scrollback" [Global];
+        Beside "beside" "old and new of a change beside each other, or below" [Global];
         Density "density" "how much of tool calls is shown" [Global];
         Thinking "thinking" "fold or unfold thinking" [Global];
         Search "search" "search the conversation" [Chat];
@@ -285,6 +376,11 @@ actions! {
     Pane PaneAction "pane" {
         Next "next" "next pane (Tab only with an empty draft)" [Global];
         Swap "swap" "list or chat, where only one fits" [Global];
+        Wider "wider" "a wider list" [Global];
+        Narrower "narrower" "a narrower list" [Global];
+        List "list" "hide the list, or show it again" [Global];
+        Details "details" "hide the details of a wide screen, or show them again" [Global];
+        OnlyChat "only_chat" "only the conversation, or all again" [Global];
     }
     /// What the engine asks.
     Answer AnswerAction "answer" {
@@ -332,6 +428,11 @@ actions! {
     Find FindAction "find" {
         NextSession "next_session" "to the next session" [Find];
         PreviousSession "previous_session" "to the session before" [Find];
+    }
+    /// Commands in the background.
+    Job JobAction "job" {
+        List "list" "commands in the background, and end one" [Global];
+        Kill "kill" "end the command" [Jobs];
     }
     /// The rules of the permissions.
     Rules RulesAction "rules" {

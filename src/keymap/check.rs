@@ -54,7 +54,13 @@ fn problem(binding: &Binding, text: String, fix: &str) -> Problem {
 fn types_text(context: Context) -> bool {
     matches!(
         context,
-        Context::Composer | Context::Slash | Context::Input | Context::Picker | Context::Search | Context::Find
+        Context::Composer
+            | Context::Slash
+            | Context::Insert
+            | Context::Input
+            | Context::Picker
+            | Context::Search
+            | Context::Find
     )
 }
 

@@ -23,6 +23,17 @@ pub const DEFAULT: &str = include_str!("../../keymaps/default.toml");
 /// The name under which problems of [`DEFAULT`] are told.
 pub const DEFAULT_NAME: &str = "keymaps/default.toml";
 
+/// The keymaps that are laid over [`DEFAULT`] by name: with their names for problems, and their texts.
+pub const STYLES: &[(&str, &str, &str)] = &[
+    ("emacs", "keymaps/emacs.toml", include_str!("../../keymaps/emacs.toml")),
+    ("vim", "keymaps/vim.toml", include_str!("../../keymaps/vim.toml")),
+];
+
+/// The names of all keymaps that lisle comes with.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    std::iter::once(GROUND).chain(STYLES.iter().map(|style| style.0))
+}
+
 /// A table, and what was odd about the texts it was made from.
 #[derive(Debug)]
 pub struct Loaded {
@@ -35,25 +46,40 @@ pub struct Loaded {
 /// Makes the table from the embedded text and the user's own (its file name, for problems, and its text).
 #[must_use]
 pub fn load(user: Option<(&str, &str)>) -> Loaded {
-    load_over(DEFAULT, user)
+    let ground = std::iter::once((DEFAULT_NAME, DEFAULT));
+    load_files(&ground.chain(user).collect::<Vec<_>>())
 }
 
-/// The same over another text in the place of the embedded one: a newer state of it.
+/// Makes the table of the keymap of that name with what lisle comes with alone; `None` for a name that it does not know.
 #[must_use]
-pub fn load_over(ground: &str, user: Option<(&str, &str)>) -> Loaded {
-    let mut problems = Vec::new();
-    let defaults = parse::parse(DEFAULT_NAME, ground, &mut problems);
-    let own = user.map(|(name, text)| parse::parse(name, text, &mut problems));
-    let mut table = Table::default();
-    match &own {
-        Some(own) if own.clear == parse::Clear::Yes => {}
-        _ => table.add(&defaults.rows),
+pub fn load_style(name: &str) -> Option<Loaded> {
+    if name == GROUND {
+        return Some(load(None));
     }
-    if let Some(own) = own {
-        table.add(&own.rows);
+    STYLES.iter().find(|style| style.0 == name).map(|style| load(Some((style.1, style.2))))
+}
+
+/// Makes the table from files (name for problems, text), each laid over those before it. One that says `clear = true`
+/// begins anew.
+#[must_use]
+pub fn load_files(files: &[(&str, &str)]) -> Loaded {
+    let mut problems = Vec::new();
+    let mut table = Table::default();
+    for (name, text) in files {
+        let parsed = parse::parse(name, text, &mut problems);
+        if parsed.clear == parse::Clear::Yes {
+            table = Table::default();
+        }
+        table.add(&parsed.rows);
     }
     problems.extend(check::check(&table));
     Loaded { table, problems }
+}
+
+/// The embedded keymap that a user's file wants to be laid over, and the line that says so.
+#[must_use]
+pub fn inherits(text: &str) -> Option<(String, usize)> {
+    parse::parse("", text, &mut Vec::new()).inherits
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Reads keymap files: an array of tables for each context, with rows `{on, run, desc}`.
 //!
-//! `on` is a chord (`"ctrl+x m"`) or a list of them; an empty list takes the verb's keys away. `clear = true` at the top
-//! of a user's file means: without the embedded table.
+//! `on` is a chord (`"ctrl+x m"`) or a list of them; an empty list takes the verb's keys away, and `run = "none"` takes
+//! the chords away. At the top of a user's file `inherits = "vim"` names the embedded keymap it is laid over, and
+//! `clear = true` means: without any.
 
 use super::action::{Action, Context};
 use super::key::Key;
@@ -27,8 +28,8 @@ pub struct Row {
     pub context: Context,
     /// The chords; none takes the keys of `run` away.
     pub on: Vec<Vec<Key>>,
-    /// The verb.
-    pub run: Action,
+    /// The verb; `None` takes the chords away.
+    pub run: Option<Action>,
     /// The file's words for it.
     pub desc: Option<String>,
     /// Where it stands: file and line.
@@ -42,7 +43,12 @@ pub struct Parsed {
     pub rows: Vec<Row>,
     /// Whether it begins from nothing.
     pub clear: Clear,
+    /// The embedded keymap that it is laid over, and the line that says so.
+    pub inherits: Option<(String, usize)>,
 }
+
+/// What `run` says where chords are taken away.
+const NOTHING: &str = "none";
 
 /// What is odd about one place of a file, and what to do.
 struct Odd {
@@ -78,6 +84,9 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
                     }
                     (None, _) if word == "clear" => {
                         odd.push(Odd::new(at, "clear is neither true nor false", "write clear = true, or take it out"));
+                    }
+                    (None, DeValue::String(base)) if word == "inherits" => {
+                        parsed.inherits = Some((base.to_string(), line_of(at)));
                     }
                     (None, _) => odd.push(unknown_context(at, word)),
                     (Some(context), DeValue::Array(rows)) => {
@@ -137,7 +146,8 @@ fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<Row, Odd> {
                 });
                 on = Some(each.collect::<Result<Vec<_>, _>>()?);
             }
-            ("run", DeValue::String(name)) => run = Some(read_action(at, context, name)?),
+            ("run", DeValue::String(name)) if name == NOTHING => run = Some(None),
+            ("run", DeValue::String(name)) => run = Some(Some(read_action(at, context, name)?)),
             ("desc", DeValue::String(text)) => desc = Some(text.to_string()),
             (other, _) => {
                 return Err(Odd::new(at, format!("{other:?} is not understood here"), shape));
@@ -145,6 +155,9 @@ fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<Row, Odd> {
         }
     }
     match (on, run) {
+        (Some(on), Some(None)) if on.is_empty() => {
+            Err(Odd::new(start, "the row names neither keys nor an action", "name the keys that are to do nothing"))
+        }
         (Some(on), Some(run)) => Ok(Row { context, on, run, desc, at: (String::new(), 0) }),
         (None, _) => Err(Odd::new(start, "the row names no keys", "add on = \"…\", or on = [] to take the keys away")),
         (_, None) => Err(Odd::new(start, "the row names no action", "add run = \"…\"")),
@@ -159,7 +172,7 @@ fn read_action(at: usize, context: Context, name: &str) -> Result<Action, Odd> {
     let Some(action) = Action::parse(name) else {
         let fix = match nearest(name, Action::ALL.iter().map(|action| action.name())) {
             Some(near) => format!("did you mean {near}?"),
-            None => "the palette and the manual list the actions".to_owned(),
+            None => "the palette and the manual list the actions; \"none\" takes keys away".to_owned(),
         };
         return Err(Odd::new(at, format!("{name:?} is not an action"), fix));
     };

@@ -40,12 +40,18 @@ pub struct Table {
 
 impl Table {
     /// Lays the rows of one file over the table. A chord gets the new meaning; an empty list takes away the keys that the
-    /// verb has in that context.
+    /// verb has in that context; a row without a verb takes its chords away.
     pub fn add(&mut self, rows: &[Row]) {
         let mut own: Vec<Binding> = Vec::new();
         for row in rows {
+            let Some(run) = row.run else {
+                let gone = |b: &Binding| b.context == row.context && row.on.contains(&b.keys);
+                self.bindings.retain(|binding| !gone(binding));
+                own.retain(|binding| !gone(binding));
+                continue;
+            };
             if row.on.is_empty() {
-                let gone = |b: &Binding| b.context == row.context && b.action == row.run;
+                let gone = |b: &Binding| b.context == row.context && b.action == run;
                 self.bindings.retain(|binding| !gone(binding));
                 own.retain(|binding| !gone(binding));
             }
@@ -53,8 +59,8 @@ impl Table {
                 let binding = Binding {
                     context: row.context,
                     keys: keys.clone(),
-                    action: row.run,
-                    desc: row.desc.clone().unwrap_or_else(|| row.run.description().to_owned()),
+                    action: run,
+                    desc: row.desc.clone().unwrap_or_else(|| run.description().to_owned()),
                     at: row.at.clone(),
                 };
                 let same = |b: &Binding| b.context == binding.context && b.keys == binding.keys;
@@ -111,6 +117,12 @@ impl Table {
             }
         }
         found
+    }
+
+    /// Whether the composer has modes: keys are verbs in one of them.
+    #[must_use]
+    pub fn modal(&self) -> bool {
+        self.of(Context::Normal).next().is_some()
     }
 
     /// The bindings of a context, for help.

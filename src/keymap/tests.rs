@@ -32,7 +32,15 @@ fn the_embedded_table_is_sound() {
 fn every_keymap_of_the_folder_is_embedded() {
     let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/keymaps")).unwrap();
     let files: Vec<_> = folder.map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(files, [format!("{GROUND}.toml").as_str()]);
+    let mut files: Vec<_> = files.into_iter().map(|file| file.into_string().unwrap()).collect();
+    files.sort();
+    let mut known: Vec<_> = names().map(|name| format!("{name}.toml")).collect();
+    known.sort();
+    assert_eq!(files, known);
+    for name in names() {
+        assert_eq!(told(&load_style(name).unwrap()), Vec::<String>::new(), "{name}");
+    }
+    assert!(load_style("none").is_none());
 }
 
 #[test]
@@ -83,6 +91,31 @@ fn a_users_file_is_laid_over_the_defaults() {
 }
 
 #[test]
+fn a_chord_is_taken_away_and_the_place_behind_has_it() {
+    let loaded =
+        user("[[composer]]\non = [\"ctrl+r\", \"ctrl+x r\"]\nrun = \"none\"\n[[list]]\non = \"g\"\nrun = \"none\"\n");
+    assert_eq!(told(&loaded), Vec::<String>::new());
+    let here = [Context::Composer, Context::Global];
+    assert_eq!(feed(&loaded.table, &here, "ctrl+r"), Fed::None);
+    assert_eq!(feed(&loaded.table, &here, "ctrl+x r"), Fed::None);
+    assert_eq!(feed(&loaded.table, &[Context::List], "g"), Fed::None);
+    assert_eq!(feed(&loaded.table, &[Context::List], "home"), Fed::Action(ListAction::First.into()));
+}
+
+#[test]
+fn files_are_laid_over_each_other() {
+    let over = "inherits = \"vim\"\n[[normal]]\non = \"x\"\nrun = \"vim.delete\"\n";
+    assert_eq!(inherits(over), Some(("vim".to_owned(), 1)));
+    assert_eq!(inherits("clear = true"), None);
+    let vim = STYLES.iter().find(|style| style.0 == "vim").unwrap();
+    let loaded = load_files(&[(DEFAULT_NAME, DEFAULT), (vim.1, vim.2), ("mine.toml", over)]);
+    assert_eq!(told(&loaded), Vec::<String>::new());
+    assert!(loaded.table.modal() && !load(None).table.modal());
+    let x = feed(&loaded.table, &[Context::Normal], "x");
+    assert_eq!(x, Fed::Action(super::action::VimAction::Delete.into()));
+}
+
+#[test]
 fn clear_starts_from_nothing() {
     let loaded = user("clear = true\n[[global]]\non = \"esc\"\nrun = \"app.back\"\n");
     assert_eq!(told(&loaded), Vec::<String>::new());
@@ -108,6 +141,9 @@ fn what_is_odd_is_told_with_file_and_line() {
         ("[[composer]]\non = \"x\"\nrun = \"composer.undo\"", 1, "is typed in composer"),
         ("[[global]]\non = []\nrun = \"app.back\"", 0, "app.back"),
         ("clear = 1", 1, "true"),
+        ("[[list]]\non = []\nrun = \"none\"", 1, "neither keys nor an action"),
+        ("[[insert]]\non = \"j j\"\nrun = \"vim.normal\"", 1, "is typed in insert"),
+        ("[[composer]]\non = \"ctrl+x\"\nrun = \"vim.delete\"", 3, "move the row to normal"),
         ("[list]\non = \"x\"", 1, "[[list]]"),
     ] {
         let loaded = user(text);

@@ -63,6 +63,9 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
             (true, None) => Allowed::ByMode,
         });
     }
+    if facts.proposal.diffs().any(|diff| diff.is_gone) {
+        push_new(&mut question.risks, "deletes files".to_owned());
+    }
     if headless {
         let reasons = question.reasons.join(" ");
         // Execute is only named where it would help.

@@ -44,6 +44,7 @@ impl Asked {
         for touch in &facts.touches {
             match touch {
                 Touch::Inner | Touch::Outside | Touch::Session { .. } => {}
+                Touch::Script { interpreter, .. } => out.paths.push(interpreter.clone()),
                 Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
                     out.paths.push(path.clone());
                 }
@@ -188,7 +189,8 @@ pub(super) fn is_below(word: &str, ways: &Ways<'_>) -> bool {
 /// Whether a rule lets this tool change this file. The file lies below the working directory and is not protected.
 pub(super) fn allows_change(rule: &Rule, tool: &str, path: &Path, ground: &Ground) -> bool {
     // `edit` stands for all tools that change files; what a command writes is judged like them.
-    let named = rule.tool == "*" || rule.tool == tool || (rule.tool == "edit" && matches!(tool, "write" | "bash"));
+    let named =
+        rule.tool == "*" || rule.tool == tool || (rule.tool == "edit" && matches!(tool, "write" | "patch" | "bash"));
     // A rule about commands does not speak of files, whatever it leaves out.
     let silent = rule.program.is_none() && rule.host.is_none() && !(rule.tool == "bash" && rule.path.is_none());
     named && silent && !paths::climbs(path) && rule.path.as_ref().is_none_or(|pattern| is_at(pattern, path, ground))
@@ -213,7 +215,7 @@ fn is_at(pattern: &str, path: &Path, ground: &Ground) -> bool {
 
 /// Whether a rule that denies or asks is about this call.
 pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
-    let changes = |tool: &str| matches!(tool, "edit" | "write");
+    let changes = |tool: &str| matches!(tool, "edit" | "write" | "patch");
     let same = rule.tool == "*" || rule.tool == asked.tool || (changes(&rule.tool) && changes(&asked.tool));
     same && rule.program.as_ref().is_none_or(|program| {
         asked.commands.iter().any(|words| runs(program, rule.args.as_deref().unwrap_or_default(), words, ground))

@@ -68,6 +68,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             Mode::Ask | Mode::Execute => Row::Allow,
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
+        Touch::Script { .. } => script_row(policy, mode),
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
             _ => never(
@@ -89,6 +90,31 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
             line.row(policy, mode, rules, facts)
         }
+    }
+}
+
+/// A script that works on data: closed in it can do no harm; where nothing holds it, it is like any other command.
+fn script_row(policy: Policy, mode: Mode) -> Row {
+    let held = policy.hold != shell::Hold::None;
+    match mode {
+        Mode::Explore if policy.explore_commands == ExploreCommands::Blocked => {
+            Row::Deny(explore("no scripts run at all, by explore.bash = \"block\" in config.toml"))
+        }
+        Mode::Explore if !held => {
+            Row::Deny(explore("a script could change anything, because nothing holds commands on this machine"))
+        }
+        Mode::Explore | Mode::Execute => Row::Allow,
+        Mode::Ask => Row::Ask {
+            reason: if held {
+                "It is a script. It can read files, and write nothing but the session's data/; it has no network."
+                    .to_owned()
+            } else {
+                "It is a script, and nothing holds commands on this machine: it can do what you can.".to_owned()
+            },
+            risks: if held { Vec::new() } else { vec!["no sandbox".to_owned()] },
+            offers: Vec::new(),
+            every_time: false,
+        },
     }
 }
 

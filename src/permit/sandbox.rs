@@ -12,6 +12,10 @@ use std::path::Path;
 /// in what the user's settings say; outside of all where it asked for that and was let.
 #[must_use]
 pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
+    // Such a script has no business anywhere else, whatever the mode and the settings are.
+    if policy.hold != Hold::None && facts.touches.iter().any(|touch| matches!(touch, Touch::Script { .. })) {
+        return Sandbox::ReadOnly;
+    }
     let mut commands = facts.touches.iter().filter(|touch| matches!(touch, Touch::Command { .. })).peekable();
     if policy.hold == Hold::None || commands.peek().is_none() {
         return Sandbox::None;

@@ -8,7 +8,7 @@ use super::{Question, Refusal, Verdict};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::plan::Step;
-use crate::domain::tool::{CallFacts, Proposal, Touch};
+use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
 /// What a step that was struck out names.
@@ -103,15 +103,17 @@ impl Struck {
 
     /// The call does what this step names.
     fn names(&self, facts: &CallFacts, cwd: &Path) -> bool {
-        let changed = match &facts.proposal {
-            Proposal::Change { diff, .. } => self.paths.iter().any(|name| Path::new(&diff.path).starts_with(name)),
-            _ => false,
-        };
+        let named = |path: &str| self.paths.iter().any(|name| Path::new(path).starts_with(name));
+        let changed =
+            facts.proposal.diffs().any(|diff| named(&diff.path) || diff.moved_from.as_deref().is_some_and(named));
         changed
             || facts.touches.iter().any(|touch| match touch {
-                Touch::Inner | Touch::Leaves { .. } | Touch::Outside | Touch::Session { .. } | Touch::Fetch { .. } => {
-                    false
-                }
+                Touch::Inner
+                | Touch::Leaves { .. }
+                | Touch::Outside
+                | Touch::Session { .. }
+                | Touch::Fetch { .. }
+                | Touch::Script { .. } => false,
                 Touch::Write { path, .. } => self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Read { path, .. } => self.reads && self.paths.iter().any(|name| is_at_or_below(path, name, cwd)),
                 Touch::Command { command, cwd: there, .. } => self.names_command(command, cwd, there, 0),
@@ -240,7 +242,7 @@ fn looks_like_path(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::tool::Place;
+    use crate::domain::tool::{Place, Proposal};
     use crate::permit::Allowed;
 
     fn step(text: &str) -> Step {

@@ -6,7 +6,7 @@ use super::*;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Mode;
 use crate::domain::rule::Rule;
-use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
+use crate::domain::tool::{CallFacts, FileChange, Place, Proposal, Touch};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -27,6 +27,8 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
         Proposal::Command { .. } => "bash",
         Proposal::Change { .. } => "write",
         Proposal::Address { .. } => "fetch",
+        Proposal::Changes { .. } => "patch",
+        Proposal::Script { .. } => "transform_data",
         Proposal::Plain => "read",
     };
     CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal }
@@ -134,6 +136,66 @@ fn the_table() {
     ] {
         assert_eq!(column(&facts), column_of_modes, "{facts:?}");
     }
+}
+
+#[test]
+fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
+    let touch = Touch::Script { interpreter: "/usr/bin/python3".into(), script: "00".into() };
+    let script = |touches: Vec<Touch>| {
+        let proposal = Proposal::Script { language: "python3".into(), script: "x".into(), files: Vec::new() };
+        facts([vec![touch.clone()], touches].concat(), proposal)
+    };
+    let column = |hold, explore_commands, facts: &CallFacts| -> String {
+        let policy = Policy { hold, explore_commands, ..Policy::default() };
+        let of = |mode| super::decide(policy, mode, &Rules::default(), facts, false);
+        Mode::ALL.into_iter().map(|mode| letter(&of(mode))).collect()
+    };
+    let reads = |path: &str, secret| Touch::Read { path: path.into(), secret };
+    let writes = |path: &str, place| Touch::Write { path: path.into(), place };
+    use shell::Hold;
+    for (touches, held, open) in [
+        (vec![], "aQa", "dQa"),
+        (vec![reads("/w/p/a.csv", false), writes("/s/data/out", Place::SessionFolder)], "aQa", "dQa"),
+        (vec![reads("/w/p/.env", true)], "dQQ", "dQQ"),
+        (vec![writes("/w/p/a.rs", Place::Inside)], "dQa", "dQa"),
+    ] {
+        let facts = script(touches);
+        assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &facts), held, "{facts:?}");
+        assert_eq!(column(Hold::None, ExploreCommands::ReadOnly, &facts), open, "{facts:?}");
+        assert_eq!(column(Hold::Enforced, ExploreCommands::Blocked, &facts).chars().next(), Some('d'));
+        // It is held in every mode, whatever the settings say of commands.
+        for mode in Mode::ALL {
+            let policy =
+                Policy { hold: Hold::Enforced, sandbox: crate::domain::permission::Sandbox::None, ..Policy::default() };
+            assert_eq!(sandbox(policy, mode, &facts), crate::domain::permission::Sandbox::ReadOnly);
+        }
+    }
+}
+
+#[test]
+fn a_patch_is_judged_by_every_file_of_it() {
+    let patch = |paths: &[(&str, Place)], is_gone: bool| {
+        let touches = paths.iter().map(|(path, place)| Touch::Write { path: (*path).into(), place: *place }).collect();
+        let diff = |path: &str| FileDiff { path: path.to_owned(), is_gone, ..FileDiff::default() };
+        let changes = paths.iter().map(|(path, _)| FileChange { diff: diff(path), ..FileChange::default() }).collect();
+        facts(touches, Proposal::Changes { changes })
+    };
+    let inside = [("/w/p/a.rs", Place::Inside), ("/w/p/b.rs", Place::Inside)];
+    for (files, modes) in [
+        (vec![inside[0], inside[1]], "dqa"),
+        (vec![inside[0], ("/w/p/.git/config", Place::Protected)], "dQQ"),
+        (vec![inside[0], ("/etc/x", Place::Outside)], "dQQ"),
+        (vec![("/s/plans/a.md", Place::SessionFolder), ("/s/data/x", Place::SessionFolder)], "aaa"),
+    ] {
+        assert_eq!(column(&patch(&files, false)), modes, "{files:?}");
+    }
+    // What was answered for edits goes for patches, and what is denied to them, too.
+    let edits = Rule { path: Some(crate::domain::rule::BELOW.to_owned()), ..Rule::allow("edit") };
+    assert_eq!(letter(&decide(Mode::Ask, std::slice::from_ref(&edits), &patch(&inside, false), false)), 'a');
+    let denied = Rule { effect: crate::domain::rule::Effect::Deny, ..Rule::allow("write") };
+    assert_eq!(letter(&decide(Mode::Execute, &[denied], &patch(&inside, false), false)), 'd');
+    let Verdict::Ask(question) = decide(Mode::Ask, &[], &patch(&inside, true), false) else { panic!() };
+    assert_eq!(question.risks, ["deletes files"]);
 }
 
 #[test]
@@ -261,7 +323,7 @@ proptest! {
             prop_assert_eq!(by, Allowed::ByMode);
             for touch in &facts.touches {
                 let reads = match touch {
-                    Touch::Outside => false,
+                    Touch::Outside | Touch::Script { .. } => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
                     Touch::Fetch { .. } | Touch::Session { .. } => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),

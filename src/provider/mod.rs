@@ -7,6 +7,7 @@
 pub mod anthropic;
 mod arguments;
 pub mod azure;
+pub mod bounded;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
@@ -19,6 +20,7 @@ mod reading;
 pub mod rehearsal;
 pub mod retry;
 pub mod sse;
+mod told;
 
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
@@ -129,6 +131,8 @@ pub struct CallResult {
 /// A piece of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chunk {
+    /// The request waits for a free place at the connection of this name; `None` when it has one. Nothing was sent before.
+    Waiting(Option<String>),
     /// The response began; the provider's id of it, if it has one.
     Started(Option<String>),
     /// Text was added.
@@ -200,4 +204,15 @@ pub trait Provider: Send + Sync {
 
     /// The context window of a model in tokens and the price of a request in US dollars, where they are known.
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64);
+
+    /// The most tokens of one answer of a model, where it is known.
+    fn most_output(&self, model: &str) -> Option<u64> {
+        figures::built_in(model).output
+    }
+
+    /// The price of a model's requests is known: what they cost can be told, also where that is nothing.
+    fn knows_price(&self, model: &str) -> bool {
+        let many = RequestUsage { input: 1_000_000, output: 1_000_000, ..RequestUsage::default() };
+        self.figures(model, many).1 > 0.0
+    }
 }

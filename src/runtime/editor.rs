@@ -47,6 +47,13 @@ pub fn command(env: &dyn Fn(&str) -> Option<String>) -> String {
     set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned())
 }
 
+/// The pager's command: $PAGER, else the user's editor, else less.
+#[must_use]
+pub fn pager(env: &dyn Fn(&str) -> Option<String>) -> String {
+    let set = |name| env(name).filter(|value| !value.trim().is_empty());
+    set("PAGER").or_else(|| set("VISUAL")).or_else(|| set("EDITOR")).unwrap_or_else(|| "less".to_owned())
+}
+
 /// A folder of its own, so that what the editor leaves beside the file goes with it.
 struct Desk {
     folder: PathBuf,

@@ -1,13 +1,16 @@
 //! What the screen asks for is done here, one small function an effect. None of them waits.
 
 use super::face::{Face, Owed, Told};
-use super::{Exit, clipboard, editor, picture};
-use crate::app::effect::Keep;
+use super::files::{Finder, Question};
+use super::{Exit, brush, clipboard, commands, editor, picture};
+use crate::app::effect::{Keep, Place};
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
+use crate::domain::code::Block;
 use crate::domain::sanitise;
-use crate::domain::{Command, Level, Notice};
+use crate::domain::{Command, Level, Notice, SessionId};
 use rustix::process::{Signal, kill_current_process_group};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -31,10 +34,14 @@ impl Face {
                 self.owed = Owed::User;
             }
             Effect::Edit { text } => self.edit(text),
+            Effect::Show { text, place } => self.show(text, place),
             Effect::Picture => self.picture(),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
+            Effect::Find { ticket, root, query, folders } => self.find(Question { ticket, root, query, folders }),
+            Effect::Commands { cwd } => self.read_commands(cwd),
             Effect::KeepFace(kept) => self.keep_face(*kept),
+            Effect::Highlight { session, blocks } => self.highlight(session, blocks),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
         }
     }
@@ -101,6 +108,29 @@ impl Face {
         });
     }
 
+    /// Colours code on a thread that may take its time.
+    fn highlight(&mut self, session: SessionId, blocks: Vec<Block>) {
+        let brush = self.brush.get_or_insert_with(|| brush::start(self.tell.clone()));
+        // A brush that is gone colours nothing any more: the code stays plain.
+        let _ = brush.send((session, blocks));
+    }
+
+    /// Gives the terminal to whoever shows the text. `cat` leaves it on the screen that the shell has, where it scrolls
+    /// back.
+    fn show(&mut self, text: String, place: Place) {
+        self.leave();
+        self.editing = true;
+        let program = match place {
+            Place::Pager => editor::pager(&env),
+            Place::Scrollback => "cat".to_owned(),
+        };
+        let (tell, temp) = (self.tell.clone(), self.temp.clone());
+        tokio::spawn(async move {
+            let shown = editor::edit(&program, &temp, &text).await.map(drop).map_err(|error| error.to_string());
+            let _ = tell.send(Told::Shown(shown));
+        });
+    }
+
     fn picture(&mut self) {
         let (tell, temp) = (self.tell.clone(), self.temp.clone());
         tokio::spawn(async move {
@@ -120,6 +150,30 @@ impl Face {
         tokio::task::spawn_blocking(move || {
             if let Err(error) = file.write() {
                 tracing::warn!("how the list is shown could not be kept: {error}");
+            }
+        });
+    }
+
+    fn find(&mut self, question: Question) {
+        if self.finder.is_none() {
+            let tell = self.tell.clone();
+            match Finder::start(move |found| tell.send(Told::Msg(Msg::Found(Box::new(found)))).is_ok()) {
+                Ok(finder) => self.finder = Some(finder),
+                Err(error) => return tracing::warn!("files cannot be looked for: {error}"),
+            }
+        }
+        if let Some(finder) = &self.finder {
+            finder.ask(question);
+        }
+    }
+
+    fn read_commands(&mut self, cwd: PathBuf) {
+        let (tell, folders) = (self.tell.clone(), self.commands.clone());
+        tokio::task::spawn_blocking(move || {
+            let (commands, problems) = commands::read(&folders, &cwd);
+            let _ = tell.send(Told::Msg(Msg::Commands(commands)));
+            for problem in problems {
+                let _ = tell.send(Told::Msg(Msg::Notice(problem.notice())));
             }
         });
     }

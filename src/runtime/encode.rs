@@ -2,10 +2,14 @@
 //!
 //! Pure: `frames` decides when, and hands in what the terminal really shows.
 
+pub mod links;
+
+pub use links::Link;
 use ratatui::buffer::{Buffer, Cell, CellWidth};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier};
 use std::io::Write as _;
+use std::sync::Arc;
 
 /// From so many blanks in a row on they are erased instead of written.
 const ERASE_FROM: usize = 8;
@@ -32,6 +36,8 @@ pub struct Frame {
     pub buffer: Buffer,
     /// Where the real cursor stands; hidden when `None`.
     pub cursor: Option<Position>,
+    /// What leads somewhere; empty where the terminal knows no links.
+    pub links: Vec<Link>,
 }
 
 /// What the terminal shows and where its cursor and style are.
@@ -43,6 +49,10 @@ pub struct Shown {
     /// Where the next character would go; `None` when that is not sure.
     at: Option<Position>,
     style: Look,
+    /// What leads somewhere.
+    links: Vec<Link>,
+    /// Where the next character would lead.
+    leads: Option<Arc<str>>,
     /// Nothing is known of the screen: it is cleared first.
     unknown: bool,
 }
@@ -69,7 +79,16 @@ pub struct Change {
 
 impl Default for Shown {
     fn default() -> Self {
-        Self { buffer: Buffer::default(), width: 0, cursor: None, at: None, style: PLAIN, unknown: true }
+        Self {
+            buffer: Buffer::default(),
+            width: 0,
+            cursor: None,
+            at: None,
+            style: PLAIN,
+            links: Vec::new(),
+            leads: None,
+            unknown: true,
+        }
     }
 }
 
@@ -89,7 +108,9 @@ impl Shown {
             self.width = frame.buffer.area.width;
             (self.at, self.style, self.cursor) = (None, PLAIN, None);
             self.unknown = false;
+            self.links.clear();
         }
+        let links = std::mem::take(&mut frame.links);
         let mut rows = differing(&self.buffer, &frame.buffer);
         if let Moving::Worth(cells) = moving
             && let Some(shift) = shift(&self.buffer, &frame.buffer, &rows, cells)
@@ -97,10 +118,45 @@ impl Shown {
             self.shift(shift, out);
             rows = differing(&self.buffer, &frame.buffer);
         }
+        if self.relink(links) {
+            rows = differing(&self.buffer, &frame.buffer);
+        }
         let change = self.cells(&frame.buffer, &rows, start, out);
         self.caret(frame.cursor, start, out);
         std::mem::swap(&mut self.buffer, &mut frame.buffer);
         change
+    }
+
+    /// Takes the links of the next frame. Cells that lead elsewhere now are written anew although they look the same:
+    /// whether there are any.
+    fn relink(&mut self, next: Vec<Link>) -> bool {
+        let before = std::mem::replace(&mut self.links, next);
+        let gone = before.iter().filter(|link| !self.links.contains(link));
+        let came = self.links.iter().filter(|link| !before.contains(link));
+        let mut any = false;
+        for link in gone.chain(came) {
+            for x in link.x..link.x.saturating_add(link.width) {
+                if let Some(cell) = self.buffer.cell_mut((x, link.y)) {
+                    // Nothing looks like this.
+                    cell.set_symbol("\u{e000}");
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Where a cell leads.
+    fn leads_to(&self, x: u16, y: u16) -> Option<&Arc<str>> {
+        self.links.iter().find(|link| link.holds(x, y)).map(|link| &link.url)
+    }
+
+    /// From here on cells lead to `url`, or nowhere.
+    fn lead(&mut self, url: Option<Arc<str>>, out: &mut Vec<u8>) {
+        if self.leads != url {
+            links::turn(url.as_deref(), out);
+            self.leads = url;
+        }
     }
 
     /// Moves rows on the screen, and in what is known of it.
@@ -111,6 +167,16 @@ impl Shown {
         let (line, verb) = (top + 1, if up { 'M' } else { 'L' });
         let _ = write!(out, "\x1b[{line};{bottom}r\x1b[{line}H\x1b[{by}{verb}\x1b[r");
         self.at = None;
+        self.links.retain_mut(|link| {
+            let y = usize::from(link.y);
+            if !(top..bottom).contains(&y) {
+                return true;
+            }
+            let moved = if up { y.checked_sub(by) } else { Some(y + by) };
+            let stays = moved.filter(|y| (top..bottom).contains(y)).and_then(|y| u16::try_from(y).ok());
+            link.y = stays.unwrap_or(link.y);
+            stays.is_some()
+        });
         let width = usize::from(self.width);
         let Some(rows) = self.buffer.content.get_mut(top * width..bottom * width) else { return };
         if up {
@@ -143,11 +209,13 @@ impl Shown {
                 .iter()
                 .enumerate()
                 .take_while(|(n, (bx, by, blank))| {
-                    *by == y && usize::from(*bx) == usize::from(x) + n && is_blank(blank)
+                    let next = *by == y && usize::from(*bx) == usize::from(x) + n;
+                    next && is_blank(blank) && self.leads_to(*bx, y).is_none()
                 })
                 .count();
             if blanks >= ERASE_FROM {
                 self.go(next, x, y, out);
+                self.lead(None, out);
                 self.look(PLAIN, out);
                 let end = usize::from(x) + blanks;
                 if end == usize::from(next.area.right()) {
@@ -160,11 +228,16 @@ impl Shown {
                 continue;
             }
             self.go(next, x, y, out);
+            if !self.links.is_empty() || self.leads.is_some() {
+                let url = self.leads_to(x, y).cloned();
+                self.lead(url, out);
+            }
             self.cell(cell, out);
             change.cells += 1;
             i += 1;
         }
         drop(changed);
+        self.lead(None, out);
         self.buffer = before;
         change
     }
@@ -180,7 +253,8 @@ impl Shown {
                 let gap = x - at.x;
                 let same =
                     |n: u16| next.cell((n, y)).filter(|cell| cell.symbol().len() == 1 && look_of(cell) == self.style);
-                if gap <= REWRITE && (at.x..x).all(|n| same(n).is_some()) {
+                if gap <= REWRITE && (at.x..x).all(|n| same(n).is_some() && self.leads_to(n, y) == self.leads.as_ref())
+                {
                     for n in at.x..x {
                         out.extend_from_slice(text_of(next.cell((n, y)).map_or(" ", Cell::symbol)).as_bytes());
                     }

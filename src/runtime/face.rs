@@ -2,8 +2,10 @@
 //!
 //! `run` is the loop; `effects` does what the screen asks for. Nothing is decided here but when a frame may go out.
 
+use super::brush::Brush;
 use super::canvas::Canvas;
-use super::encode::Frame;
+use super::encode;
+use super::files::Finder;
 use super::frames::{Pace, Writer};
 use super::input::thread::Listener;
 use super::input::{Input, translate};
@@ -11,10 +13,11 @@ use super::kept::FaceFile;
 use super::memory::{Known, Memory};
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
-use super::{Exit, Link};
+use super::{Exit, Folders, Link};
 use crate::app::msg::Timer;
 use crate::app::{Msg, State, resolve, update};
 use crate::domain::{At, Command};
+use crate::ui;
 use ratatui::layout::Rect;
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -29,12 +32,36 @@ pub(super) enum Told {
     Input(Input),
     /// For the screen.
     Msg(Msg),
+    /// For the screen, and nobody waits for it.
+    Late(Msg),
+    /// Who showed a text ended.
+    Shown(Result<(), String>),
     /// The editor ended.
     Edited(Result<String, String>),
     /// The process was stopped, or would have been with job control, and goes on.
     Returned,
     /// The terminal is gone.
     Gone,
+}
+
+/// A window that is dragged to another size has every size in between. Each costs a layout of all that is seen, so a frame
+/// waits until the hand rests, or for so long that the drawing still follows the hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dragged {
+    /// The first change that was not drawn.
+    begun: Instant,
+    /// The last one.
+    last: Instant,
+}
+
+impl Dragged {
+    const REST: Duration = Duration::from_millis(14);
+    const LONGEST: Duration = Duration::from_millis(80);
+
+    /// When a frame may go out if nothing more changes.
+    fn rests(self) -> Instant {
+        (self.last + Self::REST).min(self.begun + Self::LONGEST)
+    }
 }
 
 /// Who waits for a frame.
@@ -68,8 +95,17 @@ pub(super) struct Face {
     pub memory: Memory,
     pub known: Known,
     pub kept: FaceFile,
+    pub commands: Folders,
+    /// Started by the first question.
+    pub finder: Option<Finder>,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
+    /// The terminal's size changes and was not drawn yet.
+    pub dragged: Option<Dragged>,
+    /// The terminal knows links.
+    pub links: bool,
+    /// The thread that colours code, once there was any.
+    pub brush: Option<Brush>,
     /// An editor has the terminal.
     pub editing: bool,
     /// The terminal was given back before the process was stopped.
@@ -183,6 +219,9 @@ impl Face {
     pub fn resized(&mut self) {
         let (width, height) = self.tty.size();
         if (self.state.size.width, self.state.size.height) != (width, height) {
+            let now = Instant::now();
+            let begun = self.dragged.map_or(now, |dragged| dragged.begun);
+            self.dragged = Some(Dragged { begun, last: now });
             self.tell(Msg::Resize { width, height }, Owed::User);
         }
     }
@@ -216,11 +255,12 @@ impl Face {
     }
 
     fn frame_due(&self, now: Instant) -> Option<Instant> {
-        match (self.owed, self.last_frame) {
+        let due = match (self.owed, self.last_frame) {
             (Owed::No, _) => None,
             (Owed::User, _) | (Owed::Engine, None) => Some(now),
             (Owed::Engine, Some(last)) => Some(last + self.pace.gap(&self.writer.written(), now)),
-        }
+        };
+        due.map(|due| self.dragged.map_or(due, |dragged| due.max(dragged.rests())))
     }
 
     fn can_draw(&self) -> bool {
@@ -236,8 +276,11 @@ impl Face {
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
-        self.writer.put(Frame { buffer, cursor: drawn.cursor });
+        let link = |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: link.url };
+        let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
+        self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links });
         self.last_frame = Some(now);
+        self.dragged = None;
         if self.owed == Owed::Engine {
             self.pace.drawn(now);
         }

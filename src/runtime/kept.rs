@@ -66,7 +66,8 @@ mod tests {
         let file = FaceFile::of(&dir.path().join("state"));
         assert_eq!(file.recall(), Kept::default());
         let folded = BTreeMap::from([(Grouping::Status, vec!["status done".to_owned()])]);
-        let last = Kept { grouping: Grouping::Status, folded, filter: vec!["-is:flagged".to_owned()] };
+        let last =
+            Kept { grouping: Grouping::Status, folded, filter: vec!["-is:flagged".to_owned()], ..Kept::default() };
         file.want(Kept::default());
         file.want(last.clone());
         file.write().unwrap();

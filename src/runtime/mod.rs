@@ -1,21 +1,27 @@
 //! The roof: channels, terminal, clock and tasks meet here, and nothing else is decided here.
 //!
-//! `setup` puts the engine together and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
+//! `setup` puts the engine together, `open` opens its connections, and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
 //! asks for, `signals` what the system tells. `terminal` takes the terminal and gives it back, on the two ends that `tty`
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
-//! draws. `clipboard` and `editor` are the ways to other programs.
+//! draws. `clipboard` and `editor` are the ways to other programs;
+//! `files` finds files and `commands` reads the user's own commands for the screen. `inspector` shows what keys arrive.
 
+mod brush;
 pub mod canvas;
 pub mod clipboard;
+mod commands;
 pub mod editor;
 mod effects;
 pub mod encode;
 mod face;
+mod files;
 pub mod frames;
 pub mod input;
+pub mod inspector;
 mod kept;
 pub mod memory;
 pub mod picture;
+mod open;
 pub mod rules;
 mod run;
 pub mod setup;
@@ -25,8 +31,10 @@ pub mod terminal;
 pub mod tty;
 
 pub use crate::agent::Link;
+pub use commands::Folders;
+pub use inspector::inspect;
 pub use run::run;
-pub use start::app;
+pub use start::{app, keymap};
 pub use terminal::Mouse;
 pub use tty::TtyError;
 
@@ -67,6 +75,8 @@ pub struct Options {
     pub mouse: Mouse,
     /// Where `terminal.json` is.
     pub state_dir: PathBuf,
+    /// Where the user's own commands lie.
+    pub commands: Folders,
     /// The session to begin with; a new one without.
     pub resume: Option<SessionId>,
     /// The first message of a new session.

@@ -6,12 +6,12 @@ use super::frames::{Pace, Writer};
 use super::kept::FaceFile;
 use super::memory::Memory;
 use super::signals::{Signal, Signals};
-use super::terminal::{Guard, Queries, Wishes};
+use super::terminal::{Guard, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError};
 use super::{Exit, LAST_SAVE, Link, Options, RunError, effects, listen};
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
-use crate::domain::{Command, Event, Stamped};
+use crate::domain::{Command, Event, Level, Notice, Stamped};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn open(
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
     state.lobby_sent.extend(options.first.map(Into::into));
     let kept = FaceFile::of(&options.state_dir);
-    state.sessions.recall(kept.recall());
+    state.recall(kept.recall());
     let shows = Shows {
         colors: canvas::colors(&effects::env),
         glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env)),
@@ -70,7 +70,8 @@ fn open(
     })
     .map_err(RunError::System)?;
     writer.synchronize(known.synchronized);
-    let guard = Guard::take(tty.clone(), Wishes { mouse: options.mouse, queries: Queries::for_term(&term) })?;
+    let wishes = Wishes { mouse: options.mouse, queries: Queries::for_term(&term), screen: Screen::Ours };
+    let guard = Guard::take(tty.clone(), wishes)?;
     let listener = Some(listen(&tty, tell.clone()).map_err(RunError::System)?);
     let mut face = Face {
         guard,
@@ -89,8 +90,13 @@ fn open(
         memory,
         known,
         kept,
+        commands: options.commands,
+        finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
+        links: super::encode::links::known(&effects::env),
+        dragged: None,
+        brush: None,
         editing: false,
         suspended: false,
         gone: false,
@@ -168,8 +174,16 @@ fn take(face: &mut Face, thing: Told) -> Result<(), RunError> {
     match thing {
         Told::Input(input) => face.input(input),
         Told::Msg(msg) => face.tell(msg, Owed::User),
+        Told::Late(msg) => face.tell(msg, Owed::Engine),
         Told::Gone => face.terminal_gone(),
         Told::Returned => face.come_back().map_err(RunError::System)?,
+        Told::Shown(shown) => {
+            face.editing = false;
+            face.come_back().map_err(RunError::System)?;
+            if let Err(why) = shown {
+                face.tell(Msg::Notice(Notice::new(Level::Error, why)), Owed::User);
+            }
+        }
         Told::Edited(edited) => {
             face.editing = false;
             face.come_back().map_err(RunError::System)?;

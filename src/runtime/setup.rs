@@ -1,22 +1,14 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
+use super::open::Opener;
 use super::rules::{Files, Places};
-use crate::agent::{self, Connections};
+use crate::agent;
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::permission::{Holding, Sandbox};
 use crate::domain::problem::Problem;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
-use crate::provider::anthropic::Anthropic;
-use crate::provider::azure::{Place, at_azure};
-use crate::provider::figures::{Figures, Prices, Thinks};
-use crate::provider::gemini::Gemini;
-use crate::provider::http::Endpoint;
-use crate::provider::openai_chat::OpenAiChat;
-use crate::provider::openai_responses::OpenAiResponses;
-use crate::provider::rehearsal::Rehearsal;
-use crate::provider::{Provider, ProviderError};
 use crate::sandbox;
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
@@ -24,9 +16,6 @@ use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Time between two words of the rehearsal.
-const REHEARSAL_PACE: Duration = Duration::from_millis(15);
 
 /// How long a local server may take to say that it is there.
 const PROBE_PATIENCE: Duration = Duration::from_millis(300);
@@ -190,7 +179,8 @@ impl Ground {
         let enforced = sandbox::is_enforced();
         agent::Setup {
             store: self.store.clone(),
-            connections: self.open_connections(),
+            connections: self.opener().connections(),
+            books: Arc::new(self.books()),
             tools: Registry::standard(),
             rules: Arc::new(self.rules()),
             settings: agent::Settings {
@@ -200,12 +190,15 @@ impl Ground {
                 requests_per_turn: self.settings.limits.requests_per_turn,
                 policy: self.policy(enforced),
                 headless,
+                compact_at: self.settings.compact_at,
+                config: Some(self.paths.config.clone()),
                 steer_by_default: self.settings.while_running == settings::WhileRunning::Steer,
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
                 allowances: Arc::new(self.allowances()),
                 sandbox: if enforced { Holding::Held(self.sandbox_setting()) } else { Holding::Nothing },
                 inbox: self.inbox(),
+                warn_cost: self.settings.limits.warn_cost,
                 undo: self.undo(),
             },
             chosen: Box::new(move |name| {
@@ -214,6 +207,12 @@ impl Ground {
                 }
             }),
         }
+    }
+
+    /// Where what requests used is written down.
+    #[must_use]
+    pub fn books(&self) -> crate::store::books::Books {
+        crate::store::books::Books::new(&self.paths.data)
     }
 
     /// What the settings say about permissions, where commands can be held or not.
@@ -274,6 +273,18 @@ impl Ground {
         sandbox::Allowances { caches, memory: said.memory }
     }
 
+    /// What opens connections, and keeps their keys.
+    fn opener(&self) -> Opener {
+        let model = self.wanted.model.clone();
+        Opener::new(self.paths.clone(), self.settings.clone(), self.connections.clone(), model)
+    }
+
+    /// The connections with all that is known of them.
+    #[must_use]
+    pub fn connections(&self) -> &config::Connections {
+        &self.connections
+    }
+
     fn undo(&self) -> agent::UndoSettings {
         let said = &self.settings.undo;
         let mut undo = agent::UndoSettings { enabled: said.enabled, ..agent::UndoSettings::default() };
@@ -311,55 +322,6 @@ impl Ground {
             data: self.paths.data.clone(),
         }
     }
-
-    fn open_connections(&self) -> Connections {
-        let mut out = Connections::new();
-        for mut info in self.connections.infos() {
-            if let Some(model) =
-                self.wanted.model.as_ref().filter(|_| self.connections.default.as_ref() == Some(&info.name))
-            {
-                info.default_model.clone_from(model);
-            }
-            let one = self.connections.find(&info.name);
-            let provider = one.and_then(|one| self.provider(one, &mut info));
-            out.add(info, provider);
-        }
-        out
-    }
-
-    fn provider(&self, one: &config::connections::Usable, info: &mut ConnectionInfo) -> Option<Arc<dyn Provider>> {
-        use settings::ProviderKind as Kind;
-        if one.missing.is_some() {
-            return None;
-        }
-        match one.connection.provider {
-            Kind::Rehearsal => Some(Arc::new(Rehearsal::new(REHEARSAL_PACE))),
-            Kind::Openai | Kind::OpenaiCompatible => usable(openai(self.endpoint(one), Place::Elsewhere, one), info),
-            Kind::AzureOpenai => {
-                let (endpoint, place) = at_azure(self.endpoint(one), one.connection.api_version.as_deref());
-                usable(openai(endpoint, place, one), info)
-            }
-            Kind::Gemini => usable(Gemini::new(self.endpoint(one)).map(shared), info),
-            Kind::Anthropic => usable(Anthropic::new(self.endpoint(one)).map(shared), info),
-        }
-    }
-
-    fn endpoint(&self, one: &config::connections::Usable) -> Endpoint {
-        let connection = &one.connection;
-        let base_url = connection.base_url.clone().unwrap_or_default();
-        let mut endpoint = Endpoint::new(one.name.as_str(), base_url);
-        endpoint.key.clone_from(&one.key);
-        endpoint.headers = connection.headers.clone().into_iter().collect();
-        endpoint.proxy.clone_from(&connection.proxy);
-        endpoint.extra_body = Some(connection.extra_body.clone()).filter(|body| !body.is_empty()).map(Into::into);
-        endpoint.first_byte = endpoint.first_byte.map(|_| self.settings.limits.first_byte);
-        endpoint.stall = self.settings.limits.stall;
-        endpoint.models.clone_from(&connection.models);
-        endpoint.default_model = connection.default_model.clone().unwrap_or_default();
-        let figures = connection.figures.iter().map(|(model, said)| (model.clone(), figures(said)));
-        endpoint.figures = figures.collect();
-        endpoint
-    }
 }
 
 fn profile(settings: &Settings) -> Sandbox {
@@ -367,31 +329,6 @@ fn profile(settings: &Settings) -> Sandbox {
         settings::SandboxProfile::Workspace => Sandbox::Workspace,
         settings::SandboxProfile::ReadOnly => Sandbox::ReadOnly,
         settings::SandboxProfile::Off => Sandbox::None,
-    }
-}
-
-type Opened = Result<Arc<dyn Provider>, ProviderError>;
-
-fn shared(provider: impl Provider + 'static) -> Arc<dyn Provider> {
-    Arc::new(provider)
-}
-
-/// The one of OpenAI's interfaces that the connection speaks.
-fn openai(endpoint: Endpoint, place: Place, one: &config::connections::Usable) -> Opened {
-    match config::connections::api_of(&one.connection) {
-        settings::Api::Chat => OpenAiChat::at(endpoint, place).map(shared),
-        settings::Api::Responses => OpenAiResponses::at(endpoint, place).map(shared),
-    }
-}
-
-/// The provider; where it cannot be made, the picker says why.
-fn usable(opened: Opened, info: &mut ConnectionInfo) -> Option<Arc<dyn Provider>> {
-    match opened {
-        Ok(provider) => Some(provider),
-        Err(error) => {
-            info.missing = Some(error.text.trim_end_matches('.').to_owned());
-            None
-        }
     }
 }
 
@@ -407,29 +344,5 @@ fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
             settings::AskEdits::Prompt => permit::AskEdits::Prompted,
             settings::AskEdits::Allow => permit::AskEdits::Allowed,
         },
-    }
-}
-
-fn figures(said: &settings::Figures) -> Figures {
-    let prices = said.input.zip(said.output).map(|(input, output)| Prices {
-        input,
-        output,
-        cached: said.cache_read.unwrap_or(input),
-        written: said.cache_write,
-    });
-    let thinks = said.thinks.map(|thinks| match thinks {
-        settings::Thinks::Adaptive => Thinks::Adaptive,
-        settings::Thinks::Always => Thinks::Always,
-        settings::Thinks::Budget => Thinks::Budget,
-        settings::Thinks::SmallBudget => Thinks::SmallBudget,
-    });
-    Figures {
-        window: said.window,
-        output: said.max_output,
-        thinks,
-        vision: said.vision,
-        pdf: said.pdf,
-        prices,
-        long: None,
     }
 }

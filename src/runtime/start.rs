@@ -1,7 +1,7 @@
 //! Opens the app: themes, keymap and session as the user wants them, over the engine that `setup` puts together.
 
 use super::setup::{Ground, Which};
-use super::{Link, Mouse, Options};
+use super::{Folders, Link, Mouse, Options};
 use crate::agent;
 use crate::config::own::{self, Kind};
 use crate::config::settings;
@@ -64,6 +64,7 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
             settings::Mouse::Off => Mouse::Theirs,
         },
         state_dir: ground.paths.state.clone(),
+        commands: Folders { config: ground.paths.config.clone(), workspace: ground.workspace().to_owned() },
         resume,
         first,
         notices: problems.iter().map(Problem::notice).chain(offers(&ground)).collect(),
@@ -81,32 +82,42 @@ async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Opt
     }
 }
 
-fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
+/// The keymap that the settings name: the default one, over it the embedded one of that name (or the one that the user's
+/// file inherits), over it the user's file of that name.
+#[must_use]
+pub fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
     let name = &ground.settings.ui.keymap;
-    let own = Kind::Keymap.file(&ground.paths, name);
-    let text = match own::find(&ground.paths, Kind::Keymap, name) {
-        Ok(Some(text)) => Some(text),
-        // The one that comes along is the ground in any case.
-        Ok(None) if name == keymap::GROUND => None,
-        Ok(None) => {
-            let text = format!("There is no keymap {name:?}.");
-            problems.push(Problem {
-                path: own.clone(),
-                line: None,
-                text,
-                fix: "Make this file, or take ui.keymap out of config.toml.".to_owned(),
-            });
-            None
+    let file = Kind::Keymap.file(&ground.paths, name);
+    let own = own::find(&ground.paths, Kind::Keymap, name).unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
+    let embedded = |name: &str| keymap::STYLES.iter().find(|style| style.0 == name);
+    let known = || keymap::names().collect::<Vec<_>>().join(", ");
+    let mut style = embedded(name);
+    if style.is_none() && name != keymap::GROUND && !file.exists() {
+        let text = format!("There is no keymap {name:?}.");
+        let fix = format!("Make this file, or set ui.keymap in config.toml to one of {}.", known());
+        problems.push(Problem { path: file.clone(), line: None, text, fix });
+    }
+    if let Some((base, line)) = own.as_deref().and_then(keymap::inherits) {
+        style = embedded(&base);
+        if style.is_none() && base != keymap::GROUND {
+            let text = format!("It inherits {base:?}, and there is no such keymap.");
+            let fix = format!("The keymaps that can be inherited are {}.", known());
+            problems.push(Problem { path: file.clone(), line: Some(line), text, fix });
         }
-        Err(problem) => {
-            problems.push(problem);
-            None
-        }
+    }
+    let fresh = |name: &str, text: &'static str| {
+        own::fresh(Kind::Keymap, name).map_or(std::borrow::Cow::Borrowed(text), std::borrow::Cow::Owned)
     };
-    let shown = own.display().to_string();
-    let fresh = own::fresh(Kind::Keymap, keymap::GROUND);
-    let user = text.as_deref().map(|text| (shown.as_str(), text));
-    let loaded = keymap::load_over(fresh.as_deref().unwrap_or(keymap::DEFAULT), user);
+    let default = fresh(keymap::GROUND, keymap::DEFAULT);
+    let over = style.map(|(name, shown, text)| (*shown, fresh(name, text)));
+    let shown = file.display().to_string();
+    let mut files = vec![(keymap::DEFAULT_NAME, default.as_ref())];
+    files.extend(over.as_ref().map(|(shown, text)| (*shown, text.as_ref())));
+    files.extend(own.as_deref().map(|text| (shown.as_str(), text)));
+    let loaded = keymap::load_files(&files);
     problems.extend(loaded.problems);
     loaded.table
 }

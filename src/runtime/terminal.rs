@@ -24,8 +24,9 @@ const TITLE: Mode = ("\x1b[22;0t", "\x1b[23;0t");
 const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[?1049l");
 const PASTE: Mode = ("\x1b[?2004h", "\x1b[?2004l");
 const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
-/// Presses and the wheel, with coordinates that have no limit (SGR). Not motion: nothing here follows the pointer.
-const MOUSE: Mode = ("\x1b[?1000h\x1b[?1006h", "\x1b[?1006l\x1b[?1000l");
+/// Presses, the wheel, and motion while a button is down, with coordinates that have no limit (SGR). Nothing here follows
+/// the pointer otherwise.
+const MOUSE: Mode = ("\x1b[?1000h\x1b[?1002h\x1b[?1006h", "\x1b[?1006l\x1b[?1002l\x1b[?1000l");
 /// A steady bar, and back to the terminal's own cursor.
 const CURSOR: Mode = ("\x1b[6 q", "\x1b[0 q");
 /// Escape and modified keys become unambiguous; releases and the rest of the protocol are not asked for.
@@ -51,6 +52,17 @@ pub struct Wishes {
     pub mouse: Mouse,
     /// The terminal understands queries. The Linux console prints parts of them.
     pub queries: Queries,
+    /// Whose screen it is.
+    pub screen: Screen,
+}
+
+/// Whose screen is written on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Screen {
+    /// An empty one of our own, the alternate one.
+    Ours,
+    /// The shell's: lines are added to it and stay.
+    Theirs,
 }
 
 /// Who gets the mouse.
@@ -155,7 +167,12 @@ impl Guard {
         // From here on there is something to undo.
         (held.found, held.ours, held.kitty) = (Some(found), true, false);
         let mut bytes = String::new();
-        let mut modes = vec![TITLE, ALTERNATE, PASTE, FOCUS, CURSOR];
+        let ours = self.wishes.screen == Screen::Ours;
+        let mut modes = if ours { vec![TITLE, ALTERNATE] } else { Vec::new() };
+        modes.extend([PASTE, FOCUS]);
+        if ours {
+            modes.push(CURSOR);
+        }
         if self.wishes.mouse == Mouse::Ours {
             modes.push(MOUSE);
         }
@@ -163,7 +180,9 @@ impl Guard {
             bytes.push_str(on);
             held.undo.push(off);
         }
-        bytes.push_str("\x1b[?25l\x1b[2J");
+        if ours {
+            bytes.push_str("\x1b[?25l\x1b[2J");
+        }
         if self.wishes.queries == Queries::Ask {
             bytes.extend([ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND, ASK_ATTRIBUTES]);
             held.asked = true;

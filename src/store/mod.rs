@@ -20,12 +20,14 @@
 //! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
 //! | `properties` | what the workspace defines: statuses, labels, views |
 //! | `drafts` | unsent texts and the input history |
+//! | `books` | what requests used, for all workspaces |
 //! | `checkpoints` | what undo keeps: contents by hash, and lists of changes |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
 //!
 //! What rows mean to a model or to the screen is none of its business.
 
 mod around;
+pub mod books;
 mod branch;
 mod change;
 pub mod checkpoints;

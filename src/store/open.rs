@@ -16,7 +16,7 @@ use super::{StoreError, names};
 use crate::domain::contract::Queued;
 use crate::domain::message::{Body, InfoKind, Message};
 use crate::domain::session::SessionMeta;
-use crate::domain::{At, SessionId};
+use crate::domain::{At, MessageId, SessionId};
 use serde_json::Value;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -177,6 +177,11 @@ impl Store {
                 kept: Default::default(),
             }),
         })
+    }
+
+    /// The workspace's folder.
+    pub fn dir(&self) -> &Path {
+        &self.inner.layout.workspace
     }
 
     /// The workspace's name.
@@ -382,8 +387,8 @@ impl Store {
         reader.page(&found, cursor, rows, created)
     }
 
-    /// All rows back to the last compaction, its row included, and with what a death left unfinished: what a model is
-    /// to know. Meant for a session that was just loaded; rows that are live right now look interrupted here.
+    /// All rows back to the last compaction, its row and those that it keeps included, and with what a death left
+    /// unfinished: what a model is to know. Meant for a session that was just loaded; rows that are live right now look interrupted here.
     ///
     /// # Errors
     /// When the session cannot be read.
@@ -400,12 +405,12 @@ impl Store {
         last.extend(live::folded(open));
         let mut pages = vec![last];
         let mut end = Some(found.len);
+        let mut wants = Wants::Compaction;
         while let Some(to) = end {
             let mut page = reader.page(&found, to, CONTEXT_PAGE, created)?;
-            let compacted = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
             end = page.earlier;
-            if let Some(at) = page.rows.iter().rposition(compacted) {
-                page.rows.drain(..at);
+            if let Some(first) = wants.first(&page.rows) {
+                page.rows.drain(..first);
                 end = None;
             }
             pages.push(page.rows);
@@ -516,5 +521,31 @@ impl Journal {
         fields.set("workspaceRootPath", super::portable::render_text(&workspace, dir));
         header::encode(&mut fields, None, meta, place);
         fields
+    }
+}
+
+/// Which row the pages are read back to.
+enum Wants {
+    /// The last compaction.
+    Compaction,
+    /// The first row that it keeps.
+    Row(MessageId),
+}
+
+impl Wants {
+    /// Where what is wanted begins, if it begins among these rows. Pages come from the last one on.
+    fn first(&mut self, rows: &[Message]) -> Option<usize> {
+        let mut before = rows.len();
+        if let Wants::Compaction = self {
+            let (at, carried) = rows.iter().enumerate().rev().find_map(|(at, row)| match &row.body {
+                Body::Info(info) if info.kind == InfoKind::Compacted => Some((at, info.carried.as_ref())),
+                _ => None,
+            })?;
+            let Some(keeps) = carried.and_then(|carried| carried.keeps.clone()) else { return Some(at) };
+            before = at;
+            *self = Wants::Row(keeps);
+        }
+        let Wants::Row(id) = self else { return None };
+        rows.iter().take(before).rposition(|row| row.id == *id)
     }
 }

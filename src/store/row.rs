@@ -111,6 +111,9 @@ fn value(row: &Message) -> Option<Value> {
             put("toolName", json!(name));
             put("toolUseId", json!(call.id));
             put("toolInput", call.input.clone());
+            if let Some(intent) = crate::domain::tool::intent(&call.input) {
+                put("toolIntent", json!(intent));
+            }
             put("toolStatus", json!(call.status));
             put("toolResult", json!(call.result));
             put("toolDuration", json!(call.millis));
@@ -141,7 +144,7 @@ fn value(row: &Message) -> Option<Value> {
                 .filter_map(|action| match action {
                     FailureAction::Retry => Some(json!({"key": "r", "label": "Retry", "action": "retry"})),
                     FailureAction::Settings => Some(json!({"key": "s", "label": "Settings", "action": "settings"})),
-                    FailureAction::Model | FailureAction::NewSession => None,
+                    FailureAction::Model | FailureAction::Compact | FailureAction::NewSession => None,
                 })
                 .collect();
             if !actions.is_empty() {
@@ -329,7 +332,8 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
                     InfoKind::Remark
                 }
             }),
-            carried: own.text("carried"),
+            // Earlier versions kept the text alone.
+            carried: decoded(&own, "carried").or_else(|| own.text("carried").map(|text| Box::new(text.into()))),
         }),
         "plan" => Body::Plan(Plan { path: text("planPath"), markdown: content(fields) }),
         _ => return odd(format!("a row of the type {kind:?}"), Oddity::UnknownType(kind)),

@@ -82,6 +82,20 @@ roles! {
     Code = "code",
     /// Code in a block.
     CodeBlock = "code-block",
+    /// Keywords in code.
+    CodeKeyword = "code-keyword",
+    /// Texts in quotes in code.
+    CodeString = "code-string",
+    /// Comments in code.
+    CodeComment = "code-comment",
+    /// Numbers in code.
+    CodeNumber = "code-number",
+    /// Types in code.
+    CodeType = "code-type",
+    /// Functions in code.
+    CodeFunction = "code-function",
+    /// Constants, escapes and attributes in code.
+    CodeConstant = "code-constant",
     /// Links.
     Link = "link",
     /// Quotes.
@@ -92,6 +106,10 @@ roles! {
     DiffAdded = "diff-added",
     /// A removed line.
     DiffRemoved = "diff-removed",
+    /// A word that came, in a line that was changed.
+    DiffAddedWord = "diff-added-word",
+    /// A word that went, in a line that was changed.
+    DiffRemovedWord = "diff-removed-word",
     /// A line number or hunk head.
     DiffMeta = "diff-meta",
     /// The ground of panels and overlays.

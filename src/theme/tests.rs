@@ -46,6 +46,14 @@ fn text_can_be_read_on_every_ground_it_stands_on() {
                 assert!(contrast >= least, "{} {} has {contrast:.2}", theme.name, role.word());
             }
         }
+        // Code keeps its colours on the grounds of what came and went.
+        for ground in [Role::DiffAdded, Role::DiffRemoved].map(|role| theme.style(role).bg.unwrap()) {
+            let code = [Role::CodeKeyword, Role::CodeString, Role::CodeComment, Role::CodeNumber, Role::CodeType];
+            for role in code.into_iter().chain([Role::CodeFunction, Role::CodeConstant]) {
+                let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
+                assert!(contrast >= 4.5, "{} {} in a change has {contrast:.2}", theme.name, role.word());
+            }
+        }
         // What stands in a selected row keeps its own colour, so it must be readable there too.
         for ground in [Role::Selected, Role::SelectedDim].map(|role| theme.style(role).bg.unwrap()) {
             for role in [Role::NeedsYou, Role::Running, Role::Unread, Role::Text, Role::Dim, Role::Match] {
@@ -60,8 +68,15 @@ fn text_can_be_read_on_every_ground_it_stands_on() {
 fn fewer_colours_stay_within_their_number() {
     for name in builtin_names() {
         let theme = load(name, &[]).theme;
+        let [full, many, few, mono] =
+            [Colors::True, Colors::C256, Colors::C16, Colors::None].map(|colors| theme.for_terminal(colors));
         for &role in Role::ALL {
-            let of = |colors| theme.for_terminal(colors).style(role);
+            let of = |colors| match colors {
+                Colors::True => full.style(role),
+                Colors::C256 => many.style(role),
+                Colors::C16 => few.style(role),
+                Colors::None => mono.style(role),
+            };
             let rgb = |color: Option<Color>| matches!(color, Some(Color::Rgb(..)));
             assert!(!rgb(of(Colors::C256).fg) && !rgb(of(Colors::C256).bg));
             assert!(colour::is_basic(of(Colors::C16)), "{name} {}", role.word());

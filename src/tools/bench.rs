@@ -102,6 +102,7 @@ impl Bench {
             stop: self.stop.clone(),
             call: CallId::new("call-1"),
             progress,
+            jobs: Arc::default(),
             host: self.host.clone(),
         };
         runtime.block_on(Registry::standard().find(tool).unwrap().run(input, with))

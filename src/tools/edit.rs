@@ -163,7 +163,7 @@ fn line_of(text: &str, at: usize) -> usize {
 }
 
 /// What in `text` is most like `wanted`, with its line numbers, as a sentence.
-fn closest(text: &str, wanted: &str) -> String {
+pub(super) fn closest(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let sought: Vec<&str> = wanted.lines().collect();
     let Some((anchor, first)) = sought.iter().enumerate().find(|(_, line)| !line.trim().is_empty()) else {

@@ -62,6 +62,11 @@ pub trait Host: Send + Sync {
         let _ = task;
         Box::pin(async { Err(NotDone::Failed { text: "No session can be spawned here.".to_owned(), child: None }) })
     }
+
+    /// The small model of the session's connection, where it has one of its own.
+    fn small_model(&self) -> Option<String> {
+        None
+    }
 }
 
 /// No engine: whatever is asked fails.

@@ -2,7 +2,7 @@
 //!
 //! Done once, by the registry, for every tool alike.
 
-use super::{Place, files};
+use super::{Place, downloads};
 use std::path::PathBuf;
 
 /// A result as it goes to the model.
@@ -12,6 +12,21 @@ pub struct Fitted {
     pub text: String,
     /// Where the whole text lies, when `text` is not all of it.
     pub full: Option<PathBuf>,
+    /// What was cut, for somebody who sums it up; only where all of it was kept.
+    pub long: Option<Long>,
+}
+
+/// A result that is too long for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Long {
+    /// All of it.
+    pub text: String,
+    /// About so many tokens.
+    pub tokens: u64,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Tokens that the model may get instead.
+    pub most: u64,
 }
 
 /// Tokens that a result may have: a tenth of the window, at least 2,000 and at most 12,000.
@@ -56,14 +71,14 @@ pub fn fit(text: String, tool: &str, place: &Place) -> Fitted {
     let most = most_tokens(place.window);
     let has = tokens(&text);
     if has <= most {
-        return Fitted { text, full: None };
+        return Fitted { text, full: None, long: None };
     }
     let chars = text.chars().count() as u64;
     // Half of what is allowed is enough to see what it is; the rest can be read from the file.
     let keep = most / 2 * chars_in_two_tokens(&text, chars) / 2;
     let head = head(&text, keep * 2 / 3);
     let tail = tail(&text, keep / 3);
-    let (note, full) = match save(&text, tool, place) {
+    let (note, full) = match downloads::create(place, "long_responses", tool, "txt", text.as_bytes()) {
         Ok(path) => (
             format!(
                 "[The result is too long: about {has} tokens, {} lines. All of it is in {} — read parts of it with \
@@ -81,25 +96,13 @@ pub fn fit(text: String, tool: &str, place: &Place) -> Fitted {
             None,
         ),
     };
-    Fitted { text: format!("{note}\n\n{head}\n\n[… cut …]\n\n{tail}"), full }
-}
-
-fn save(text: &str, tool: &str, place: &Place) -> Result<PathBuf, String> {
-    let folder = super::paths::follow(&place.session_dir)?.join("long_responses");
-    let time = jiff::Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
-    for number in 1..1_000 {
-        let name = if number == 1 { format!("{time}_{tool}.txt") } else { format!("{time}_{tool}-{number}.txt") };
-        match files::create_private(&folder.join(name.as_str()), text.as_bytes()) {
-            Ok(()) => return Ok(folder.join(name)),
-            Err(files::FileError::Changed(_)) => {}
-            Err(e) => return Err(e.to_string()),
-        }
-    }
-    Err(format!("{} is full of results of this second", folder.display()))
+    let cut = format!("{note}\n\n{head}\n\n[… cut …]\n\n{tail}");
+    let long = full.clone().map(|path| Long { text, tokens: has, path, most });
+    Fitted { text: cut, full, long }
 }
 
 /// About the first `chars` characters, up to a line end where one is near.
-fn head(text: &str, chars: u64) -> &str {
+pub(super) fn head(text: &str, chars: u64) -> &str {
     let end = nth(text, chars);
     let cut = text.get(..end).unwrap_or(text);
     match cut.rfind('\n') {
@@ -109,7 +112,7 @@ fn head(text: &str, chars: u64) -> &str {
 }
 
 /// About the last `chars` characters, from a line start where one is near.
-fn tail(text: &str, chars: u64) -> &str {
+pub(super) fn tail(text: &str, chars: u64) -> &str {
     let count = text.chars().count() as u64;
     let cut = text.get(nth(text, count.saturating_sub(chars))..).unwrap_or(text);
     match cut.find('\n') {
@@ -172,7 +175,7 @@ mod tests {
     #[test]
     fn a_result_that_fits_stays_and_one_that_cannot_be_kept_says_so() {
         let mut bench = Bench::new();
-        assert_eq!(fit("short".into(), "bash", &bench.place), Fitted { text: "short".into(), full: None });
+        assert_eq!(fit("short".into(), "bash", &bench.place), Fitted { text: "short".into(), full: None, long: None });
         bench.write("file", "x");
         bench.place.session_dir = bench.place.cwd.join("file");
         let fitted = fit("word ".repeat(20_000), "bash", &bench.place);

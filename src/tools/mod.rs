@@ -5,7 +5,7 @@
 
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
-use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
+use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -48,6 +48,8 @@ pub struct Run {
     pub call: CallId,
     /// Takes the output of a running command, for the screen: the last lines, whole, at most a few times a second.
     pub progress: tokio::sync::mpsc::Sender<String>,
+    /// The commands of the session that go on in the background.
+    pub jobs: Arc<jobs::Jobs>,
     /// The engine around the call.
     pub host: Arc<dyn host::Host>,
 }
@@ -132,6 +134,14 @@ pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
         (Proposal::Change { before, after, .. }, Proposal::Change { before: b, after: a, .. }) => {
             (before, after) == (b, a)
         }
+        (Proposal::Changes { changes: one }, Proposal::Changes { changes: other }) => {
+            let known = |changes: &[FileChange]| -> Vec<(String, String, String, bool)> {
+                let of =
+                    |one: &FileChange| (one.diff.path.clone(), one.before.clone(), one.after.clone(), one.diff.is_gone);
+                changes.iter().map(of).collect()
+            };
+            known(one) == known(other)
+        }
         (one, other) => one == other,
     };
     proposal && a.tool == b.tool && a.subject == b.subject && a.touches == b.touches
@@ -150,17 +160,25 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
 pub mod ask_user;
 pub mod bash;
 pub mod call_llm;
+pub mod downloads;
 pub mod edit;
 pub mod fetch;
 pub mod files;
 pub mod glob;
 pub mod grep;
 mod held;
+mod held_process;
 pub mod host;
 pub mod input;
+pub mod job_output;
+pub mod jobs;
+pub mod keep;
+mod kept;
 mod leaves;
 pub mod limits;
 pub mod list;
+pub mod notebook;
+pub mod patch;
 pub mod paths;
 pub mod places;
 pub mod properties;
@@ -173,8 +191,10 @@ pub mod shape;
 pub mod spawn;
 pub mod step;
 pub mod submit_plan;
+mod summary;
 pub mod text;
 pub mod todo;
+pub mod transform_data;
 pub mod tree;
 pub mod walk;
 mod words;

@@ -5,6 +5,7 @@
 use super::files::{self, FileError};
 use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, text};
+use super::{keep, notebook};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -24,9 +25,10 @@ impl Tool for Read {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "read".to_owned(),
-            description: "Reads a text file and gives its lines back as `number<TAB>line`, from line 1 or from `offset`, \
+            description: "Reads a file. Pictures (PNG, JPEG, GIF, WebP) and PDFs up to 20 MB are shown to you; notebooks (.ipynb) \
+                are given as their cells with outputs. Of a text file it gives the lines back as `number<TAB>line`, from line 1 or from `offset`, \
                 2000 lines unless `limit` says otherwise. Lines over 2000 characters are cut, which is told. UTF-8, \
-                UTF-16 with a byte order mark and Latin-1 are read; unusual encodings and line endings are told. Binary \
+                UTF-16 with a byte order mark and Latin-1 are read; unusual encodings and line endings are told. Other binary \
                 files, directories, devices and pipes are refused (use `list` for a directory). A file must be read \
                 before `edit` or `write` may change it. Files over 50 MB are refused: use `grep`."
                 .to_owned(),
@@ -127,10 +129,18 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
         // The open file counts, whatever had its name a moment ago.
         still(plain("read", subject, Touch::Read { path: path.clone(), secret: true }), with)?;
     }
-    let (content, form) = text::decode(&loaded.bytes)
+    if let Some(seen) = shown_whole(&path, &shown, &loaded, with)? {
+        return Ok(seen);
+    }
+    let (mut content, form) = text::decode(&loaded.bytes)
         .map_err(|kind| format!("{shown} is {kind} ({}), not text.", text::size(loaded.bytes.len() as u64)))?;
     with.seen.note(&path, loaded.hash);
-    let form = form.told();
+    let mut form = form.told();
+    let is_book = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ipynb"));
+    if let Some(cells) = is_book.then(|| notebook::told(&content)).flatten() {
+        content = cells;
+        form = Some("cells of a notebook; its file is JSON, which `edit` changes as text".to_owned());
+    }
     if content.is_empty() {
         return Ok(Outcome::ok(format!("({shown} is empty)")));
     }
@@ -159,6 +169,23 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     let mut outcome = Outcome::ok(out);
     outcome.figures.lines = Some(last - call.offset + 1);
     Ok(outcome)
+}
+
+/// A picture or a PDF goes to the model as what it is: a copy that the session keeps. `None` for any other file.
+fn shown_whole(path: &Path, shown: &str, loaded: &files::Loaded, with: &Run) -> Result<Option<Outcome>, Halt> {
+    let bytes = &loaded.bytes;
+    let picture = keep::image(bytes).is_some();
+    if !picture && !bytes.starts_with(b"%PDF-") {
+        return Ok(None);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = keep::keep(&name, bytes, &with.place.session_dir).map_err(|why| format!("{shown}: {why}."))?;
+    with.seen.note(path, loaded.hash);
+    let what = if picture { "picture" } else { "document" };
+    let mut outcome =
+        Outcome::ok(format!("The {what} {shown} ({}, {}) goes along with this.", file.mime, text::size(file.bytes)));
+    outcome.figures.media.push(file);
+    Ok(Some(outcome))
 }
 
 /// The line, cut to `most` characters with a note of its length.

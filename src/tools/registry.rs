@@ -1,10 +1,10 @@
 //! All tools by name, each behind the two checks that hold for every tool: the facts are gathered again right before
 //! it runs, and its result is cut to what the model may get.
 
-use super::{Place, Run, RunError, Tool, limits, seen::Seen};
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
+use super::{Place, Run, RunError, Tool, limits, seen::Seen, summary};
+use crate::domain::tool::{CallFacts, INTENT, Outcome, ToolSpec, intent};
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The tools that are offered to a model.
@@ -22,7 +22,11 @@ impl Registry {
             Arc::new(super::grep::Grep),
             Arc::new(super::write::Write),
             Arc::new(super::edit::Edit),
+            Arc::new(super::patch::Patch),
             Arc::new(super::bash::Bash),
+            Arc::new(super::job_output::JobOutput),
+            Arc::new(super::job_output::JobKill),
+            Arc::new(super::transform_data::TransformData),
             Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
@@ -61,7 +65,12 @@ struct Guarded(Arc<dyn Tool>);
 
 impl Tool for Guarded {
     fn spec(&self) -> ToolSpec {
-        self.0.spec()
+        let mut spec = self.0.spec();
+        let about = "What this call is for, as one short line for the user.";
+        if let Some(properties) = spec.schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.entry(INTENT).or_insert_with(|| json!({"type": "string", "description": about}));
+        }
+        spec
     }
 
     fn reads_only(&self) -> bool {
@@ -93,9 +102,18 @@ impl Tool for Guarded {
                 Err(e) => return Ok(Outcome::error(format!("The call could not be checked: {e}."))),
             }
             let (name, place) = (tool.spec().name, with.place.clone());
+            let (host, stop) = (Arc::clone(&with.host), with.stop.clone());
+            let asked = intent(&input);
             match tool.run(input, with).await {
                 Ok(mut outcome) => {
-                    let fitted = fitted(outcome.text, name, place).await;
+                    let mut fitted = fitted(outcome.text, name.clone(), place).await;
+                    if let (Some(long), Some(asked)) = (fitted.long.take(), asked.filter(|_| summary::helps(&name))) {
+                        let summed_up = tokio::select! {
+                            () = stop.cancelled() => None,
+                            summed_up = summary::of(&long, &name, &asked, &*host) => summed_up,
+                        };
+                        fitted.text = summed_up.unwrap_or(fitted.text);
+                    }
                     outcome.text = fitted.text;
                     outcome.figures.full_result = fitted.full.or(outcome.figures.full_result);
                     Ok(outcome)
@@ -111,6 +129,7 @@ async fn fitted(text: String, tool: String, place: Place) -> limits::Fitted {
     tokio::task::spawn_blocking(move || limits::fit(text, &tool, &place)).await.unwrap_or_else(|e| limits::Fitted {
         text: format!("The result could not be prepared: {e}. Ask for less of it."),
         full: None,
+        long: None,
     })
 }
 
@@ -118,7 +137,6 @@ async fn fitted(text: String, tool: String, place: Place) -> limits::Fitted {
 mod tests {
     use super::super::bench::Bench;
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn every_tool_describes_itself() {
@@ -133,7 +151,11 @@ mod tests {
                 "grep",
                 "write",
                 "edit",
+                "patch",
                 "bash",
+                "job_output",
+                "job_kill",
+                "transform_data",
                 "fetch",
                 "todo",
                 "submit_plan",

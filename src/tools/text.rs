@@ -150,6 +150,48 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     String::from_utf16(&units).ok().filter(|text| !text.contains('\0'))
 }
 
+/// Whether an output that begins like this is data and no text. Names that are separated by NULs are text.
+#[must_use]
+pub fn is_data(start: &[u8]) -> bool {
+    if kind(start) != "binary data" {
+        return looks_binary(start) || std::str::from_utf8(start).is_err();
+    }
+    let cut = |error: std::str::Utf8Error| error.error_len().is_none();
+    let is_text = std::str::from_utf8(start).map_or_else(cut, |_| true);
+    let without_nul: Vec<u8> = start.iter().copied().filter(|b| *b != 0).collect();
+    looks_binary(start) && (!is_text || looks_binary(&without_nul) || without_nul.len() * 2 < start.len())
+}
+
+/// The usual ending of a file name for data of this kind.
+#[must_use]
+pub fn extension(bytes: &[u8]) -> &'static str {
+    const ENDINGS: &[(&str, &str)] = &[
+        ("a PNG image", "png"),
+        ("a JPEG image", "jpg"),
+        ("a GIF image", "gif"),
+        ("a BMP image", "bmp"),
+        ("a WebP image", "webp"),
+        ("a PDF document", "pdf"),
+        ("a ZIP archive (or an office document, a jar …)", "zip"),
+        ("gzip data", "gz"),
+        ("bzip2 data", "bz2"),
+        ("xz data", "xz"),
+        ("zstd data", "zst"),
+        ("a 7z archive", "7z"),
+        ("a tar archive", "tar"),
+        ("a WebAssembly module", "wasm"),
+        ("an SQLite database", "sqlite"),
+        ("Ogg audio", "ogg"),
+        ("MP3 audio", "mp3"),
+        ("FLAC audio", "flac"),
+        ("WAV audio", "wav"),
+        ("an MP4 or HEIF file", "mp4"),
+        ("an archive of object files", "a"),
+    ];
+    let kind = kind(bytes);
+    ENDINGS.iter().find(|(name, _)| *name == kind).map_or("bin", |(_, ending)| ending)
+}
+
 /// A NUL or many control characters near the start mean that it is not text.
 fn looks_binary(bytes: &[u8]) -> bool {
     let start = bytes.get(..8192).unwrap_or(bytes);
@@ -250,6 +292,27 @@ mod tests {
         ] {
             assert_eq!(decode(bytes).unwrap_err(), kind);
         }
+    }
+
+    #[test]
+    fn data_is_told_from_text() {
+        for (start, is) in [
+            (&b"plain\n"[..], false),
+            (b"", false),
+            (b"a\0b/c\0", false),
+            ("ä\0ö\0".as_bytes(), false),
+            // A character that is cut off at the end of what was read so far.
+            (b"abc\0abc\xc3", false),
+            (b"caf\xe9 cr\xe8me\n", false),
+            (b"\x89PNG\r\n\x1a\n\0\0", true),
+            (b"\x1f\x8b\x08\0\xff", true),
+            (b"\0\0\0\x01\0\0", true),
+            (b"%PDF-1.7\n", true),
+            (b"BM is how this text begins", false),
+        ] {
+            assert_eq!(is_data(start), is, "{start:?}");
+        }
+        assert_eq!((extension(b"\x89PNG\r\n\x1a\n"), extension(b"\0\x01")), ("png", "bin"));
     }
 
     #[test]

@@ -106,28 +106,34 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    fn diff(&self, place: &Place) -> FileDiff {
+    /// What is shown of it.
+    pub fn diff(&self, place: &Place) -> FileDiff {
         FileDiff::between(&paths::shown(&self.path, place), self.old.as_deref(), &self.new)
     }
 
     /// What the decision is made on.
     pub fn facts(&self, tool: &str, subject: String, place: &Place) -> CallFacts {
-        let mut touches = Vec::new();
-        // The diff shows what is in the file, so changing a secret is also reading it.
-        if self.before.is_some() && places::is_secret(&self.path, place) {
-            touches.push(Touch::Read { path: self.path.clone(), secret: true });
-        }
-        touches.push(Touch::Write { path: self.path.clone(), place: places::classify(&self.path, place) });
         CallFacts {
             tool: tool.to_owned(),
             subject,
-            touches,
+            touches: self.touches(place),
             proposal: Proposal::Change {
                 diff: self.diff(place),
                 before: self.before.as_ref().map(|loaded| files::hex(&loaded.hash)).unwrap_or_default(),
                 after: files::hex(&files::hash(&self.after)),
             },
         }
+    }
+
+    /// What it touches.
+    pub fn touches(&self, place: &Place) -> Vec<Touch> {
+        let mut touches = Vec::new();
+        // The diff shows what is in the file, so changing a secret is also reading it.
+        if self.before.is_some() && places::is_secret(&self.path, place) {
+            touches.push(Touch::Read { path: self.path.clone(), secret: true });
+        }
+        touches.push(Touch::Write { path: self.path.clone(), place: places::classify(&self.path, place) });
+        touches
     }
 }
 
@@ -157,7 +163,8 @@ pub(crate) fn known(path: &Path, place: &Place, seen: &Seen) -> Result<(Loaded, 
     Ok((loaded, old, form))
 }
 
-fn explain(error: FileError, path: &Path, place: &Place) -> String {
+/// A sentence for the model.
+pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
     let shown = paths::shown(path, place);
     match error {
         FileError::NoFolder(_) => format!("{shown} lies below a file, which cannot hold other files."),

@@ -1,19 +1,21 @@
-//! The composer: the draft with the real caret, the line above it that tells of the turn, the queue, and the commands
-//! offered while the draft begins with a slash. Also draws any other text of several lines that is being written.
+//! The composer: the draft with the real caret, the line above it that tells of the turn, and the queue. Also draws any other text of several lines that is being written.
 
 use super::cells::{self, Piece, piece};
-use super::figures::{count, elapsed};
+use super::figures::{bytes, count, elapsed};
 use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
-use crate::app::slash::Slash;
 use crate::app::state::edit::Editor;
+use crate::app::state::vim::Mode;
+use crate::app::state::files::File;
 use crate::app::state::{Current, Focus};
-use crate::domain::Mode;
 use crate::domain::ids::RequestId;
+use crate::domain::message::Body;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
-use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, SlashAction};
+use crate::keymap::action::{
+    Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, TurnAction,
+};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,11 +23,17 @@ use ratatui::widgets::Widget;
 
 /// Rows of a text that are counted at the most.
 const COUNTED: usize = 200;
-/// Commands offered at once at the most.
-const OFFERED: u16 = 10;
+
+/// Cells of a file's name at the least, and at the most.
+const FILE_NAME: usize = 6;
+const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
+/// An answer that began and says nothing for so long is told.
+const STALLED_MS: u64 = 10_000;
+/// An answer that takes so long to begin is told.
+const UNUSUAL_MS: u64 = 5_000;
 
 /// Which text was laid out last, and for which width: the widget counts its rows by the width of its last drawing.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,13 +79,23 @@ fn count_rows(editor: &Editor, width: u16, known: bool) -> usize {
     (0..COUNTED).find(last).unwrap_or(COUNTED) + 1
 }
 
-/// Draws a text of several lines, and the caret if it has the focus.
+/// Two places in a text: of the first character, and behind the last one.
+type Range = ((usize, usize), (usize, usize));
+
+/// Draws a text of several lines, what is marked in it, and the caret if it has the focus.
 pub(super) fn editor(paint: &mut Paint<'_>, editor: &Editor, area: Rect, focused: bool) {
+    draw_editor(paint, editor, editor.marked(), area, focused);
+}
+
+fn draw_editor(paint: &mut Paint<'_>, editor: &Editor, marked: Option<Range>, area: Rect, focused: bool) {
     if area.is_empty() {
         return;
     }
     let widget = editor.area();
     widget.render(area, paint.buf);
+    if let Some(range) = marked {
+        mark(paint, editor, range, area);
+    }
     if !focused {
         return;
     }
@@ -94,12 +112,59 @@ pub(super) fn editor(paint: &mut Paint<'_>, editor: &Editor, area: Rect, focused
     paint.caret(area, cells::width(&cells::expand_tabs(&text)), row.saturating_sub(top));
 }
 
+/// The cells of what is marked; of an empty line one cell.
+fn mark(paint: &mut Paint<'_>, editor: &Editor, (from, to): Range, area: Rect) {
+    let widget = editor.area();
+    let top = usize::from(widget.scroll_offset().0);
+    for y in 0..area.height {
+        let row = top + usize::from(y);
+        let begin = widget.screen_to_data(row, 0);
+        let next = widget.screen_to_data(row + 1, 0);
+        let below = (next.0, next.1) == (begin.0, begin.1);
+        let Some(line) = editor.lines().get(begin.0) else { return };
+        // To where the next row of the same line begins, else to the end of the line.
+        let end = if next.0 == begin.0 && !below { next.1 } else { line.chars().count() };
+        let first = if from.0 == begin.0 { from.1.max(begin.1) } else { begin.1 };
+        let last = if to.0 == begin.0 { to.1.min(end) } else { end };
+        let inside = (from.0..=to.0).contains(&begin.0) && (first < last || (line.is_empty() && to.0 > begin.0));
+        if inside {
+            let cells = |from: usize, to: usize| {
+                let text: String = line.chars().skip(from).take(to.saturating_sub(from)).collect();
+                u16::try_from(cells::width(&cells::expand_tabs(&text))).unwrap_or(u16::MAX)
+            };
+            let x = cells(begin.1, first).min(area.width);
+            let width = cells(first, last).max(1).min(area.width - x);
+            paint.tint(Rect { x: area.x + x, y: area.y + y, width, height: 1 }, Role::Selected);
+        }
+        if below {
+            return;
+        }
+    }
+}
+
+/// The mode of the keys and what was begun, where the keymap has modes.
+fn key_mode(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+    let state = paint.state;
+    if !state.keys.modal() || state.focus != Focus::Composer {
+        return None;
+    }
+    let vim = state.composer().vim();
+    let role = if vim.mode() == Mode::Insert { Role::Dim } else { Role::Strong };
+    let mut out = vec![paint.piece(format!(" {} ", vim.mode().word()), role)];
+    let begun = vim.begun();
+    if !begun.is_empty() {
+        out.push(paint.piece(format!("{begun}{} ", paint.signs.cut), Role::Key));
+    }
+    Some(out)
+}
+
 /// Draws edge, queue, draft and the commands on offer.
 pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
     edge(paint, layout);
     queue(paint, layout.queue);
+    files(paint, layout.files);
     draft(paint, layout.composer);
-    slash(paint, layout);
+    super::offer::draw(paint, layout);
 }
 
 /// The line above: what the turn does at its right end, how a command is used at its left.
@@ -149,6 +214,8 @@ fn edge(paint: &mut Paint<'_>, layout: &Layout) {
             paint.piece(format!(" {}", usage.usage()).trim_end().to_owned(), Role::Text),
             paint.piece(format!("  {} ", usage.description()), Role::Dim),
         ];
+        paint.pieces(left, &pieces);
+    } else if let Some(pieces) = key_mode(paint) {
         paint.pieces(left, &pieces);
     }
 }
@@ -258,15 +325,48 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
             text.push_str(&cells::cut(&reason, left, paint.signs.cut));
         }
         out.push(role(format!("{text}  "), Role::Warning));
+        let key = paint.key(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && left >= REASON);
+        if let Some(key) = key {
+            out.push(role(key, Role::Key));
+            out.push(role(" now  ".to_owned(), Role::Dim));
+        }
+    } else if let Some(connection) = open.turn.waiting.as_ref().filter(|_| !waits) {
+        let text = format!("waits for a free place at {}", clean_line(connection.as_str()));
+        let left = room.saturating_sub(cells::pieces_width(&stop) + 2);
+        out.push(role(format!("{}  ", cells::cut(&text, left, paint.signs.cut)), Role::Dim));
     } else if waits {
         // It stands still: nothing turns and no time is counted while the user thinks.
         out.push(role("waits for you  ".to_owned(), Role::Dim));
+    } else if let Some((part, of)) = open.turn.compacting {
+        let parts = if of > 1 { format!(" {part} of {of}") } else { String::new() };
+        let since = open.turn.started.map_or_else(String::new, |since| elapsed(state.now.since(since)));
+        out.push(role(format!("{} {since}  compacting{parts}  ", paint.spin()), Role::Running));
     } else if let Some(since) = open.turn.started {
         let spin = paint.spin();
         out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));
+        out.extend(silence(paint, room.saturating_sub(cells::pieces_width(&stop) + 12)));
     }
     out.extend(stop);
     out
+}
+
+/// What is silent, and for how long, where that is longer than usual: the answer that has not begun, or the one that has.
+fn silence(paint: &Paint<'_>, room: usize) -> Option<Piece<'static>> {
+    let open = paint.state.current_open()?;
+    let last = open.chat.entries.iter().rev().find(|entry| !matches!(entry.message.body, Body::Info(_)));
+    if let Some(Body::Tool(call)) = last.map(|entry| &entry.message.body)
+        && !call.status.ended()
+    {
+        // A tool may take its time.
+        return None;
+    }
+    let silent = paint.state.now.since(open.turn.heard?);
+    let (after, what, role) = match open.turn.answering {
+        true => (STALLED_MS, "silent for", Role::Warning),
+        false => (UNUSUAL_MS, "no answer yet, for", Role::Dim),
+    };
+    let text = format!("{what} {}  ", elapsed(silent));
+    (silent >= after && cells::width(&text) <= room).then(|| piece(text, paint.style(role)))
 }
 
 fn queue(paint: &mut Paint<'_>, area: Rect) {
@@ -286,7 +386,16 @@ fn queue(paint: &mut Paint<'_>, area: Rect) {
         };
         let bar = if open.queue_held { Role::Warning } else { Role::Accent };
         let text = clean_line(&item.text).into_owned();
-        let left = [paint.piece(paint.signs.bar, bar), paint.piece(word, Role::Dim), paint.piece(text, Role::Text)];
+        let along = match item.attachments.len() {
+            0 => String::new(),
+            n => format!("  + {}", count(n, "file", "files")),
+        };
+        let left = [
+            paint.piece(paint.signs.bar, bar),
+            paint.piece(word, Role::Dim),
+            paint.piece(text, Role::Text),
+            paint.piece(along, Role::Dim),
+        ];
         let mut right = Vec::new();
         if last && rest > 0 {
             right.push(paint.piece(format!("and {}  ", count(rest, "more", "more")), Role::Dim));
@@ -299,6 +408,53 @@ fn queue(paint: &mut Paint<'_>, area: Rect) {
         }
         paint.sides(row, &left, &right, 16);
         paint.target(row, Target::Queued(item.id.clone()));
+    }
+}
+
+/// The files of the draft, each with its size and the mark that takes it out; those for which there is no room are
+/// counted. Backspace at the start of the draft takes the last one out.
+fn files(paint: &mut Paint<'_>, area: Rect) {
+    let row = Rect { width: area.width.saturating_sub(2), ..cells::after(area, 1) };
+    if row.is_empty() {
+        return;
+    }
+    let items = paint.state.composer().files().items();
+    let room = usize::from(row.width);
+    let (mut at, mut shown) = (0, 0);
+    for (place, file) in items.iter().enumerate() {
+        let size = match file {
+            File::Coming { .. } => " copying".to_owned(),
+            File::There(file) => format!(" {}", bytes(file.bytes)),
+        };
+        let rest = items.len() - place - 1;
+        // What follows is counted, where it has no room.
+        let keep = if rest > 0 { format!(" and {rest} more").len() } else { 0 };
+        let taken = cells::width(&size) + 4;
+        let left = room.saturating_sub(at + taken + keep);
+        if left < FILE_NAME {
+            break;
+        }
+        let name = clean_line(&file.name()).into_owned();
+        let name = cells::cut(&name, left.min(WIDEST_NAME), paint.signs.cut).into_owned();
+        let pieces = [
+            paint.piece(paint.signs.bar, Role::Accent),
+            paint.piece(name, Role::Text),
+            paint.piece(size, Role::Dim),
+            paint.piece(" ×", Role::Key),
+        ];
+        let wide = cells::pieces_width(&pieces);
+        let cell =
+            Rect { width: u16::try_from(wide).unwrap_or(0), ..cells::after(row, u16::try_from(at).unwrap_or(0)) };
+        let end = cells::after(row, u16::try_from(at + wide - 2).unwrap_or(0));
+        paint.pieces(cell, &pieces);
+        paint.target(Rect { width: 2, ..end }, Target::File(place));
+        at += wide + 1;
+        shown += 1;
+    }
+    if shown < items.len() {
+        let more =
+            if shown == 0 { count(items.len(), "file", "files") } else { format!("and {} more", items.len() - shown) };
+        paint.text(cells::after(row, u16::try_from(at).unwrap_or(0)), &more, Role::Dim);
     }
 }
 
@@ -324,7 +480,8 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
         }
         return;
     }
-    editor(paint, composer.editor(), field, focused);
+    let marked = composer.marked();
+    draw_editor(paint, composer.editor(), marked, field, focused);
 }
 
 /// What an empty draft says.
@@ -353,60 +510,11 @@ fn placeholder(paint: &Paint<'_>) -> String {
 }
 
 /// The colour of a mode.
-pub(super) fn mode_role(mode: Mode) -> Role {
+pub(super) fn mode_role(mode: crate::domain::Mode) -> Role {
+    use crate::domain::Mode;
     match mode {
         Mode::Explore => Role::ModeExplore,
         Mode::Ask => Role::ModeAsk,
         Mode::Execute => Role::ModeExecute,
-    }
-}
-
-/// The commands on offer, right above the edge: name, what can follow, what it does.
-fn slash(paint: &mut Paint<'_>, layout: &Layout) {
-    let Some(menu) = &paint.state.composer().slash else { return };
-    if paint.state.focus != Focus::Composer || !paint.state.overlays.is_empty() {
-        return;
-    }
-    let top = layout.header.bottom().max(layout.details.bottom());
-    let bottom = if layout.edge.is_empty() { layout.composer.y } else { layout.edge.y };
-    let room = bottom.saturating_sub(top);
-    let rows = u16::try_from(menu.hits.len()).unwrap_or(u16::MAX).min(OFFERED).min(room);
-    if rows == 0 {
-        return;
-    }
-    let area = Rect { y: bottom - rows, height: rows, ..layout.right };
-    paint.fill(area, Role::Panel);
-    let first = menu.selected.saturating_sub(usize::from(rows) - 1);
-    let named = |slash: Slash| cells::width(slash.word()) + 1;
-    // The columns come from all commands: they stay where they are while one types.
-    let names = Slash::ALL.iter().map(|slash| named(*slash)).max().unwrap_or(0) + 2;
-    let usages = Slash::ALL.iter().map(|slash| cells::width(slash.usage())).max().unwrap_or(0) + 2;
-    let with_usage = usize::from(area.width) >= names + usages + 34;
-    for (n, (slash, marks)) in menu.hits.iter().enumerate().skip(first).take(usize::from(rows)) {
-        let row = cells::row(area, u16::try_from(n - first).unwrap_or(u16::MAX));
-        let chosen = n == menu.selected;
-        if chosen {
-            paint.tint(row, Role::Selected);
-        }
-        let mut pieces = vec![paint.piece("/", Role::Dim)];
-        pieces.extend(paint.marked(slash.word(), marks, if chosen { Role::Strong } else { Role::Text }));
-        pieces.push(piece(" ".repeat(names.saturating_sub(named(*slash))), paint.style(Role::Dim)));
-        if with_usage {
-            let blanks = usages.saturating_sub(cells::width(slash.usage()));
-            pieces.push(paint.piece(format!("{}{:blanks$}", slash.usage(), ""), Role::Faint));
-        }
-        pieces.push(paint.piece(slash.description(), Role::Dim));
-        let mut right = Vec::new();
-        if chosen {
-            let complete = paint.key(Action::Slash(SlashAction::Complete), Context::Slash);
-            right = paint.hints(&[(complete, "complete")]);
-        }
-        for piece in pieces.iter_mut().chain(&mut right) {
-            piece.1.bg = None;
-        }
-        let text = cells::after(row, 3);
-        let text = Rect { width: text.width.saturating_sub(1), ..text };
-        paint.sides(text, &pieces, &right, names + 24);
-        paint.target(row, Target::Slash(n));
     }
 }

@@ -7,6 +7,10 @@ use crate::domain::Mode;
 /// A set of signs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Glyphs {
+    /// A meter, as far as it is full.
+    pub full: &'static str,
+    /// The rest of a meter.
+    pub empty: &'static str,
     /// A session that needs the user.
     pub needs_you: &'static str,
     /// A session with something new.
@@ -73,6 +77,10 @@ pub struct Glyphs {
     pub partly: &'static str,
     /// A session that was branched off another one.
     pub branched: &'static str,
+    /// A cell of a meter that is used.
+    pub used: &'static str,
+    /// A cell of a meter that is free.
+    pub free: &'static str,
     /// Explore, Ask to Edit, Execute.
     modes: [&'static str; 3],
 }
@@ -123,6 +131,8 @@ pub const UNICODE: Glyphs = Glyphs {
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
     closed: "▸",
+    full: "━",
+    empty: "─",
     rule: "│",
     line: "─",
     corners: ["┌", "┐", "└", "┘"],
@@ -141,6 +151,8 @@ pub const UNICODE: Glyphs = Glyphs {
     check: "✓",
     partly: "~",
     branched: "↳",
+    used: "█",
+    free: "░",
     modes: ["◇", "◆", "»"],
 };
 
@@ -161,6 +173,8 @@ pub const ASCII: Glyphs = Glyphs {
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
+    full: "#",
+    empty: "-",
     rule: "|",
     line: "-",
     corners: ["+", "+", "+", "+"],
@@ -179,6 +193,8 @@ pub const ASCII: Glyphs = Glyphs {
     check: "x",
     partly: "~",
     branched: ">",
+    used: "#",
+    free: ".",
     modes: ["o", "+", "!"],
 };
 
@@ -195,7 +211,7 @@ mod tests {
             all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
             all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
             all.extend([set.left, set.right, set.warning, set.marked, set.label, set.begun, set.check]);
-            all.extend([set.review, set.done, set.cancelled, set.partly, set.branched]);
+            all.extend([set.review, set.done, set.cancelled, set.partly, set.branched, set.used, set.free]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

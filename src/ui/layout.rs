@@ -7,16 +7,22 @@
 //!                ├─ panel, when something waits
 //!                ├──────────────────────
 //!                │ queue
+//!                │ files of the draft
 //!                │ composer
 //!  status
 //! ```
 
+use crate::app::state::panes;
 use ratatui::layout::Rect;
 
 /// From this width on both panes and a line of details are shown.
 pub const WIDE: u16 = 110;
 /// From this width on both panes are shown, the list narrow.
 pub const NARROW: u16 = 80;
+/// From this width on there is room for a pane of details.
+pub const WIDEST: u16 = 160;
+/// Cells of the pane of details.
+const DETAILS: u16 = 42;
 /// Below this height a panel is one row until it has the focus.
 pub const LOW: u16 = 16;
 /// Below this size there is only the title of the list and the status.
@@ -44,15 +50,35 @@ pub enum PanelWant {
     Full,
 }
 
+/// What the user wants of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListWant {
+    /// As wide as fits the screen.
+    #[default]
+    Fitting,
+    /// So many cells, where they can be had.
+    Cells(u16),
+    /// Not beside the chat.
+    Hidden,
+}
+
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// The pane in front where only one fits.
     pub front: Front,
+    /// The list.
+    pub list: ListWant,
+    /// The pane of details, where there is room for it.
+    pub details: bool,
+    /// Only the conversation, its panel and the composer.
+    pub only_chat: bool,
     /// Rows of the composer's text.
     pub composer: u16,
     /// Queued messages.
     pub queue: u16,
+    /// A row for the files of the draft: 1 where there are some, else 0.
+    pub files: u16,
     /// The panel.
     pub panel: PanelWant,
 }
@@ -76,10 +102,16 @@ pub struct Layout {
     pub edge: Rect,
     /// Queued messages.
     pub queue: Rect,
+    /// The files of the draft.
+    pub files: Rect,
     /// The composer, with its prompt.
     pub composer: Rect,
     /// The last row.
     pub status: Rect,
+    /// The line between chat and details.
+    pub side_rule: Rect,
+    /// The pane of details beside the chat.
+    pub side: Rect,
     /// The right side as a whole: what pickers above the composer may cover.
     pub right: Rect,
     /// Both panes are shown.
@@ -104,10 +136,13 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
         return out;
     }
     let mut right = body;
-    if area.width >= NARROW {
+    if area.width >= NARROW && wants.list != ListWant::Hidden {
         out.both = true;
-        // On the grid of two cells, between 24 and 36 wide.
-        let list = (area.width * 28 / 100 / 2 * 2).clamp(24, 36);
+        let list = match wants.list {
+            ListWant::Cells(cells) => cells.clamp(panes::LEAST, area.width - panes::CHAT),
+            // On the grid of two cells, between 24 and 36 wide.
+            _ => (area.width * 28 / 100 / 2 * 2).clamp(24, 36),
+        };
         out.list = Rect { width: list, ..body };
         out.rule = Rect { x: body.x + list, width: 1, ..body };
         right = Rect { x: body.x + list + 1, width: body.width - list - 1, ..body };
@@ -115,19 +150,27 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
         out.list = body;
         return out;
     }
+    if wants.details && area.width >= WIDEST && right.width >= 2 * DETAILS {
+        right.width -= DETAILS + 1;
+        out.side_rule = Rect { x: right.right(), width: 1, ..body };
+        out.side = Rect { x: right.right() + 1, width: DETAILS, ..body };
+    }
     out.right = right;
     let low = area.height < LOW;
     if matches!(wants.panel, PanelWant::Full) || (low && matches!(wants.panel, PanelWant::Focused(_))) {
         // The whole screen but the status line.
-        out.panel = if low || !out.both { body } else { right };
+        out.panel = if low || (!out.both && out.side.is_empty()) { body } else { right };
         if low {
             (out.list, out.rule, out.both) = (Rect::default(), Rect::default(), false);
+            (out.side, out.side_rule) = (Rect::default(), Rect::default());
         }
         return out;
     }
     let mut rest = right;
-    out.header = take_top(&mut rest, 1);
-    if area.height >= LOW {
+    if !wants.only_chat {
+        out.header = take_top(&mut rest, 1);
+    }
+    if area.height >= LOW && !wants.only_chat {
         // Facts and a blank row where there is room for both, else only the blank row.
         let roomy = area.width >= WIDE && area.height >= 24;
         out.details = take_top(&mut rest, if roomy { 2 } else { 1 });
@@ -136,6 +179,7 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     let third = (area.height / 3).max(1);
     let composer = wants.composer.clamp(1, third).min(rest.height);
     out.composer = take_bottom(&mut rest, composer);
+    out.files = take_bottom(&mut rest, wants.files.min(1));
     let queue = wants.queue.min(rest.height.saturating_sub(4) / 2).min(if low { 1 } else { 3 });
     out.queue = take_bottom(&mut rest, queue);
     if rest.height > 1 {
@@ -172,7 +216,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PLAIN: Wants = Wants { front: Front::Chat, composer: 1, queue: 0, panel: PanelWant::None };
+    const PLAIN: Wants = Wants {
+        front: Front::Chat,
+        list: ListWant::Fitting,
+        details: false,
+        only_chat: false,
+        composer: 1,
+        queue: 0,
+        files: 0,
+        panel: PanelWant::None,
+    };
 
     #[test]
     fn the_panes_follow_the_width() {
@@ -189,6 +242,27 @@ mod tests {
         assert!(tiny.tiny && tiny.composer.is_empty() && tiny.status.height == 1);
         let small = at(40, 10, PLAIN);
         assert_eq!((small.header.height, small.chat.height, small.composer.height), (1, 6, 1));
+    }
+
+    #[test]
+    fn the_user_divides_the_screen() {
+        let at = |width, wants| divide(Rect::new(0, 0, width, 40), wants);
+        for (cells, width, got) in [(20, 100, 20), (2, 100, 16), (90, 100, 60), (60, 80, 40)] {
+            assert_eq!(
+                at(width, Wants { list: ListWant::Cells(cells), ..PLAIN }).list.width,
+                got,
+                "{cells} of {width}"
+            );
+        }
+        let hidden = at(120, Wants { list: ListWant::Hidden, ..PLAIN });
+        assert_eq!((hidden.both, hidden.list.is_empty(), hidden.right.width), (false, true, 120));
+        let swapped = at(120, Wants { list: ListWant::Hidden, front: Front::List, ..PLAIN });
+        assert_eq!((swapped.list.width, swapped.chat.is_empty()), (120, true));
+        let wide = at(180, Wants { details: true, ..PLAIN });
+        assert_eq!((wide.side.width, wide.side.right(), wide.right.right() + 1), (42, 180, wide.side.x));
+        assert!(at(159, Wants { details: true, ..PLAIN }).side.is_empty());
+        let only = at(180, Wants { list: ListWant::Hidden, only_chat: true, ..PLAIN });
+        assert_eq!((only.header.height, only.chat.y, only.status.height), (0, 0, 1));
     }
 
     #[test]
@@ -210,8 +284,9 @@ mod tests {
         #[test]
         fn nothing_leaves_the_screen_or_overlaps(
             (width, height) in (0u16..220, 0u16..70),
-            (composer, queue, rows) in (0u16..80, 0u16..20, 0u16..90),
+            (composer, queue, files, rows) in (0u16..80, 0u16..20, 0u16..2, 0u16..90),
             (panel, list) in (0u8..4, any::<bool>()),
+            (cells, hidden, details, only_chat) in (0u16..260, any::<bool>(), any::<bool>(), any::<bool>()),
         ) {
             let panel = match panel {
                 0 => PanelWant::None,
@@ -221,8 +296,16 @@ mod tests {
             };
             let front = if list { Front::List } else { Front::Chat };
             let area = Rect::new(0, 0, width, height);
-            let l = divide(area, Wants { front, composer, queue, panel });
-            let parts = [l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.composer, l.status];
+            let list = match (hidden, cells) {
+                (true, _) => ListWant::Hidden,
+                (false, 0..60) => ListWant::Fitting,
+                (false, cells) => ListWant::Cells(cells - 60),
+            };
+            let l = divide(area, Wants { front, list, details, only_chat, composer, queue, files, panel });
+            let parts = [
+                l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.files, l.composer, l.status,
+                l.side_rule, l.side,
+            ];
             for (n, a) in parts.iter().enumerate() {
                 prop_assert_eq!(a.intersection(area).area(), a.area(), "{:?}", l);
                 for b in parts.iter().skip(n + 1) {

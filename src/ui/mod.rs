@@ -8,9 +8,11 @@ mod banner;
 pub mod cells;
 pub mod chat;
 mod composer;
+mod details;
 pub mod figures;
 pub mod glyphs;
 pub mod layout;
+mod offer;
 mod overlay;
 mod paint;
 mod panel;
@@ -22,14 +24,16 @@ use crate::app::msg::{Frame, Target};
 use crate::app::state::find::Marker;
 use crate::app::state::panel::Extent;
 use crate::app::state::{Focus, Shown, State};
+use crate::domain::link::harmless;
 use crate::domain::message::FailureAction;
 use crate::domain::request::Ask;
 use crate::keymap::action::{Action, ChatAction, Context, ModelAction, SessionAction, TurnAction};
 use crate::theme::{Role, Theme};
-use layout::{Front, Layout, PanelWant, Wants};
+use layout::{Front, Layout, ListWant, PanelWant, Wants};
 use paint::Paint;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use std::sync::Arc;
 
 /// What every frame is drawn with and no message changes.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +62,23 @@ pub struct Drawn {
     pub frame: Frame,
     /// Where the real cursor belongs; `None`: hide it.
     pub cursor: Option<Position>,
+    /// What leads somewhere.
+    pub links: Vec<Link>,
+}
+
+/// Cells of one row that lead to an address. Only such as may be opened are here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The first column.
+    pub x: u16,
+    /// The row.
+    pub y: u16,
+    /// How many columns.
+    pub width: u16,
+    /// The address, in printable ASCII.
+    pub url: Arc<str>,
+    /// What stood there when it was drawn.
+    text: String,
 }
 
 /// Draws the whole screen.
@@ -70,20 +91,38 @@ pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffe
     }
     let layout = layout::divide(area, wants(&mut paint, area));
     paint.found.both_panes = layout.both;
+    paint.found.list_cells = layout.list.width;
     panes(&mut paint, &layout);
     status::line(&mut paint, layout.status);
     if !layout.tiny {
         overlay::which_key(&mut paint, &layout);
         overlay::draw(&mut paint, area);
     }
-    Drawn { frame: paint.found, cursor: paint.cursor }
+    // What was drawn over leads nowhere any more.
+    let mut links = std::mem::take(&mut paint.links);
+    links.retain(|link| under(paint.buf, link.x, link.y, link.width) == link.text);
+    Drawn { frame: paint.found, cursor: paint.cursor, links }
+}
+
+/// What stands on some cells of a row.
+fn under(buf: &Buffer, x: u16, y: u16, width: u16) -> String {
+    (x..x.saturating_add(width)).filter_map(|x| buf.cell((x, y))).map(|cell| cell.symbol()).collect()
 }
 
 /// What the parts would like to have.
 fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
     let state = paint.state;
     let front = if state.shown == Shown::List { Front::List } else { Front::Chat };
-    let plain = Wants { front, composer: 1, queue: 0, panel: PanelWant::None };
+    let panes = &state.panes;
+    let list = match panes.list_width {
+        _ if !panes.lists() => ListWant::Hidden,
+        Some(cells) => ListWant::Cells(cells),
+        None => ListWant::Fitting,
+    };
+    // There is nothing to tell of a session that is not there.
+    let details = panes.details() && state.current_open().is_some_and(|open| open.loaded);
+    let only_chat = panes.only_chat;
+    let plain = Wants { front, list, details, only_chat, composer: 1, queue: 0, files: 0, panel: PanelWant::None };
     // Texts are measured in the width that they will have.
     let right = layout::divide(area, Wants { front: Front::Chat, ..plain }).right;
     if right.is_empty() {
@@ -99,7 +138,8 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
         }
     };
     let queue = u16::try_from(queue).unwrap_or(u16::MAX);
-    Wants { front, composer: composer::rows(paint, right.width), queue, panel }
+    let files = u16::from(!state.composer().files().is_empty());
+    Wants { composer: composer::rows(paint, right.width), queue, files, panel, ..plain }
 }
 
 /// What waits in the session that is shown.
@@ -111,7 +151,7 @@ fn view(state: &State) -> Option<panel::View<'_>> {
 }
 
 fn panes(paint: &mut Paint<'_>, layout: &Layout) {
-    let wide = paint.buf.area.width >= layout::WIDE;
+    let wide = paint.buf.area.width >= layout::WIDE && layout.list.width >= 30;
     if layout.tiny {
         session_list::draw(paint, cells::row(layout.list, 0), false);
         return;
@@ -121,6 +161,11 @@ fn panes(paint: &mut Paint<'_>, layout: &Layout) {
     for n in 0..layout.rule.height {
         paint.text(cells::row(layout.rule, n), sign, Role::Rule);
     }
+    paint.target(layout.rule, Target::Rule);
+    for n in 0..layout.side_rule.height {
+        paint.text(cells::row(layout.side_rule, n), sign, Role::Rule);
+    }
+    details::draw(paint, layout.side);
     status::header(paint, layout.header, layout.details);
     conversation(paint, layout);
     if let Some(view) = view(paint.state) {
@@ -165,6 +210,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let helps: Vec<(FailureAction, String)> = [
         (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
         (FailureAction::Model, Action::Model(ModelAction::Pick)),
+        (FailureAction::Compact, Action::Turn(TurnAction::Compact)),
         (FailureAction::NewSession, Action::Session(SessionAction::New)),
     ]
     .into_iter()
@@ -196,6 +242,14 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     paint.found.chat = Some(drawn);
+    paint.found.code = paint.cache.chat.take_wanted();
+    for (area, url) in paint.cache.chat.take_links() {
+        if let Some(url) = harmless(&url) {
+            let (x, y, width) = (area.x, area.y, area.width);
+            let text = under(paint.buf, x, y, width);
+            paint.links.push(Link { x, y, width, url: url.into(), text });
+        }
+    }
     let seen: Vec<_> = paint.cache.chat.seen().collect();
     for (y, height, key) in seen {
         paint.target(Rect { y, height, ..area }, Target::Entry(key));

@@ -34,6 +34,8 @@ pub(super) struct Paint<'a> {
     pub buf: &'a mut Buffer,
     /// What the frame found out.
     pub found: Frame,
+    /// What leads somewhere.
+    pub links: Vec<super::Link>,
     /// Where the caret stands; the last one set counts.
     pub cursor: Option<Position>,
 }
@@ -41,7 +43,7 @@ pub(super) struct Paint<'a> {
 impl<'a> Paint<'a> {
     pub fn new(state: &'a State, look: &'a Look<'a>, cache: &'a mut Cache, buf: &'a mut Buffer) -> Self {
         let signs = glyphs::set(look.glyphs);
-        Self { state, look, signs, cache, buf, found: Frame::default(), cursor: None }
+        Self { state, look, signs, cache, buf, found: Frame::default(), links: Vec::new(), cursor: None }
     }
 
     pub fn style(&self, role: Role) -> Style {

@@ -254,6 +254,10 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
         let weight = if mode(state) == Mode::Explore { 1 } else { 6 };
         facts.push((weight, piece(sandbox.to_owned(), paint.style(Role::Warning))));
     }
+    let jobs = state.current_open().map_or(0, |open| open.running_jobs());
+    if jobs > 0 {
+        facts.push((1, piece(count(jobs, "job", "jobs"), paint.style(Role::Running))));
+    }
     let (model, thinking) = model(state);
     if !model.is_empty() {
         let text = match thinking {
@@ -273,7 +277,12 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
         } else if meta.usage.context_tokens > 0 {
             facts.push((2, piece(format!("{} tokens", tokens(meta.usage.context_tokens)), paint.style(Role::Status))));
         }
-        if meta.usage.cost_usd > 0.0 {
+        if let Some(text) = next_cost(state) {
+            facts.push((1, piece(text, paint.style(Role::Warning))));
+        }
+        if meta.usage.cost_usd == 0.0 && meta.usage.output_tokens > 0 && meta.next_cost.is_none() {
+            facts.push((5, piece("price unknown".to_owned(), paint.style(Role::Status))));
+        } else if meta.usage.cost_usd > 0.0 {
             facts.push((5, piece(dollars(meta.usage.cost_usd), paint.style(Role::Status))));
         }
         let below: f64 = state.sessions.spawned_by(&meta.id).iter().map(|meta| meta.usage.cost_usd).sum();
@@ -282,6 +291,12 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
         }
     }
     facts
+}
+
+/// What the next request costs, where that is worth a word before it is sent.
+fn next_cost(state: &State) -> Option<String> {
+    let cost = state.current_meta()?.next_cost.filter(|cost| *cost > state.config.warn_cost && *cost > 0.0)?;
+    Some(format!("next request up to {}", dollars(cost)))
 }
 
 /// The keys of this place.

@@ -114,7 +114,25 @@ pub fn wrap(
     rest: &[Span<'static>],
     fold: Fold,
 ) -> Vec<Line<'static>> {
-    let mut wrapper = Wrapper { spans, width: width.max(1), leads: [first, rest], lines: Vec::new() };
+    let mut wrapper = Wrapper { spans, width: width.max(1), leads: [first, rest], lines: Vec::new(), tells: false };
+    wrapper.run(&pieces(spans), fold);
+    wrapper.lines.into_iter().map(|(line, _)| line).collect()
+}
+
+/// Where the spans of a wrapped line come from, those of its lead left out: the number of the source's span, and the first
+/// byte in it.
+pub type Origins = Vec<(u32, u32)>;
+
+/// Like [`wrap`]; tells for each line where its spans come from.
+#[must_use]
+pub fn wrap_told(
+    spans: &[Span<'_>],
+    width: usize,
+    first: &[Span<'static>],
+    rest: &[Span<'static>],
+    fold: Fold,
+) -> Vec<(Line<'static>, Origins)> {
+    let mut wrapper = Wrapper { spans, width: width.max(1), leads: [first, rest], lines: Vec::new(), tells: true };
     wrapper.run(&pieces(spans), fold);
     wrapper.lines
 }
@@ -143,7 +161,9 @@ struct Wrapper<'a> {
     spans: &'a [Span<'a>],
     width: usize,
     leads: [&'a [Span<'static>]; 2],
-    lines: Vec<Line<'static>>,
+    lines: Vec<(Line<'static>, Origins)>,
+    /// Origins are wanted.
+    tells: bool,
 }
 
 impl Wrapper<'_> {
@@ -185,7 +205,7 @@ impl Wrapper<'_> {
                     }
                     _ => {
                         let style = self.spans.get(piece.span as usize).map(|s| s.style).unwrap_or_default();
-                        self.push(vec![Span::styled("…", style)]);
+                        self.push(vec![Span::styled("…", style)], vec![(piece.span, piece.start)]);
                         i += 1;
                         (begin, used) = (i, 0);
                     }
@@ -213,7 +233,7 @@ impl Wrapper<'_> {
         while let (Fold::Words, [most @ .., Piece { kind: Kind::Blank, .. }]) = (fold, range) {
             range = most;
         }
-        let mut out: Vec<Span<'static>> = Vec::new();
+        let (mut out, mut origins) = (Vec::new(), Origins::new());
         let mut rest = range;
         while let Some(head) = rest.first() {
             let run = rest.iter().take_while(|p| p.span == head.span).count();
@@ -221,17 +241,20 @@ impl Wrapper<'_> {
             if let Some(span) = self.spans.get(head.span as usize) {
                 let text = span.content.get(head.start as usize..end as usize).unwrap_or_default();
                 out.push(Span::styled(text.to_owned(), span.style));
+                if self.tells {
+                    origins.push((head.span, head.start));
+                }
             }
             rest = rest.get(run..).unwrap_or_default();
         }
-        self.push(out);
+        self.push(out, origins);
     }
 
-    fn push(&mut self, spans: Vec<Span<'static>>) {
+    fn push(&mut self, spans: Vec<Span<'static>>, origins: Origins) {
         let lead = if self.lines.is_empty() { self.leads[0] } else { self.leads[1] };
         let (lead, _) = self.lead(lead);
         let spans = if lead.is_empty() { spans } else { lead.iter().cloned().chain(spans).collect() };
-        self.lines.push(Line::from(spans));
+        self.lines.push((Line::from(spans), origins));
     }
 }
 

@@ -28,6 +28,9 @@ impl Lane {
             }
             return;
         }
+        if let Act::KillJob { job } = &act {
+            return self.kill_job(job).await;
+        }
         if act == Act::Read {
             return self.read_by_user().await;
         }
@@ -76,6 +79,9 @@ impl Lane {
             return;
         }
         self.input(Input::Act(act)).await;
+        if chosen.is_some() {
+            self.refresh_models();
+        }
         if begins {
             self.name_at_start();
         }
@@ -205,11 +211,17 @@ impl Lane {
 
     /// Lets the files go as soon as nothing runs.
     pub(super) async fn give_up(&mut self, running: Running, done: Yielding) {
-        if running == Running::Stays && !self.machine.is_quiet() {
+        let busy = match running {
+            Running::Stays if !self.machine.is_quiet() => Some("a turn runs"),
+            Running::Stays if self.jobs.any_running() => Some("a command runs in the background"),
+            Running::Stays | Running::Stops => None,
+        };
+        if let Some(why) = busy {
             // Whoever asked may have ended meanwhile; so below.
-            let _ = done.send(Err("a turn runs".to_owned()));
+            let _ = done.send(Err(why.to_owned()));
             return;
         }
+        self.close_jobs();
         self.yielding.push(done);
         if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
             self.input(Input::Act(Act::Stop)).await;
@@ -247,7 +259,7 @@ impl Lane {
     /// Lets the files go when nothing needs them here: somebody waits for them, nobody looks, or nobody did anything but
     /// look. While something runs or is unsaved they are kept, and it is tried again after whatever happens next.
     pub(super) async fn let_go(&mut self) {
-        if !self.machine.is_quiet() {
+        if !self.machine.is_quiet() || self.jobs_hold(!self.yielding.is_empty()) {
             return;
         }
         if !self.yielding.is_empty() {
@@ -296,7 +308,7 @@ impl Lane {
 /// would hold up what the user waits for.
 fn leads_to_a_request(act: &Act) -> bool {
     match act {
-        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Answer { .. } => {
+        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Compact { .. } | Act::Answer { .. } => {
             true
         }
         Act::Stop
@@ -308,6 +320,7 @@ fn leads_to_a_request(act: &Act) -> bool {
         | Act::Retitle
         | Act::Read
         | Act::Cwd(_)
+        | Act::KillJob { .. }
         | Act::TakeOver
         | Act::Attach { .. }
         | Act::Detach { .. }

@@ -1,13 +1,33 @@
 //! Files that go along with a message to come: copied into the session, and removed again where they were not sent.
 
-use super::super::attach;
 use super::super::desk::blocking;
 use super::super::files::Standing;
 use super::super::step::Safety;
 use super::{Lane, ToLane};
 use crate::domain::Event;
 use crate::domain::contract::Act;
-use std::path::PathBuf;
+use crate::tools::keep;
+use std::path::{Path, PathBuf};
+
+/// The copies that no message has yet: only these may be removed when they are wanted no longer.
+#[derive(Debug, Default)]
+pub(super) struct Loose(Vec<PathBuf>);
+
+impl Loose {
+    /// A copy was made, or stands in a draft.
+    pub(super) fn add(&mut self, path: &Path) {
+        if !self.0.iter().any(|known| known == path) {
+            self.0.push(path.to_owned());
+        }
+    }
+
+    /// Whether it was one; it is none any more.
+    pub(super) fn take(&mut self, path: &Path) -> bool {
+        let before = self.0.len();
+        self.0.retain(|known| known != path);
+        self.0.len() != before
+    }
+}
 
 impl Lane {
     /// Copies the file beside other work; the answer is an event.
@@ -22,7 +42,7 @@ impl Lane {
         }
         let (place, me, written) = (self.site(None).place, self.me.clone(), path.clone());
         tokio::spawn(async move {
-            let made = blocking(move || attach::take(&written, &place)).await;
+            let made = blocking(move || keep::take(&written, &place)).await;
             let made = made.unwrap_or_else(|| Err("The file could not be looked at; the log says more.".to_owned()));
             // A lane that ended has nobody to tell.
             let _ = me.send(ToLane::Attached { path, made }).await;
@@ -47,7 +67,7 @@ impl Lane {
             return;
         }
         let session = self.shared.setup.store.session_dir(&self.machine.meta.id);
-        blocking(move || attach::remove(&path, &session)).await;
+        blocking(move || keep::remove(&path, &session)).await;
     }
 
     /// What is sent belongs to a message from now on.

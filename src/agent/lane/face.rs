@@ -29,8 +29,10 @@ impl Lane {
         if later.is_none() {
             rows.extend(self.machine.live_rows());
         }
+        let mut meta = self.machine.meta.clone();
+        meta.next_cost = self.shared.next_cost(&meta);
         let opened = Opened {
-            meta: self.machine.meta.clone(),
+            meta,
             rows,
             earlier,
             later,
@@ -40,10 +42,14 @@ impl Lane {
             requests: self.machine.requests(),
             todo: self.machine.own.todo.clone(),
             plan: self.machine.own.progress.clone().map(Box::new),
+            jobs: self.jobs.list(),
             draft: self.draft.text.clone(),
             draft_attachments: self.draft.attachments.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;
+        if let Some(event) = self.machine.compacting() {
+            self.out.send(event).await;
+        }
     }
 
     pub(super) async fn snapshot(&mut self, rows: usize) {

@@ -12,7 +12,9 @@ use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, Question, Request};
 use crate::domain::sanitise::reveal;
-use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus};
+use crate::domain::tool::{
+    CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, intent, without_intent,
+};
 use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::Call;
 use crate::tools::RunError;
@@ -22,6 +24,9 @@ const EXECUTE_SETTLES_MS: u64 = 1000;
 
 /// So many equal calls in a row ask, whatever the mode.
 const REPEATS_THAT_ASK: u32 = 3;
+
+/// The tool that may be called again and again with the same input.
+const POLLS: &str = "job_output";
 
 const STEERED: &str = "skipped: the user sent a new message";
 
@@ -172,8 +177,12 @@ impl Machine {
 
     /// Whether this is the third equal call in a row.
     fn count_repeats(&mut self, call: &Call) -> bool {
+        // To ask again how far a job is is what it is for.
+        if call.name == POLLS {
+            return false;
+        }
         let Some(turn) = &mut self.turn else { return false };
-        let this = (call.name.clone(), call.input.clone());
+        let this = (call.name.clone(), without_intent(&call.input));
         if turn.last_call.as_ref() == Some(&this) {
             turn.repeats += 1;
         } else {
@@ -202,6 +211,10 @@ impl Machine {
     }
 
     fn ask(&mut self, now: At, call: &Call, facts: CallFacts, question: permit::Question, out: &mut Vec<Step>) {
+        let mut question = question;
+        if matches!(facts.proposal, Proposal::Command { .. }) && call.input.get("background") == Some(&true.into()) {
+            question.risks.push("goes on in the background until it is ended".to_owned());
+        }
         let parts = permit::parts(self.rules.policy, &self.law, &facts);
         let request = Request {
             id: self.request_id(now),
@@ -209,6 +222,7 @@ impl Machine {
                 call: call.id.clone(),
                 tool: facts.tool.clone(),
                 subject: facts.subject.clone(),
+                intent: intent(&call.input),
                 proposal: facts.proposal.clone(),
                 reasons: question.reasons,
                 risks: question.risks,
@@ -256,9 +270,7 @@ impl Machine {
             tool.status = ToolStatus::Executing;
             tool.subject.clone_from(&facts.subject);
             // What would change stands in the row from the start; the tool replaces it by what did change.
-            if let Proposal::Change { diff, .. } = &facts.proposal {
-                tool.figures.diff = Some(diff.clone());
-            }
+            tool.figures.propose(&facts.proposal);
         }
         let row = one.row.clone();
         let safety = if matches!(facts.proposal, Proposal::Plain | Proposal::Address { .. }) {

@@ -2,12 +2,15 @@
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
 //! from request to request, `calls` the calls of a response, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
-//! who is trusted, `automatic` what happens by itself. The driver does the steps and reports back.
+//! who is trusted, `key` the keys of connections, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
 mod children;
+mod compaction;
+mod context;
+mod key;
 mod law;
 mod person;
 mod plan;
@@ -17,9 +20,10 @@ mod tests;
 mod turn;
 mod typed;
 
-use super::prompt::{self, Surroundings};
+use super::memory::Memory;
 use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
+use super::tokens::Gauge;
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
@@ -34,11 +38,14 @@ use crate::domain::{Event, SessionMeta};
 use crate::permit;
 pub use automatic::{Automatic, REDELIVERED_AFTER_MS};
 use batch::Batch;
+use compaction::Compacting;
+pub use compaction::Models;
 pub use law::Answers;
 use response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the machine is told once.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +66,8 @@ pub struct Rules {
     pub ceiling: Option<Mode>,
     /// Where `plans/` and `data/` of this session lie.
     pub session_dir: PathBuf,
+    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
     /// Seed of ids and back-off.
     pub seed: u64,
 }
@@ -132,6 +141,9 @@ pub struct Machine {
     pub last_row: Option<MessageId>,
     rules: Rules,
     automatic: Automatic,
+    models: Models,
+    memory: Arc<Memory>,
+    gauge: Gauge,
     rows: Vec<Message>,
     turn: Option<Turn>,
     run: RunNo,
@@ -145,6 +157,8 @@ pub struct Machine {
     untrusted: Vec<TrustRequest>,
     /// The question about it.
     trust: Option<Request>,
+    /// The question for the key of a connection.
+    key: Option<key::KeyAsked>,
     mode_since: At,
     mode_told: Mode,
     shutting_down: bool,
@@ -156,6 +170,8 @@ pub struct Machine {
     /// The user set the status since the last message that began a turn.
     status_by_user: bool,
     redelivery: Option<At>,
+    /// What ended in the background since the last request, and is told with the next one.
+    jobs_ended: Vec<String>,
     rng: fastrand::Rng,
     last_stamp: At,
 }
@@ -172,8 +188,14 @@ struct Turn {
     steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.
     planned: bool,
-    /// The user typed a command; no model is asked.
+    /// The user typed a command, or wants a compaction: no model is asked for an answer.
     typed: bool,
+    /// The last row of the last compaction in this turn.
+    compacted: Option<MessageId>,
+    /// A request did not fit, and it was compacted for that.
+    recovered: bool,
+    /// An answer was empty, and it was asked for again.
+    emptied: bool,
     /// How often the same call came three times in a row and nobody could be asked.
     strikes: u32,
     work: Work,
@@ -185,6 +207,8 @@ enum Work {
     Responding(Box<Response>),
     /// Its calls run.
     Calling(Batch),
+    /// The conversation is being summed up.
+    Compacting(Box<Compacting>),
     /// A failed request waits for its retry.
     BackingOff,
 }
@@ -207,6 +231,9 @@ impl Machine {
             last_row: None,
             rules,
             automatic: Automatic::default(),
+            models: Models::default(),
+            memory: Arc::default(),
+            gauge: Gauge::default(),
             rows: Vec::new(),
             turn: None,
             run: RunNo(1),
@@ -215,6 +242,7 @@ impl Machine {
             hits: Vec::new(),
             untrusted: Vec::new(),
             trust: None,
+            key: None,
             mode_since: At(0),
             mode_told,
             shutting_down: false,
@@ -223,6 +251,7 @@ impl Machine {
             ended_plan: false,
             status_by_user: false,
             redelivery: None,
+            jobs_ended: Vec::new(),
             rng,
             last_stamp: At(0),
         };
@@ -258,7 +287,7 @@ impl Machine {
         match self.turn.as_ref().map(|turn| &turn.work) {
             Some(Work::Responding(response)) => response.live().cloned().collect(),
             Some(Work::Calling(batch)) => batch.live().cloned().collect(),
-            Some(Work::BackingOff) | None => Vec::new(),
+            Some(Work::Compacting(_) | Work::BackingOff) | None => Vec::new(),
         }
     }
 
@@ -271,6 +300,7 @@ impl Machine {
         };
         all.extend(self.own.plan.as_ref().map(|plan| self.plan_request(plan)));
         all.extend(self.trust.clone());
+        all.extend(self.key.as_ref().map(|asked| asked.request.clone()));
         all
     }
 
@@ -302,7 +332,13 @@ impl Machine {
             Input::Deliver(text) => self.deliver(now, text, &mut out),
             Input::Titled { title, was, wanted } => self.titled(title, &was, wanted, &mut out),
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
+            Input::NoKey(run, wanted, failure) if run == self.run => self.no_key(now, *wanted, failure, &mut out),
+            Input::GiveKey(wanted) => self.give_key(now, *wanted, &mut out),
+            Input::Keyed(connection, stored) => self.keyed(now, &connection, stored, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
+            // The part that could not be summed up, again. Does nothing where none is.
+            Input::RetryNow(run) if run == self.run => self.sum_up(&mut out),
+            Input::Summed(run, answer) if run == self.run => self.summed(now, answer, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
@@ -315,6 +351,7 @@ impl Machine {
                 self.keep(vec![row], Safety::Synced, &mut out);
                 self.changed(&mut out);
             }
+            Input::JobEnded(text) => self.job_ended(now, text, &mut out),
             Input::Law(law) => self.set_law(now, *law, &mut out),
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
@@ -336,7 +373,9 @@ impl Machine {
             | Input::Child(..)
             | Input::Used(..)
             | Input::Failed(..)
+            | Input::NoKey(..)
             | Input::RetryNow(_)
+            | Input::Summed(..)
             | Input::Inspected(..)
             | Input::Progress(..)
             | Input::Ran(..) => {}
@@ -355,6 +394,9 @@ impl Machine {
     }
 
     fn activity(&self) -> Activity {
+        if let Some(asked) = &self.key {
+            return Activity::NeedsYou(waiting_for(&asked.request));
+        }
         if let Some(turn) = &self.turn {
             if let Work::Calling(batch) = &turn.work
                 && let Some(request) = batch.requests().next()
@@ -475,24 +517,26 @@ impl Machine {
         Some(self.info(now, Level::Info, InfoKind::ModeChanged, format!("Permission mode: {}", self.meta.mode.shown())))
     }
 
-    fn system_prompt(&self, now: At) -> String {
-        let today =
-            jiff::Timestamp::from_millisecond(now.0).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
-        let mut text = prompt::system(&Surroundings {
-            cwd: &self.meta.cwd,
-            session_dir: &self.rules.session_dir,
-            today: &today,
-            mode: self.meta.mode,
-            headless: self.rules.headless,
-            plan: self.own.progress.as_ref().filter(|progress| !progress.over),
-        });
-        if self.meta.parent.is_some() {
-            text.push_str(super::children::TOLD);
+    /// A command in the background ended. While a turn runs its row waits for the next request, so that it never stands
+    /// among the calls of a response.
+    fn job_ended(&mut self, now: At, text: String, out: &mut Vec<Step>) {
+        self.jobs_ended.push(text);
+        if self.turn.is_none() {
+            let rows = self.tell_jobs(now);
+            self.keep(rows, Safety::Synced, out);
+            self.changed(out);
         }
-        text
+    }
+
+    /// The rows about what ended in the background.
+    fn tell_jobs(&mut self, now: At) -> Vec<Message> {
+        let ended = std::mem::take(&mut self.jobs_ended);
+        ended.into_iter().map(|text| self.info(now, Level::Info, InfoKind::JobEnded, text)).collect()
     }
 
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Synced, out);
         // What was to steer and was not delivered waits in the queue.
         let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
         let steers = self.turn.take().map(|turn| turn.steers).unwrap_or_default();
@@ -536,5 +580,6 @@ fn waiting_for(request: &Request) -> String {
         Ask::Plan(review) => format!("plan: {}", review.title),
         Ask::Question(question) => format!("asks: {}", question.text),
         Ask::Trust(request) => format!("trust: {}", request.path.display()),
+        Ask::Key(request) => format!("key: {}", request.connection),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::batch::{Asking, Edited, Stage};
 use super::{Machine, Work, notice};
-use crate::agent::step::{Safety, Step};
+use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
@@ -17,7 +17,7 @@ use crate::permit::{self, Verdict};
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
-        if !matches!(act, Act::Read | Act::TakeOver | Act::Detach { .. }) {
+        if !matches!(act, Act::Read | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
             self.hold_redelivery(out);
         }
         match act {
@@ -34,11 +34,14 @@ impl Machine {
                     self.stop(now, "You stopped the turn.", out);
                 }
             }
-            Act::Retry => {
-                if self.turn.is_none() {
-                    self.begin_again(now, out);
-                }
+            Act::Compact { wish } => self.compact_wished(now, wish, out),
+            Act::Retry if self.turn.is_none() => self.begin_again(now, out),
+            Act::Retry if self.backs_off() => {
+                // The wait that runs belongs to the run before: when it is over, nothing comes of it.
+                self.run = RunNo(self.run.0 + 1);
+                self.request(now, out);
             }
+            Act::Retry => {}
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
             Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
             Act::DropPlan => self.give_up_plan(now, out),
@@ -66,7 +69,7 @@ impl Machine {
                 self.changed_by_user(out);
             }
             // Drafts and attachments are files of their own, and who writes is the lane's business.
-            Act::Draft { .. } | Act::TakeOver | Act::Attach { .. } | Act::Detach { .. } => {}
+            Act::Draft { .. } | Act::TakeOver | Act::Attach { .. } | Act::Detach { .. } | Act::KillJob { .. } => {}
         }
     }
 
@@ -108,6 +111,9 @@ impl Machine {
         if self.own.plan.as_ref().is_some_and(|plan| plan.request == *request) {
             self.answer_plan(now, answer, out);
             return;
+        }
+        if self.asks_for_key(request) {
+            return self.answer_key(now, answer, out);
         }
         if self.trust.as_ref().is_some_and(|trust| trust.id == *request) {
             self.answer_trust(&answer, out);

@@ -5,11 +5,10 @@
 
 use super::person::stale_answer;
 use super::{Machine, PendingPlan, Turn, Work, notice};
-use crate::agent::compact;
 use crate::agent::step::{PlanFile, Safety, Step};
 use crate::domain::Event;
 use crate::domain::ids::{At, MessageId, RequestId};
-use crate::domain::message::{Body, Info, InfoKind, Message, Plan};
+use crate::domain::message::{Body, InfoKind, Message, Plan};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
@@ -157,7 +156,7 @@ impl Machine {
     }
 
     /// What was answered waits on: a face that took it away shows it again.
-    fn stays_asked(&self, out: &mut Vec<Step>) {
+    pub(super) fn stays_asked(&self, out: &mut Vec<Step>) {
         let request = self.own.plan.as_ref().map(|plan| self.plan_request(plan));
         out.extend(request.map(|request| Step::Emit(Event::Asked(Box::new(request)))));
     }
@@ -232,9 +231,8 @@ impl Machine {
             execution_dispatched: None,
         });
         out.push(Step::KeepMeta(Safety::Synced));
-        self.compact(now, out);
-        // Not before that is on disk: a death in between must find the plan waiting.
-        self.due = Some(approval);
+        // It is carried out when the compaction is on disk: until then it waits, and a death in between finds it waiting.
+        self.compact_for_plan(now, approval, out);
     }
 
     /// An approved plan is carried out once what was kept for it is on disk.
@@ -265,29 +263,6 @@ impl Machine {
         // The message is on disk before the plan is gone and the mode another.
         self.begin(now, text, out);
         out.push(Step::KeepMeta(Safety::Synced));
-    }
-
-    /// Sums up what was said by its structure; the model's conversation begins with that.
-    fn compact(&mut self, now: At, out: &mut Vec<Step>) {
-        let done = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
-        if self.rows.last().is_some_and(done) {
-            // A death came between this and the rest.
-            return;
-        }
-        let summary = compact::summary(
-            &self.rows,
-            &compact::Standing {
-                mode: self.meta.mode,
-                waiting: self.own.plan.as_ref().map(|plan| &plan.review),
-                progress: self.own.progress.as_ref(),
-                todo: &self.own.todo,
-            },
-        );
-        let info =
-            Info { text: summary.label, level: Level::Info, kind: InfoKind::Compacted, carried: Some(summary.carried) };
-        let row = self.row(now, Body::Info(info));
-        self.rows.clear();
-        self.keep(vec![row], Safety::Synced, out);
     }
 
     // ---- a plan is carried out ----

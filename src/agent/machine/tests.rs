@@ -1,6 +1,8 @@
 //! The machine as tables: what goes in, what comes out.
 
+mod compaction;
 mod children;
+mod key;
 mod law;
 
 use super::*;
@@ -60,6 +62,7 @@ impl Bench {
             requests_per_turn: 50,
             policy: crate::permit::Policy { hold: crate::permit::shell::Hold::Enforced, ..Default::default() },
             headless: false,
+            compact_at: 77.5,
             steer_by_default: false,
             loosest: Mode::Execute,
             ceiling: None,
@@ -839,6 +842,7 @@ fn empty_answers_and_names() {
     b.act(Act::Rename { title: " My  title ".into() });
     b.send("something else");
     assert_eq!(b.machine.meta.title, "My title");
+    assert_eq!(ended(&b.stop_with(Stop::Done)), None, "it is asked for once more");
     assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Failed));
 }
 

@@ -1,16 +1,15 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
 use super::{Machine, Turn, Work};
-use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, MessageId};
+use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::tool::ToolFigures;
 use crate::domain::usage::RequestUsage;
-use crate::provider::{Chunk, ModelRequest, ProviderError, Stop, retry};
+use crate::provider::{Chunk, ProviderError, Stop, retry};
 
 /// So often the same three calls may come where nobody can be asked; then the turn ends.
 pub(super) const STRIKES: u32 = 2;
@@ -67,6 +66,9 @@ impl Machine {
             steers: Vec::new(),
             planned: false,
             typed: false,
+            compacted: None,
+            recovered: false,
+            emptied: false,
             strikes: 0,
             work: Work::BackingOff,
         });
@@ -98,7 +100,7 @@ impl Machine {
     /// Sends the conversation to the model.
     pub(super) fn request(&mut self, now: At, out: &mut Vec<Step>) {
         let limit = self.rules.requests_per_turn;
-        let Some(turn) = &mut self.turn else { return };
+        let Some(turn) = &self.turn else { return };
         if turn.requests >= limit {
             let text = format!(
                 "This turn made {limit} requests, which is its limit (limits.requestsPerTurn). Send a message to go on."
@@ -108,15 +110,15 @@ impl Machine {
             self.end_turn(now, TurnEnd::Limit, out);
             return;
         }
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Written, out);
+        let request = self.next_request(now);
+        if self.compact_if_full(&request, out) {
+            return;
+        }
+        let Some(turn) = &mut self.turn else { return };
         turn.requests += 1;
         turn.work = Work::Responding(Box::default());
-        let request = ModelRequest {
-            model: self.meta.model.clone().unwrap_or_default(),
-            system: self.system_prompt(now),
-            items: context::items(&self.rows),
-            tools: self.offered(),
-            thinking: self.meta.thinking,
-        };
         out.push(Step::Ask(self.run, Box::new(request)));
     }
 
@@ -131,11 +133,13 @@ impl Machine {
             Chunk::Native(native) => response.add_native(native),
             Chunk::Call(call) => response.calls.push(call),
             Chunk::Stopped(stop) => self.responded(now, stop, out),
+            Chunk::Waiting(name) => out.push(Step::Emit(Event::Waiting(name.map(ConnectionName::new)))),
             Chunk::CallBegun(_) | Chunk::Usage(_) => {}
         }
     }
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
+        self.gauge.counts(used.input);
         // A response may be counted more than once, each time up to then.
         if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn
             && let Some((before, its_cost)) = response.used.replace((used, cost))
@@ -154,7 +158,7 @@ impl Machine {
         }
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
             Work::Responding(response) => Some(*response),
-            Work::Calling(_) | Work::BackingOff => None,
+            Work::Calling(_) | Work::Compacting(_) | Work::BackingOff => None,
         }
     }
 
@@ -173,7 +177,8 @@ impl Machine {
         self.keep(rows, if ends { Safety::Synced } else { Safety::Written }, out);
         match &stop {
             Stop::Length => {
-                let text = "The answer reached the model's output limit and was cut off.";
+                let text =
+                    "The answer reached the model's output limit and was cut off. Send \"go on\" and it continues.";
                 let row = self.info(now, Level::Warning, InfoKind::Remark, text);
                 self.keep(vec![row], Safety::Written, out);
             }
@@ -185,6 +190,11 @@ impl Machine {
         }
         if !ends {
             self.propose(now, response.turn, response.calls, out);
+        } else if empty && stop != Stop::Paused && self.ask_once_more() {
+            // Servers send nothing now and then. Nothing of it was shown, so the same is sent again.
+            let reason = "Empty answer: the model said nothing".to_owned();
+            out.push(Step::Emit(Event::Retrying { attempt: 1, of: 1, wait_ms: 0, reason }));
+            self.request(now, out);
         } else if empty {
             let text = "The model sent an empty answer. Try again, or choose another model with /model.";
             self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
@@ -195,6 +205,11 @@ impl Machine {
         } else {
             self.end_turn(now, TurnEnd::Done, out);
         }
+    }
+
+    /// An empty answer is asked for again, once in a turn.
+    fn ask_once_more(&mut self) -> bool {
+        self.turn.as_mut().is_some_and(|turn| !std::mem::replace(&mut turn.emptied, true))
     }
 
     /// Messages sent to steer go in now; then the model is asked again.
@@ -223,6 +238,10 @@ impl Machine {
         let seed = self.rng.u64(..);
         let run = self.run;
         let Some(mut response) = self.take_response() else { return };
+        if error.code == "context_overflow" && self.compact_for_overflow(out) {
+            response.discard(out);
+            return;
+        }
         let Some(turn) = &mut self.turn else { return };
         turn.attempts += 1;
         let wait = if error.retry { retry::delay(turn.attempts, error.after, seed) } else { None };
@@ -241,6 +260,23 @@ impl Machine {
         let mut rows: Vec<Message> = response.end_thinking(now).into_iter().collect();
         rows.extend(response.end_text(true, id, now));
         self.keep(rows, Safety::Written, out);
+        let failure = match error.code {
+            "context_overflow" => self.overflow(error),
+            _ => failure_row(error),
+        };
+        self.fail(now, failure, out);
+    }
+
+    /// The turn pauses before its request until there is a key; nothing where no request was on its way.
+    pub(super) fn pause_for_key(&mut self) -> Option<()> {
+        self.take_response()?;
+        let turn = self.turn.as_mut()?;
+        turn.requests = turn.requests.saturating_sub(1);
+        Some(())
+    }
+
+    /// The turn ends with a request that could not be made.
+    pub(super) fn end_failed(&mut self, now: At, error: ProviderError, out: &mut Vec<Step>) {
         self.fail(now, failure_row(error), out);
     }
 
@@ -254,12 +290,20 @@ impl Machine {
     pub(super) fn stop(&mut self, now: At, why: &str, out: &mut Vec<Step>) {
         let at = self.stamp(now);
         let id = self.message_id(at);
+        if self.turn.is_some() {
+            self.settle_key(out);
+        }
         let Some(turn) = &mut self.turn else { return };
         let stopped = self.run;
         self.run = RunNo(self.run.0 + 1);
         self.ending = Some(stopped);
         out.push(Step::Cancel(stopped));
+        let mut alone = false;
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
+            Work::Compacting(it) => {
+                alone = it.is_alone();
+                self.compaction_stopped(&it, out);
+            }
             Work::Responding(mut response) => {
                 let mut rows: Vec<Message> = response.end_thinking(now).into_iter().collect();
                 rows.extend(response.end_text(true, id, now));
@@ -273,7 +317,7 @@ impl Machine {
                     let so_far = one.tool().and_then(|tool| tool.result.take()).unwrap_or_default();
                     let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
                     // A change that was only proposed is not a change.
-                    let figures = ToolFigures { diff: None, ..figures };
+                    let figures = ToolFigures { diff: None, diffs: Vec::new(), ..figures };
                     one.finish(now, true, stopped_text(&so_far), figures);
                 }
                 let rows = batch.take_final();
@@ -281,7 +325,11 @@ impl Machine {
             }
             Work::BackingOff => {}
         }
-        let row = self.info(now, Level::Info, InfoKind::Interrupted, why);
+        // No answer of the model was interrupted where only a summary was.
+        let row = match alone {
+            true => self.info(now, Level::Info, InfoKind::Remark, "The compaction was stopped; nothing changed."),
+            false => self.info(now, Level::Info, InfoKind::Interrupted, why),
+        };
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Stopped, out);
     }
@@ -309,7 +357,6 @@ fn failure_row(error: ProviderError) -> Failure {
         "invalid_model" => vec![FailureAction::Model],
         // It is asked without tools then.
         "model_no_tool_support" => vec![FailureAction::Model, FailureAction::Retry],
-        "context_overflow" => vec![FailureAction::NewSession],
         _ => vec![FailureAction::Retry, FailureAction::Model],
     };
     Failure { code: error.code.to_owned(), title: error.title, text: error.text, detail: error.detail, actions }

@@ -127,7 +127,7 @@ async fn compacting_first_begins_the_conversation_anew_and_keeps_it_all() {
     let context = store.context(&id).unwrap();
     let Body::Info(info) = &context[0].body else { panic!("{:?}", context[0]) };
     assert_eq!(info.kind, InfoKind::Compacted);
-    assert!(info.carried.as_ref().is_some_and(|carried| carried.contains("plan a tidy-up")));
+    assert!(info.carried.as_ref().is_some_and(|carried| carried.text.contains("plan a tidy-up")));
     let all = store.read(&id, 100).unwrap().rows;
     assert!(all.len() > context.len(), "the rows before it stay");
     drop(store);

@@ -80,6 +80,13 @@ enum Kind {
     Nothing,
 }
 
+impl Underway {
+    /// The command goes on after its call.
+    pub(in crate::agent) fn goes_on(&mut self) {
+        self.gaps.push("It goes on in the background: what it changes from now on is not kept.".to_owned());
+    }
+}
+
 type Looked = Result<Arc<Table>, String>;
 
 impl Keeper {

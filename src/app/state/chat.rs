@@ -4,8 +4,10 @@
 
 use super::find::Stop;
 use crate::domain::Message;
+use crate::domain::code::Coloured;
+use crate::domain::ids::At;
 use crate::domain::ids::MessageId;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A row with a key of its own: ids of other programs are not unique, and rows are added at both ends.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +92,16 @@ pub struct Chat {
     pub view: View,
     /// How much of tool calls is shown.
     pub density: Density,
+    /// Changes stand one line below the other however wide the pane is.
+    pub unified: bool,
+    /// Colours of blocks of code, by entry and number.
+    pub colours: HashMap<(i64, u32), Coloured>,
+    /// Blocks are with the highlighter.
+    pub colouring: bool,
+    /// When blocks were last given to it.
+    pub coloured_at: Option<At>,
+    /// The block of code that was copied last: its entry, and its place among the entry's blocks.
+    pub copied: Option<(i64, usize)>,
     /// Thinking is unfolded.
     pub thinking: bool,
     /// Entries that are folded the other way than the density says.

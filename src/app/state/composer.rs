@@ -3,9 +3,12 @@
 
 use super::edit::{Done, Editor};
 use super::files::Files;
+use super::offer::{Kind, Menu};
+use super::vim::{Do, Mode, Text, Token, Vim};
 use crate::app::slash::{self, Slash};
 use crate::domain::message::UserText;
 use crate::keymap::action::ComposerAction as Verb;
+use crate::keymap::action::VimAction as VimVerb;
 
 /// Pasted texts of more lines become a chip.
 pub const CHIP_LINES: usize = 20;
@@ -28,29 +31,6 @@ impl History {
             self.items.retain(|item| item != text);
             self.items.push(text.to_owned());
         }
-    }
-}
-
-/// The commands offered while the draft begins with a slash.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlashMenu {
-    /// Those that match, best first, with the characters that matched; never empty.
-    pub hits: Vec<(Slash, Vec<usize>)>,
-    /// The selected one, by its place in `hits`.
-    pub selected: usize,
-}
-
-impl SlashMenu {
-    /// The selected command.
-    #[must_use]
-    pub fn chosen(&self) -> Option<Slash> {
-        self.hits.get(self.selected).map(|hit| hit.0)
-    }
-
-    /// Moves the selection, around both ends.
-    pub fn step(&mut self, by: isize) {
-        let len = self.hits.len().max(1);
-        self.selected = (self.selected + len).saturating_add_signed(by) % len;
     }
 }
 
@@ -83,10 +63,13 @@ pub struct Composer {
     walk: Option<Walk>,
     /// Rises with each change of the text.
     revision: u64,
+    vim: Vim,
     /// The files that go along.
     files: Files,
-    /// The commands on offer.
-    pub slash: Option<SlashMenu>,
+    /// What is on offer above it.
+    pub menu: Option<Menu>,
+    /// The revision for which that was made.
+    pub(crate) offered: u64,
 }
 
 impl Composer {
@@ -156,8 +139,9 @@ impl Composer {
     /// The command whose arguments are being written, to show its usage.
     #[must_use]
     pub fn usage(&self) -> Option<Slash> {
-        match (&self.slash, self.editor.lines()) {
-            (None, [line]) => slash::read(line)?.ok().map(|call| call.slash),
+        let names = self.menu.as_ref().is_some_and(|menu| menu.kind == Kind::Commands);
+        match self.editor.lines() {
+            [line] if !names => slash::read(line)?.ok().map(|call| call.slash),
             _ => None,
         }
     }
@@ -171,26 +155,33 @@ impl Composer {
         } else {
             self.editor.replace(text);
         }
-        self.offer();
+        self.revision += 1;
     }
 
     /// Takes the text away, undo and chips with it, and tells it. The files stay.
     pub fn take(&mut self) -> String {
         let text = self.text();
-        *self = Self { revision: self.revision + 1, files: std::mem::take(&mut self.files), ..Self::default() };
+        let (vim, editor) = (self.vim.renewed(), self.editor.renewed());
+        let files = std::mem::take(&mut self.files);
+        *self = Self { revision: self.revision + 1, vim, editor, files, ..Self::default() };
         text
     }
 
     /// Types a character.
     pub fn type_char(&mut self, c: char) {
         let mut buffer = [0; 4];
-        self.editor.insert(c.encode_utf8(&mut buffer));
+        let text: &str = c.encode_utf8(&mut buffer);
+        self.begins();
+        self.vim.types(text);
+        self.editor.insert(text);
         self.changed();
     }
 
     /// Inserts a pasted text: line ends made one kind, control characters taken out, a long one folded into a chip.
     pub fn paste(&mut self, text: &str) {
         let clean = clean_paste(text);
+        self.begins();
+        self.vim.types(&clean);
         if is_long(&clean) {
             self.fold(&clean);
         } else if !clean.is_empty() {
@@ -213,6 +204,12 @@ impl Composer {
 
     /// Does one of the verbs that edit.
     pub fn edit(&mut self, verb: Verb) -> Done {
+        self.begins();
+        match verb {
+            Verb::Newline => self.vim.types("\n"),
+            Verb::Backspace => self.vim.takes_back(),
+            _ => self.vim.moves(),
+        }
         if verb == Verb::Backspace && self.delete_chip() {
             self.changed();
             return Done::Changed;
@@ -222,6 +219,124 @@ impl Composer {
             self.changed();
         }
         done
+    }
+
+    /// What undo comes back to when modes are used.
+    fn begins(&mut self) {
+        let editor = &self.editor;
+        self.vim.begins(|| {
+            let (row, col) = editor.caret();
+            (editor.text(), Text::new(editor.lines()).flat(row, col))
+        });
+    }
+
+    /// The modes of the draft.
+    #[must_use]
+    pub fn vim(&self) -> &Vim {
+        &self.vim
+    }
+
+    /// What is marked: the place of its first character, and that behind its last one.
+    #[must_use]
+    pub fn marked(&self) -> Option<((usize, usize), (usize, usize))> {
+        if !matches!(self.vim.mode(), Mode::Visual | Mode::VisualLine) {
+            return self.editor.marked();
+        }
+        let text = Text::new(self.editor.lines());
+        let (row, col) = self.editor.caret();
+        let (from, to) = self.vim.marked(&text, text.flat(row, col))?;
+        Some((text.place(from), text.place(to)))
+    }
+
+    /// Nothing is marked any more. Whether something was.
+    pub fn unmark(&mut self) -> bool {
+        self.editor.unmark()
+    }
+
+    /// Takes a verb, a digit or a character of modal editing. Tells how far the walk through what was sent goes, where the
+    /// caret was at an edge: back where negative.
+    pub fn modal(&mut self, token: Token) -> Option<isize> {
+        if self.vim.mode() == Mode::Insert {
+            self.begins();
+        }
+        let before = Text::new(self.editor.lines());
+        let (row, col) = self.editor.caret();
+        let caret = before.flat(row, col);
+        let walk = self.fed(token);
+        let after = Text::new(self.editor.lines());
+        if matches!(token, Token::Verb(VimVerb::Undo | VimVerb::Redo)) {
+            self.changed();
+            return None;
+        }
+        self.vim.note(&before, caret, &after);
+        if after != before {
+            self.changed();
+        }
+        if self.vim.mode() != Mode::Insert {
+            self.close_menu();
+        }
+        walk
+    }
+
+    fn fed(&mut self, token: Token) -> Option<isize> {
+        let text = Text::new(self.editor.lines());
+        let (row, col) = self.editor.caret();
+        let mut walk = None;
+        for one in self.vim.feed(&text, text.flat(row, col), token) {
+            match one {
+                Do::Move(at) => self.go(at),
+                Do::Splice { from, to, with, caret } => {
+                    let text = Text::new(self.editor.lines());
+                    self.editor.splice(text.place(from), to.saturating_sub(from), &with);
+                    self.go(caret);
+                }
+                Do::Lines(by) => walk = self.lines(by),
+                Do::Whole(text, caret) => {
+                    self.editor.replace(&text);
+                    self.go(caret);
+                }
+                Do::Again(count) => self.again(count),
+            }
+        }
+        // While keys are verbs the caret stands on a sign.
+        if self.vim.mode() == Mode::Normal {
+            let text = Text::new(self.editor.lines());
+            let (row, col) = self.editor.caret();
+            let at = text.flat(row, col);
+            if text.on_a_sign(at) != at {
+                self.go(text.on_a_sign(at));
+            }
+        }
+        walk
+    }
+
+    fn go(&mut self, at: usize) {
+        let (row, col) = Text::new(self.editor.lines()).place(at);
+        self.editor.place(row, col);
+    }
+
+    /// Moves by lines as they are shown; what is left at the edge is for the walk through what was sent.
+    fn lines(&mut self, by: isize) -> Option<isize> {
+        let verb = if by < 0 { Verb::Up } else { Verb::Down };
+        for n in 0..by.abs() {
+            if self.editor.edit(verb) == Done::Nothing {
+                return (n == 0 && self.vim.mode() == Mode::Normal).then_some(by.signum());
+            }
+        }
+        None
+    }
+
+    fn again(&mut self, count: Option<usize>) {
+        let Some(change) = self.vim.replay(count) else { return };
+        for token in change.tokens {
+            self.fed(token);
+        }
+        if self.vim.mode() == Mode::Insert {
+            self.vim.types(&change.typed);
+            self.editor.insert(&change.typed);
+            self.fed(Token::Verb(VimVerb::Normal));
+        }
+        self.vim.replayed();
     }
 
     /// What Enter means now. Breaks the line where a backslash stands before the caret.
@@ -245,7 +360,7 @@ impl Composer {
         };
         let draft = self.walk.take().map_or_else(|| self.text(), |walk| walk.draft);
         self.set(item);
-        self.slash = None;
+        self.close_menu();
         self.walk = Some(Walk { at, draft });
         true
     }
@@ -260,7 +375,7 @@ impl Composer {
             }
             None => self.set(&walk.draft),
         }
-        self.slash = None;
+        self.close_menu();
         true
     }
 
@@ -320,18 +435,27 @@ impl Composer {
 
     fn changed(&mut self) {
         self.walk = None;
-        self.offer();
+        self.revision += 1;
     }
 
-    /// Offers commands while the draft is a slash and a part of a name.
-    fn offer(&mut self) {
-        self.revision += 1;
-        let typed = match self.editor.lines() {
-            [line] => line.strip_prefix('/').filter(|rest| rest.chars().all(|c| c.is_alphanumeric() || c == '-')),
-            _ => None,
-        };
-        let hits = typed.map(slash::matching).filter(|hits| !hits.is_empty());
-        self.slash = hits.map(|hits| SlashMenu { hits, selected: 0 });
+    /// Whether something is offered.
+    #[must_use]
+    pub fn offers(&self) -> bool {
+        self.menu.as_ref().is_some_and(|menu| !menu.rows.is_empty())
+    }
+
+    /// What is offered goes until the draft changes.
+    pub fn close_menu(&mut self) {
+        self.menu = None;
+        self.offered = self.revision;
+    }
+
+    /// Replaces what stands in the caret's line from this character to the caret.
+    pub fn replace(&mut self, from: usize, text: &str) {
+        let (row, col) = self.editor.caret();
+        self.begins();
+        self.editor.splice((row, from.min(col)), col.saturating_sub(from), text);
+        self.changed();
     }
 }
 
@@ -423,18 +547,5 @@ mod tests {
         composer.type_char('!');
         assert!(!composer.later(&history), "what was changed is the draft now");
         assert_eq!(composer.text(), "a!");
-    }
-
-    #[test]
-    fn commands_are_offered_while_a_name_is_typed() {
-        let mut composer = Composer::default();
-        for (text, offered) in
-            [("/", true), ("/mo", true), ("/mode ", false), ("/zzz", false), (" /", false), ("/a\nb", false)]
-        {
-            composer.set(text);
-            assert_eq!(composer.slash.is_some(), offered, "{text:?}");
-        }
-        composer.set("/mode ex");
-        assert_eq!(composer.usage(), Some(Slash::Mode));
     }
 }

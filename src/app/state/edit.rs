@@ -141,11 +141,21 @@ impl Line {
     }
 }
 
+/// What was deleted by verbs that keep it, so many texts.
+const RING: usize = 60;
+
 /// Several lines of text with a caret, undo and soft wrap.
 #[derive(Clone, Debug)]
 pub struct Editor {
     area: TextArea<'static>,
-    killed: String,
+    /// What was deleted by verbs that keep it, the newest last.
+    ring: Vec<String>,
+    /// The last verb was one of them: the next one adds to what it kept.
+    kills: bool,
+    /// What was put back by the last verb: where it begins, how long it is, and its place in `ring`.
+    yanked: Option<((usize, usize), usize, usize)>,
+    /// Where what is marked begins.
+    mark: Option<(usize, usize)>,
 }
 
 impl Default for Editor {
@@ -166,7 +176,13 @@ impl Editor {
         area.set_cursor_line_style(Default::default());
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, killed: String::new() }
+        Self { area, ring: Vec::new(), kills: false, yanked: None, mark: None }
+    }
+
+    /// An empty text that still knows what was deleted.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        Self { ring: self.ring.clone(), ..Self::default() }
     }
 
     /// The widget, for drawing.
@@ -226,7 +242,124 @@ impl Editor {
 
     /// Inserts a text at the caret, as one step of undo.
     pub fn insert(&mut self, text: &str) {
+        (self.kills, self.yanked, self.mark) = (false, None, None);
         self.area.insert_str(text);
+    }
+
+    /// Replaces `chars` characters from there on, line breaks among them, by a text.
+    pub fn splice(&mut self, (row, col): (usize, usize), chars: usize, text: &str) {
+        (self.kills, self.yanked, self.mark) = (false, None, None);
+        self.place(row, col);
+        if chars > 0 {
+            self.area.delete_str(chars);
+        }
+        if !text.is_empty() {
+            self.area.insert_str(text);
+        }
+    }
+
+    /// What is marked: the place of its first character, and that behind its last one.
+    #[must_use]
+    pub fn marked(&self) -> Option<((usize, usize), (usize, usize))> {
+        let (mark, caret) = (self.mark?, self.caret());
+        Some((mark.min(caret), mark.max(caret)))
+    }
+
+    /// Nothing is marked any more. Whether something was.
+    pub fn unmark(&mut self) -> bool {
+        self.mark.take().is_some()
+    }
+
+    /// The characters between two places.
+    fn between(&self, (from, to): ((usize, usize), (usize, usize))) -> String {
+        let mut out = String::new();
+        for row in from.0..=to.0 {
+            let Some(line) = self.lines().get(row) else { break };
+            let start = if row == from.0 { from.1 } else { 0 };
+            let end = if row == to.0 { to.1 } else { usize::MAX };
+            if row > from.0 {
+                out.push('\n');
+            }
+            out.extend(line.chars().take(end).skip(start));
+        }
+        out
+    }
+
+    /// Keeps what was deleted; what deletions right after one another take is one text.
+    fn keep(&mut self, text: String, more: bool, before: bool) {
+        match self.ring.last_mut().filter(|_| more) {
+            Some(last) if before => last.insert_str(0, &text),
+            Some(last) => last.push_str(&text),
+            None => {
+                self.ring.push(text);
+                if self.ring.len() > RING {
+                    self.ring.remove(0);
+                }
+            }
+        }
+        self.kills = true;
+    }
+
+    /// Puts the text at this place of the ring in at the caret.
+    fn put_back(&mut self, at: usize) -> Done {
+        let Some(text) = self.ring.get(at).cloned() else { return Done::Nothing };
+        let from = self.caret();
+        self.insert(&text);
+        self.yanked = Some((from, text.chars().count(), at));
+        changed(!text.is_empty())
+    }
+
+    /// The verbs of what is marked, and of the ring. `None`: it is another one.
+    fn edit_marked(&mut self, verb: Verb, more: bool, yanked: Option<((usize, usize), usize, usize)>) -> Option<Done> {
+        Some(match verb {
+            Verb::Mark => {
+                self.mark = if self.mark.is_some() { None } else { Some(self.caret()) };
+                Done::Moved
+            }
+            Verb::MarkAll => {
+                self.area.move_cursor(CursorMove::Bottom);
+                self.area.move_cursor(CursorMove::End);
+                self.mark = Some((0, 0));
+                Done::Moved
+            }
+            Verb::MarkSwap => {
+                let there = self.mark.replace(self.caret())?;
+                self.place(there.0, there.1);
+                Done::Moved
+            }
+            Verb::MarkCopy => {
+                let range = self.marked()?;
+                let text = self.between(range);
+                self.keep(text, false, false);
+                (self.mark, self.kills) = (None, false);
+                Done::Moved
+            }
+            Verb::MarkCut => {
+                let range = self.marked()?;
+                let text = self.between(range);
+                self.splice(range.0, text.chars().count(), "");
+                let cut = !text.is_empty();
+                self.keep(text, more, false);
+                changed(cut)
+            }
+            Verb::Yank => self.put_back(self.ring.len().checked_sub(1)?),
+            Verb::YankPop => {
+                let (from, chars, at) = yanked?;
+                self.splice(from, chars, "");
+                self.put_back(at.checked_sub(1).unwrap_or(self.ring.len() - 1))
+            }
+            Verb::First | Verb::Last => {
+                let before = self.caret();
+                if verb == Verb::First {
+                    self.place(0, 0);
+                } else {
+                    self.area.move_cursor(CursorMove::Bottom);
+                    self.area.move_cursor(CursorMove::End);
+                }
+                if self.caret() == before { Done::Nothing } else { Done::Moved }
+            }
+            _ => return None,
+        })
     }
 
     /// Replaces the whole text as one step of undo; the caret goes to the end.
@@ -249,6 +382,21 @@ impl Editor {
 
     /// Does one of the verbs that edit. `Up` and `Down` follow the wrapped lines; at an edge they do nothing.
     pub fn edit(&mut self, verb: Verb) -> Done {
+        let more = std::mem::take(&mut self.kills);
+        let yanked = self.yanked.take();
+        if let Some(done) = self.edit_marked(verb, more, yanked) {
+            return done;
+        }
+        // Without a mark it is the word before the caret, as in readline.
+        let verb = if verb == Verb::MarkCut { Verb::KillWord } else { verb };
+        let done = self.edit_plain(verb, more);
+        if done == Done::Changed {
+            self.mark = None;
+        }
+        done
+    }
+
+    fn edit_plain(&mut self, verb: Verb, more: bool) -> Done {
         let (row, col) = self.caret();
         let (before, after) = self.around();
         let ended = after.is_empty();
@@ -262,10 +410,6 @@ impl Editor {
             }
             Verb::Undo => return changed(self.area.undo()),
             Verb::Redo => return changed(self.area.redo()),
-            Verb::Yank => {
-                let killed = self.killed.clone();
-                return changed(!killed.is_empty() && self.area.insert_str(killed));
-            }
             _ => {}
         }
         let (from, to) = match verb {
@@ -298,7 +442,8 @@ impl Editor {
                 Done::Changed
             }
             Verb::KillToStart | Verb::KillToEnd | Verb::KillWord | Verb::KillWordForward => {
-                self.killed = self.cut(row, from, to - from);
+                let cut = self.cut(row, from, to - from);
+                self.keep(cut, more, from < col);
                 Done::Changed
             }
             _ => {
@@ -374,6 +519,37 @@ mod tests {
         assert_eq!(editor.text(), format!("ab{FAMILY}cd"));
         editor.edit(Verb::Redo);
         assert_eq!(editor.text(), "abcd");
+    }
+
+    #[test]
+    fn what_is_marked_is_cut_copied_and_put_back() {
+        use Verb::{
+            Backspace, Down, First, KillWord, KillWordForward, LineStart, Mark, MarkAll, MarkCopy, MarkCut, MarkSwap,
+            Right, Yank, YankPop,
+        };
+        for (text, verbs, expected) in [
+            ("ab\ncd", &[First, Mark, Down, Right, MarkCut][..], "d"),
+            ("ab\ncd", &[First, Mark, Down, Right, MarkCut, Yank, Yank], "ab\ncab\ncd"),
+            ("ab cd", &[MarkCut], "ab "),
+            ("ab cd", &[MarkAll, MarkCopy, Yank], "ab cdab cd"),
+            ("ab", &[Mark, First, MarkSwap, Backspace], "a"),
+            ("ab", &[Mark, Mark, First, MarkCut], "ab"),
+            ("a b c", &[KillWord, KillWord, Yank, Yank], "a b cb c"),
+            ("a b c", &[KillWord, LineStart, KillWordForward, Yank, YankPop], "c b "),
+            ("a b c", &[KillWord, LineStart, KillWordForward, Yank, YankPop, YankPop], "a b "),
+            ("ab", &[Yank, YankPop, MarkSwap, MarkCopy], "ab"),
+        ] {
+            let mut editor = Editor::new(text);
+            for verb in verbs {
+                editor.edit(*verb);
+            }
+            assert_eq!(editor.text(), expected, "{text:?} {verbs:?}");
+        }
+        let mut editor = Editor::new("ab");
+        editor.edit(Mark);
+        editor.edit(Verb::Left);
+        assert_eq!(editor.marked(), Some(((0, 1), (0, 2))));
+        assert!(editor.unmark() && editor.marked().is_none());
     }
 
     #[test]

@@ -3,22 +3,29 @@
 pub mod audit;
 pub mod chat;
 pub mod composer;
+pub mod context;
 pub mod edit;
 pub mod files;
 pub mod find;
 pub mod fuzzy;
+pub mod hidden;
 pub mod notices;
+pub mod offer;
 pub mod open;
 pub mod overlay;
 pub mod panel;
+pub mod panes;
 pub mod picker;
 pub mod plan;
 pub mod rules;
 pub mod search;
 pub mod sessions;
+pub mod usage;
+pub mod vim;
 
 use super::msg::Frame;
 use crate::domain::Notice;
+use crate::domain::command::OwnCommand;
 use crate::domain::contract::Configured;
 use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
 use crate::domain::message::UserText;
@@ -35,9 +42,11 @@ use notices::Notices;
 use open::Open;
 use overlay::Overlay;
 use panel::{Panel, Stage};
+use panes::Panes;
 use search::Search;
 use sessions::Sessions;
-use std::collections::HashMap;
+use sessions::kept::Kept;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -129,6 +138,10 @@ pub struct State {
     pub focus: Focus,
     /// Which pane is shown where only one fits.
     pub shown: Shown,
+    /// How the user divides the screen.
+    pub panes: Panes,
+    /// The line between list and chat is being drawn to a side.
+    pub(crate) dragging: bool,
     /// The list of sessions.
     pub sessions: Sessions,
     /// The sessions whose conversation is loaded or asked for.
@@ -145,6 +158,10 @@ pub struct State {
     pub pictures: Vec<PathBuf>,
     /// Texts sent earlier, from all sessions.
     pub history: History,
+    /// Commands of the user's own, those of the shown session's directory among them.
+    pub commands: Vec<OwnCommand>,
+    /// The commands of repositories whose text the user saw before it was sent, by their hash.
+    pub seen_commands: BTreeSet<String>,
     /// Overlays, the topmost last.
     pub overlays: Vec<Overlay>,
     /// The search in the conversation, while it is open.
@@ -167,6 +184,8 @@ pub struct State {
     pub theme: String,
     /// How much of tool calls is shown, for every session.
     pub density: Density,
+    /// Old and new of a change stand below each other however wide the pane is, in every session.
+    pub unified: bool,
     /// An unfinished chord.
     pub chord: Chord,
     /// The terminal.
@@ -183,6 +202,10 @@ pub struct State {
     pub frame: Frame,
     /// Milliseconds without a key before the one that is being handled.
     pub(crate) idle_before: u64,
+    /// The number of the last search for files.
+    pub(crate) ticket: u64,
+    /// The directory whose commands were asked for last.
+    pub(crate) commands_of: Option<PathBuf>,
     /// The number of the last wish to rewrite a draft.
     pub(crate) enhanced: u64,
     /// The engine was asked for a new session and has not answered.
@@ -232,6 +255,8 @@ impl State {
             utc_offset,
             focus: Focus::Composer,
             shown: Shown::Chat,
+            panes: Panes::default(),
+            dragging: false,
             sessions: Sessions::default(),
             open: HashMap::new(),
             recent: Vec::new(),
@@ -240,6 +265,8 @@ impl State {
             lobby_sent: Vec::new(),
             pictures: Vec::new(),
             history: History::default(),
+            commands: Vec::new(),
+            seen_commands: BTreeSet::new(),
             overlays: Vec::new(),
             search: None,
             find: Find::default(),
@@ -251,10 +278,13 @@ impl State {
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),
+            unified: false,
             chord: Chord::default(),
             terminal: Terminal { focused: true, dark: None },
             last_key: now,
             idle_before: 0,
+            ticket: 0,
+            commands_of: None,
             enhanced: 0,
             creating: false,
             apart: false,
@@ -271,6 +301,20 @@ impl State {
             escaped: None,
             editing: None,
         }
+    }
+
+    /// What the next start remembers of the face.
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        let commands = self.seen_commands.iter().cloned().collect();
+        Kept { commands, panes: self.panes, ..self.sessions.kept() }
+    }
+
+    /// Takes over what was kept, before there are sessions.
+    pub fn recall(&mut self, kept: Kept) {
+        self.panes = kept.panes;
+        self.seen_commands = kept.commands.iter().cloned().collect();
+        self.sessions.recall(kept);
     }
 
     /// The id of the session that is shown.
@@ -379,6 +423,7 @@ impl State {
             Some(Overlay::Health(_)) => contexts.extend([Context::Health, Context::Help]),
             Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
             Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
+            Some(Overlay::Jobs(_)) => contexts.extend([Context::Jobs, Context::Inbox]),
             Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
@@ -388,8 +433,22 @@ impl State {
                 Focus::Chat => contexts.push(Context::Chat),
                 Focus::Panel => contexts.extend(self.panel().map(|(panel, request)| panel_context(panel, request))),
                 Focus::Composer => {
-                    if self.composer().slash.is_some() {
+                    let vim = self.composer().vim();
+                    let typing = !self.keys.modal() || vim.mode() == vim::Mode::Insert;
+                    if typing && self.composer().offers() {
                         contexts.push(Context::Slash);
+                    }
+                    if self.keys.modal() {
+                        match vim.mode() {
+                            vim::Mode::Insert => contexts.push(Context::Insert),
+                            vim::Mode::Visual | vim::Mode::VisualLine => {
+                                contexts.extend([Context::Visual, Context::Normal]);
+                            }
+                            vim::Mode::Normal if vim.has_operator() => {
+                                contexts.extend([Context::Operator, Context::Normal]);
+                            }
+                            vim::Mode::Normal => contexts.push(Context::Normal),
+                        }
                     }
                     contexts.push(Context::Composer);
                 }
@@ -399,6 +458,12 @@ impl State {
         contexts
     }
 
+    /// Whether a key in the composer is typed: always, but in the modes in which keys are verbs.
+    #[must_use]
+    pub fn types(&self) -> bool {
+        !self.keys.modal() || self.composer().vim().mode() == vim::Mode::Insert
+    }
+
     fn overlay_context(&self, overlay: &Overlay) -> Context {
         match overlay {
             Overlay::Help(_) => Context::Help,
@@ -406,11 +471,12 @@ impl State {
             Overlay::Find => Context::Find,
             Overlay::Rename(_) | Overlay::Prompt(_) => Context::Search,
             Overlay::ConfirmQuit | Overlay::Confirm(_) => Context::Confirm,
-            Overlay::Trash(_) | Overlay::Audit(_) => Context::Inbox,
+            Overlay::Trash(_) | Overlay::Audit(_) | Overlay::Usage(_) | Overlay::Context(_) => Context::Inbox,
             Overlay::Health(_) => Context::Health,
             Overlay::Undo(_) => Context::Undo,
             Overlay::Changes(_) => Context::Changes,
             Overlay::Rules(_) => Context::Rules,
+            Overlay::Jobs(_) => Context::Jobs,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)
@@ -423,9 +489,9 @@ impl State {
 
 fn panel_context(panel: &Panel, request: &Request) -> Context {
     match (&panel.stage, &request.ask) {
-        (Stage::Writing { .. } | Stage::Rules { .. }, _) => Context::Input,
+        (Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. }, _) => Context::Input,
         (Stage::Choosing, Ask::Approval(_)) => Context::Approval,
         (Stage::Choosing, Ask::Plan(_)) => Context::Plan,
-        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_)) => Context::Question,
+        (Stage::Choosing, Ask::Question(_) | Ask::Trust(_) | Ask::Key(_)) => Context::Question,
     }
 }

@@ -5,7 +5,8 @@ use super::composer::Composer;
 use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::Queued;
-use crate::domain::ids::{At, RequestId};
+use crate::domain::ids::{At, ConnectionName, RequestId};
+use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
@@ -20,6 +21,14 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
+    /// The conversation is being summed up: this part of so many.
+    pub compacting: Option<(u32, u32)>,
+    /// The request waits for a free place at this connection.
+    pub waiting: Option<ConnectionName>,
+    /// When something last came of it.
+    pub heard: Option<At>,
+    /// The last that came was a piece of an answer: it began, and is not over.
+    pub answering: bool,
 }
 
 /// A request that is tried again.
@@ -67,6 +76,8 @@ pub struct Open {
     pub todo: Vec<TodoItem>,
     /// How far the approved plan is carried out.
     pub plan: Option<Box<Progress>>,
+    /// The commands in the background, and those that ended lately.
+    pub jobs: Vec<JobShown>,
     /// The turn.
     pub turn: Turn,
     /// The draft is being rewritten.
@@ -94,6 +105,12 @@ impl Open {
     #[must_use]
     pub fn request(&self, id: &RequestId) -> Option<&Request> {
         self.requests.iter().find(|request| request.id == *id)
+    }
+
+    /// How many commands go on in the background.
+    #[must_use]
+    pub fn running_jobs(&self) -> usize {
+        self.jobs.iter().filter(|job| job.runs()).count()
     }
 
     /// The plan that waits, if one does.

@@ -1,13 +1,16 @@
 //! What lies over the panes: help, pickers, the inbox, a question of lisle's own.
 
 use super::audit::Audit;
+use super::context::ContextCard;
 use super::edit::Line;
 use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
+use super::usage::Usage;
 use crate::domain::contract::Command;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
+use crate::domain::job::JobShown;
 use crate::domain::property::ValueType;
 use crate::domain::undo::{Changes, UndoAim, UndoFile, UndoPlan, UndoState};
 use crate::keymap::action::Context;
@@ -43,8 +46,23 @@ pub enum Overlay {
     Changes(Box<ChangesCard>),
     /// The ledger of a session.
     Audit(Audit),
+    /// What a session's model is given.
+    Context(ContextCard),
     /// The rules in force for a session.
     Rules(Rules),
+    /// The commands of a session in the background.
+    Jobs(JobsCard),
+    /// What requests used and cost.
+    Usage(Usage),
+}
+
+/// The commands of a session in the background; what is known of them is in the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobsCard {
+    /// Of which session.
+    pub session: SessionId,
+    /// The name of the selected one; `None` is the first.
+    pub selected: Option<String>,
 }
 
 /// What an undo of files would do, before it does it.
@@ -113,6 +131,13 @@ pub struct Confirm {
 pub enum Deed {
     /// This goes to the engine.
     Send(Command),
+    /// The text of a repository's command is sent.
+    Own {
+        /// Of the file.
+        hash: String,
+        /// The text with what followed the command put in.
+        text: String,
+    },
     /// The session goes back to a message; the text of the first message that is left out is for the new composer.
     Rewind {
         /// Which session.
@@ -235,4 +260,13 @@ pub enum Reach {
     This,
     /// Also to all that are equal to it.
     Equal,
+}
+
+impl JobsCard {
+    /// The place of the selected one among these.
+    #[must_use]
+    pub fn place(&self, jobs: &[JobShown]) -> usize {
+        let named = |job: &JobShown| self.selected.as_ref() == Some(&job.id);
+        jobs.iter().position(named).unwrap_or_else(|| jobs.len().saturating_sub(1))
+    }
 }

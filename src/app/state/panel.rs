@@ -3,6 +3,7 @@
 //! Who gets the focus, and when keys are dropped, is decided in `update::panel`.
 
 use super::edit::Editor;
+use super::hidden::Hidden;
 use super::plan::PlanView;
 use crate::domain::Mode;
 use crate::domain::ids::RequestId;
@@ -49,6 +50,10 @@ pub enum Choice {
     Trust,
     /// It is not.
     Distrust,
+    /// Give the key that is asked for.
+    Key,
+    /// Go on without it.
+    NoKey,
 }
 
 impl Choice {
@@ -74,6 +79,8 @@ impl Choice {
             Choice::Words => "answer in your own words",
             Choice::Trust => "yes, they may let things run",
             Choice::Distrust => "no, they only make things stricter",
+            Choice::Key => "write or paste the key",
+            Choice::NoKey => "no key",
         }
     }
 
@@ -139,6 +146,7 @@ pub fn choices(request: &Request) -> Vec<Choice> {
             question.options.iter().cloned().map(Choice::Option).chain([Choice::Words]).collect()
         }
         Ask::Trust(_) => vec![Choice::Trust, Choice::Distrust],
+        Ask::Key(_) => vec![Choice::Key, Choice::NoKey],
     }
 }
 
@@ -151,10 +159,12 @@ const LONGEST_CHANGE: usize = 20_000;
 fn shown_in_full(approval: &Approval) -> bool {
     match &approval.proposal {
         Proposal::Command { command, .. } => command.chars().nth(LONGEST_COMMAND).is_none(),
-        Proposal::Change { diff, .. } => {
-            diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
+        Proposal::Change { .. } | Proposal::Changes { .. } => {
+            let hunks = approval.proposal.diffs().flat_map(|diff| &diff.hunks);
+            hunks.map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
         }
         Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
+        Proposal::Script { script, .. } => script.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Plain => true,
     }
 }
@@ -197,9 +207,22 @@ pub enum Stage {
         /// What is wrong with them, after Enter.
         problem: Option<String>,
     },
+    /// Writing a key, unseen.
+    Secret {
+        /// What was written.
+        key: Hidden,
+    },
 }
 
 impl Stage {
+    /// The key that is being written.
+    pub fn secret_mut(&mut self) -> Option<&mut Hidden> {
+        match self {
+            Stage::Secret { key } => Some(key),
+            _ => None,
+        }
+    }
+
     /// The text that is being written.
     pub fn editor_mut(&mut self) -> Option<&mut Editor> {
         match self {
@@ -208,7 +231,7 @@ impl Stage {
                 *problem = None;
                 Some(text)
             }
-            Stage::Choosing => None,
+            Stage::Choosing | Stage::Secret { .. } => None,
         }
     }
 }
@@ -273,8 +296,9 @@ impl Panel {
             Choice::Option(text) => Some(Answer::Reply(text.clone())),
             Choice::Trust => Some(Answer::Trust(true)),
             Choice::Distrust => Some(Answer::Trust(false)),
+            Choice::NoKey => Some(Answer::No(None)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
-            Choice::PlanEdit | Choice::StepComment(_) => None,
+            Choice::PlanEdit | Choice::StepComment(_) | Choice::Key => None,
         }
     }
 

@@ -17,6 +17,8 @@ pub enum Kind {
     Palette,
     /// Models.
     Model,
+    /// Connections.
+    Connection,
     /// Permission modes.
     Mode,
     /// Thinking levels.
@@ -46,6 +48,7 @@ impl Kind {
         match self {
             Kind::Palette => "Commands",
             Kind::Model => "Model",
+            Kind::Connection => "Connections: give one a key",
             Kind::Mode => "Permission mode",
             Kind::Thinking => "Thinking level",
             Kind::Theme => "Theme",
@@ -72,6 +75,8 @@ pub enum Value {
         /// The model.
         model: String,
     },
+    /// Give this connection a key.
+    Key(ConnectionName),
     /// Change to this mode.
     Mode(Mode),
     /// Change to this level.

@@ -3,7 +3,7 @@
 use super::to;
 use crate::app::effect::Effect;
 use crate::app::state::files::{File, Files};
-use crate::app::state::{Current, State};
+use crate::app::state::{Current, Focus, State};
 use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
 use crate::domain::{Level, Notice, SessionId};
@@ -71,6 +71,14 @@ pub(super) fn dropped(state: &State, file: &File, fx: &mut Vec<Effect>) {
     if let (File::There(file), Some(id)) = (file, state.current_id()) {
         fx.push(to(id, Act::Detach { path: file.path.clone() }));
     }
+}
+
+/// Takes one file out of the draft, by its place.
+pub(super) fn take_out(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
+    if let Some(file) = state.composer_mut().files_mut().remove(at) {
+        dropped(state, &file, fx);
+    }
+    state.focus = Focus::Composer;
 }
 
 /// Takes all files out of the draft.

@@ -3,7 +3,7 @@
 //! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
 //! frame reports makes it exact.
 
-use super::{find, session};
+use super::{colours, copy, find, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{self, Chat, Density, Entry, View};
@@ -16,7 +16,8 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::ChatAction;
 
 /// What the last frame found out.
-pub(super) fn drawn(state: &mut State, frame: Frame, fx: &mut Vec<Effect>) {
+pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
+    colours::wanted(state, std::mem::take(&mut frame.code), fx);
     let found = frame.chat;
     let rows_changed = state.frame.list_rows != frame.list_rows;
     let hidden = frame.panel_hidden;
@@ -93,12 +94,30 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
                 if let (View::End, Some((top, line))) = (chat.view, chat.drawn.top) {
                     chat.view = View::At { key: top, line };
                 }
+                colours::forget(chat, key);
                 if !chat.toggled.remove(&key) {
                     chat.toggled.insert(key);
                 }
             }
         }
-        ChatAction::Copy => copy(state, fx),
+        ChatAction::Copy => copy::entry(state, fx),
+        ChatAction::CopyCode => copy::code(state, fx),
+        ChatAction::Open => copy::open(state, fx),
+        ChatAction::Print => copy::print(state, fx),
+        ChatAction::Beside => {
+            let unified = !state.unified;
+            state.unified = unified;
+            for open in state.open.values_mut() {
+                open.chat.unified = unified;
+                open.chat.colours.clear();
+            }
+            let words = if unified {
+                "Changes: old and new below each other."
+            } else {
+                "Changes: old and new beside each other where there is room."
+            };
+            state.notify(Notice::new(Level::Info, words));
+        }
         ChatAction::Density => {
             let next = match state.density {
                 Density::Lines => Density::Tails,
@@ -214,6 +233,7 @@ pub(super) fn set_density(state: &mut State, density: Density) {
     for open in state.open.values_mut() {
         open.chat.density = density;
         open.chat.toggled.clear();
+        open.chat.colours.clear();
     }
     let words = match density {
         Density::Lines => "Tool calls: one line each.",
@@ -221,38 +241,6 @@ pub(super) fn set_density(state: &mut State, density: Density) {
         Density::Full => "Tool calls: everything.",
     };
     state.notify(Notice::new(Level::Info, words));
-}
-
-/// Copies the logical text of the chosen entry; without one the last answer.
-fn copy(state: &mut State, fx: &mut Vec<Effect>) {
-    let Some(chat) = chat(state) else { return };
-    let answer = |entry: &&Entry| matches!(&entry.message.body, Body::Assistant(text) if !text.text.is_empty());
-    let chosen = chat.cursor.and_then(|key| chat.entries.iter().find(|entry| entry.key == key));
-    let Some(entry) = chosen.or_else(|| chat.entries.iter().rev().find(answer)) else {
-        return state.notify(Notice::new(Level::Info, "There is nothing to copy yet."));
-    };
-    fx.push(Effect::Copy(logical(&entry.message.body)));
-}
-
-fn logical(body: &Body) -> String {
-    match body {
-        Body::User(user) => user.text.clone(),
-        Body::Assistant(assistant) => assistant.text.clone(),
-        Body::Thinking(thinking) => thinking.text.clone(),
-        Body::Tool(call) => match &call.result {
-            Some(result) if !result.is_empty() => format!("{} {}\n{result}", call.name, call.subject),
-            _ => format!("{} {}", call.name, call.subject),
-        },
-        Body::Error(failure) => [&failure.title, &failure.text, &failure.detail]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join("\n"),
-        Body::Info(info) => info.text.clone(),
-        Body::Plan(plan) => plan.markdown.clone(),
-        Body::Odd(odd) => odd.raw.clone(),
-    }
 }
 
 /// Finds the hits of an open search anew.

@@ -1,16 +1,19 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{attach, chat, enhance, overlay, panel, plan, properties, slash, to};
+use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
 use crate::app::state::edit::Done;
 use crate::app::state::overlay::Overlay;
+use crate::app::state::vim::{self, Token};
 use crate::app::state::{Current, Editing, Focus, State};
 use crate::domain::contract::{Act, Command, QueueEdit, Queued};
 use crate::domain::message::UserText;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ComposerAction as Verb;
+use crate::keymap::action::VimAction;
+use crate::keymap::key::{Code, Key};
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +67,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Some(Overlay::Inbox(_)) => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
             return;
         }
@@ -82,7 +87,10 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
+            | Overlay::Usage(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
@@ -93,6 +101,8 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Focus::Panel => {
             if let Some(words) = panel::words(state) {
                 words.edit(verb);
+            } else if let Some(key) = panel::secret(state) {
+                key.edit(verb);
             }
         }
         Focus::List if state.sessions.filter_open() => {
@@ -109,6 +119,43 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         }
         _ => edit_draft(state, verb, fx),
     }
+}
+
+/// A verb of modal editing.
+pub(super) fn modal(state: &mut State, verb: VimAction, key: Option<Key>) {
+    if state.focus != Focus::Composer || !state.overlays.is_empty() {
+        return;
+    }
+    if verb == VimAction::Normal && state.composer().vim().mode() == vim::Mode::Normal {
+        // Here Esc has nothing else to do.
+        state.notices.clear();
+    }
+    let token = match verb {
+        VimAction::Digit => match key.map(|key| key.code) {
+            Some(Code::Char(c)) => c.to_digit(10).map(|digit| Token::Digit(digit as usize)),
+            _ => None,
+        },
+        verb => Some(Token::Verb(verb)),
+    };
+    if let Some(token) = token {
+        feed(state, token);
+    }
+}
+
+/// The character that a verb of modal editing waited for.
+pub(super) fn character(state: &mut State, c: char) {
+    feed(state, Token::Char(c));
+}
+
+fn feed(state: &mut State, token: Token) {
+    let Some(walk) = state.composer_mut().modal(token) else { return };
+    let history = std::mem::take(&mut state.history);
+    if walk < 0 {
+        state.composer_mut().earlier(&history);
+    } else {
+        state.composer_mut().later(&history);
+    }
+    state.history = history;
 }
 
 fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
@@ -178,6 +225,9 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
             let text = state.composer().text();
             if let Some(command) = command(&text) {
                 return type_command(state, command, fx);
+            }
+            if let Some((at, args)) = offer::own(state, &text) {
+                return slash::run_own(state, at, &args, fx);
             }
             match commands::read(&text) {
                 None => send(state, text, how, fx),
@@ -294,7 +344,7 @@ pub(super) fn edited(state: &mut State, result: Result<String, String>, fx: &mut
 
 /// Esc on the offered commands: they go until something is typed.
 pub(super) fn close_menu(state: &mut State) {
-    state.composer_mut().slash = None;
+    state.composer_mut().close_menu();
 }
 
 /// Opens the draft for a text that a picker gave.

@@ -3,7 +3,7 @@
 
 use super::settle::plain;
 use super::{
-    attach, change, compose, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session,
+    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session,
     to, undo,
 };
 use crate::app::effect::Effect;
@@ -13,7 +13,7 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
 use crate::domain::contract::{Act, Command, Configured, Event, Opened, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::message::UserText;
+use crate::domain::message::{Body, UserText};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
@@ -65,9 +65,14 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
+        Event::Connections(connections) => {
+            state.config.connections = connections;
+            model::refill(state);
+        }
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
+        Event::Usage(spending) => lifecycle::used(state, &spending),
         Event::Trash(rows) => lifecycle::trash(state, rows),
         Event::Health(report) => lifecycle::health(state, *report),
         Event::Branched { from, to, rewound } => lifecycle::branched(state, &from, &to, rewound, fx),
@@ -98,13 +103,16 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         Event::Enhanced { number, result } => enhance::done(state, id, number, result),
         Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
         Event::FilesChanged(changes) => undo::changed(state, id, *changes),
+        Event::Context(report) => context::shown(state, *report),
         Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
         | Event::Configured(_)
+        | Event::Connections(_)
         | Event::Properties(_)
         | Event::Found { .. }
         | Event::Audit(_)
+        | Event::Usage(_)
         | Event::Trash(_)
         | Event::Health(_)
         | Event::Branched { .. }
@@ -154,10 +162,16 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Redelivering { at } => open.redelivery = at,
         Event::Row(row) => {
             open.turn.retry = None;
+            open.turn.compacting = None;
+            open.turn.waiting = None;
+            open.turn.heard = Some(now);
+            open.turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
             rows::put(open, *row);
         }
         Event::Delta { id: row, add } => {
             open.turn.retry = None;
+            open.turn.waiting = None;
+            (open.turn.heard, open.turn.answering) = (Some(now), true);
             // Nothing of a turn is shown any more once it was told to stop.
             if !open.turn.stopping && !rows::grow(open, &row, &add) {
                 resync(open, id, fx);
@@ -176,10 +190,20 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
-        Event::TurnStarted { at } => open.turn = Turn { started: Some(at), stopping: false, retry: None },
+        Event::Compacting { part, of } => {
+            open.turn.retry = None;
+            open.turn.heard = Some(now);
+            open.turn.compacting = Some((part, of));
+        }
+        Event::Jobs(jobs) => open.jobs = jobs,
+        Event::TurnStarted { at } => {
+            open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
+        }
         Event::Retrying { attempt, of, wait_ms, reason } => {
             open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
+            (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
         }
+        Event::Waiting(connection) => open.turn.waiting = connection,
         Event::TurnEnded { end } => {
             open.turn = Turn::default();
             rows::settle(open);
@@ -229,6 +253,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
         requests,
         todo,
         plan,
+        jobs,
         draft,
         draft_attachments,
     } = snapshot;
@@ -244,11 +269,13 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.resync = false;
     open.seq = Some(seq);
     open.chat.density = state.density;
+    open.chat.unified = state.unified;
     rows::replace(open, rows, (earlier, later), running);
     open.redelivery = redelivery;
     open.queue = queue;
     open.queue_held = queue_held;
     open.todo = todo;
+    open.jobs = jobs;
     open.plan = plan;
     open.turn.started = match meta.activity {
         Activity::Running(since) => Some(since),
@@ -371,6 +398,7 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
             Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
             Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
+            Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

@@ -21,6 +21,7 @@ fn in_words(request: &Request) -> String {
         Ask::Plan(plan) => format!("plan: {}", overlay::one_line(&plan.title)),
         Ask::Question(question) => overlay::one_line(&question.text),
         Ask::Trust(_) => "trust the rules of this repository?".to_owned(),
+        Ask::Key(wanted) => format!("the key of {}", overlay::one_line(wanted.connection.as_str())),
     }
 }
 
@@ -36,7 +37,7 @@ fn since(open: &Open, request: &Request) -> Option<At> {
         Ask::Plan(_) => {
             open.chat.entries.iter().rev().map(|entry| &entry.message).find(|row| matches!(row.body, Body::Plan(_)))
         }
-        Ask::Trust(_) => None,
+        Ask::Trust(_) | Ask::Key(_) => None,
     }
     .map(|row| row.at)
 }

@@ -3,11 +3,14 @@
 use super::{act, attach, chat, compose, enhance, lifecycle, list, overlay, panel, properties, redeliver, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
+use crate::app::state::hidden::looks_like_a_key;
 use crate::app::state::overlay::Overlay;
+use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, Quit, State};
 use crate::domain::dropped as paths;
+use crate::domain::request::Ask;
 use crate::domain::{Level, Notice};
-use crate::keymap::action::{Action, AppAction, Context};
+use crate::keymap::action::{Action, AnswerAction, AppAction, Context};
 use crate::keymap::key::{Code, Key};
 
 /// After so many milliseconds the keys that can follow are shown.
@@ -81,9 +84,20 @@ pub(super) fn type_into(state: &mut State, key: Option<Key>) {
             panel::give_back(state);
             state.composer_mut().type_char(c);
         }
-        Some(Context::Composer | Context::Slash) => state.composer_mut().type_char(c),
+        Some(Context::Composer | Context::Slash | Context::Insert) => state.composer_mut().type_char(c),
+        Some(Context::Normal | Context::Visual | Context::Operator) => {
+            if awaits(state) {
+                compose::character(state, c);
+            }
+        }
         _ => insert(state, text),
     }
+}
+
+/// Whether a verb of the composer waits for a character.
+pub(super) fn awaits(state: &State) -> bool {
+    let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.chord.keys.is_empty();
+    here && state.keys.modal() && state.composer().vim().awaits_char()
 }
 
 /// Inserts a text into the input that is open, if one is.
@@ -101,10 +115,8 @@ fn insert(state: &mut State, text: &str) {
             prompt.problem = None;
         }
         Some(Overlay::Inbox(inbox)) => {
-            if let Some((_, panel)) = &mut inbox.answering
-                && let Some(words) = panel.stage.editor_mut()
-            {
-                words.insert(text);
+            if let Some((_, panel)) = &mut inbox.answering {
+                write(&mut panel.stage, text);
             }
         }
         Some(
@@ -113,17 +125,18 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Confirm(_)
             | Overlay::Trash(_)
             | Overlay::Audit(_)
+            | Overlay::Context(_)
+            | Overlay::Usage(_)
             | Overlay::Rules(_)
+            | Overlay::Jobs(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
         ) => {}
         None => match state.focus {
             Focus::Panel => {
-                if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut())
-                    && let Some(words) = panel.stage.editor_mut()
-                {
-                    words.insert(text);
+                if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) {
+                    write(&mut panel.stage, text);
                 }
             }
             Focus::List => {
@@ -143,6 +156,28 @@ fn insert(state: &mut State, text: &str) {
     }
 }
 
+/// Writes into what a panel's answer needs.
+fn write(stage: &mut Stage, text: &str) {
+    if let Some(key) = stage.secret_mut() {
+        key.insert(text);
+    } else if let Some(words) = stage.editor_mut() {
+        words.insert(text);
+    }
+}
+
+/// The shown session asks for a key, and this is pasted where it is not asked for: it goes nowhere, so that no key gets into a
+/// draft, and from there onto the disk.
+fn is_a_lost_key(state: &mut State, text: &str) -> bool {
+    let asked = state.current_open().is_some_and(|open| open.requests.iter().any(|one| matches!(one.ask, Ask::Key(_))));
+    if !asked || !looks_like_a_key(text) {
+        return false;
+    }
+    let key = state.keys.key_for(AnswerAction::Focus);
+    let notice = Notice::new(Level::Warning, "This looks like a key, so it was not put into your message.");
+    state.notify(notice.hint(format!("{key} leads to where the key is asked for")));
+    true
+}
+
 /// A pasted text goes where text is written, else into the composer. It never sends and never answers.
 pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     state.last_key = state.now;
@@ -151,7 +186,7 @@ pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     let clean = crate::app::state::composer::clean_paste(text);
     if state.contexts().first().is_some_and(|context| inputs.contains(context)) {
         insert(state, &clean);
-    } else if state.overlays.is_empty() {
+    } else if state.overlays.is_empty() && !is_a_lost_key(state, &clean) {
         panel::give_back(state);
         state.focus = Focus::Composer;
         let text = state.composer().text();
@@ -188,8 +223,11 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
             state.trail = None;
             return;
         }
-        Focus::Composer if state.composer().slash.is_some() => return compose::close_menu(state),
+        Focus::Composer if state.composer().offers() => return compose::close_menu(state),
         _ => {}
+    }
+    if state.focus == Focus::Composer && state.composer_mut().unmark() {
+        return;
     }
     if enhance::give_up(state, fx) {
         return state.notify(Notice::new(Level::Info, "The draft stays as it is."));

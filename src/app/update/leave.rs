@@ -55,7 +55,8 @@ fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool 
 /// Quits; where turns run it asks first.
 pub(super) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
     let busy = |activity: &Activity| matches!(activity, Activity::Running(_) | Activity::NeedsYou(_));
-    if state.running() || state.sessions.metas().any(|meta| busy(&meta.activity)) {
+    let jobs = state.open.values().any(|open| open.running_jobs() > 0);
+    if jobs || state.running() || state.sessions.metas().any(|meta| busy(&meta.activity)) {
         state.quit = Quit::No;
         if !matches!(state.overlays.last(), Some(Overlay::ConfirmQuit)) {
             state.overlays.push(Overlay::ConfirmQuit);

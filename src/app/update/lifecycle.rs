@@ -10,6 +10,7 @@ use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Want
 use crate::app::state::picker::{Item, Kind, Value};
 use crate::app::state::rules::Purpose;
 use crate::app::state::sessions::needs_you;
+use crate::app::state::usage::Usage;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{MessageId, SessionId};
@@ -17,6 +18,7 @@ use crate::domain::inbox::{Change, HealthReport, Trashed};
 use crate::domain::ledger::Ledger;
 use crate::domain::message::Body;
 use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::spending::Spending;
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
@@ -43,6 +45,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Trash => open_trash(state, fx),
         SessionAction::Health => open_health(state, fx),
         SessionAction::Audit => open_audit(state, fx),
+        SessionAction::Context => super::context::open(state, Default::default(), fx),
+        SessionAction::Usage => open_usage(state, fx),
         SessionAction::Rules => rules::open(state, Purpose::List, fx),
         SessionAction::Trust => rules::open(state, Purpose::Trust, fx),
         SessionAction::Cwd => ask_cwd(state),
@@ -110,6 +114,7 @@ pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             }
             fx.push(Effect::Send(command));
         }
+        Deed::Own { hash, text } => super::slash::send_own(state, hash, text, fx),
         Deed::Rewind { session, at, text, files: _ } => rewound(state, session, at, text, None, fx),
     }
 }
@@ -365,6 +370,24 @@ fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
     overlay::open(state, Overlay::Audit(Audit::new(id.clone())));
     fx.push(Effect::Send(Command::Audit { session: id }));
+}
+
+fn open_usage(state: &mut State, fx: &mut Vec<Effect>) {
+    let session = state.current_id().cloned();
+    overlay::open(state, Overlay::Usage(Usage::new(session.clone())));
+    fx.push(Effect::Send(Command::Usage { session }));
+}
+
+/// What requests used.
+pub(super) fn used(state: &mut State, spending: &Spending) {
+    for overlay in &mut state.overlays {
+        if let Overlay::Usage(usage) = overlay
+            && usage.session == spending.session
+        {
+            usage.spending = Some(spending.clone());
+            usage.step(0);
+        }
+    }
 }
 
 /// The ledger of a session.

@@ -5,7 +5,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::picker::{Kind, Value};
 use crate::app::state::sessions::{Cursor, Facet, Filter, Group, HeldLetter, Wish};
-use crate::app::state::{Focus, Shown, State};
+use crate::app::state::{Focus, Shown, State, panes};
 use crate::domain::contract::Command;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, ListAction, PaneAction};
@@ -95,8 +95,8 @@ fn begin_range(state: &mut State) {
 }
 
 /// What the next start is to remember has changed.
-fn keep_face(state: &State, fx: &mut Vec<Effect>) {
-    fx.push(Effect::KeepFace(Box::new(state.sessions.kept())));
+pub(super) fn keep_face(state: &State, fx: &mut Vec<Effect>) {
+    fx.push(Effect::KeepFace(Box::new(state.kept())));
 }
 
 /// Folds or unfolds a group of the list.
@@ -227,8 +227,36 @@ pub(super) fn focus_list(state: &mut State) {
     keep_in_sight(state);
 }
 
-pub(super) fn pane(state: &mut State, verb: PaneAction, key: Option<Key>) {
+pub(super) fn pane(state: &mut State, verb: PaneAction, key: Option<Key>, fx: &mut Vec<Effect>) {
     match verb {
+        PaneAction::Wider | PaneAction::Narrower => {
+            // From what is on the screen now.
+            let now = state.frame.list_cells.max(panes::LEAST);
+            let cells = match verb {
+                PaneAction::Wider => now.saturating_add(panes::STEP),
+                _ => now.saturating_sub(panes::STEP),
+            };
+            state.panes.list = panes::Show::Yes;
+            state.panes.resize(cells, state.size.width);
+            keep_face(state, fx);
+        }
+        PaneAction::List => {
+            state.panes.list = state.panes.list.other();
+            pane_gone(state);
+            keep_face(state, fx);
+        }
+        PaneAction::Details => {
+            state.panes.details = state.panes.details.other();
+            if state.size.width < WIDEST && state.panes.details == panes::Show::Yes {
+                let text = format!("The details are shown from {WIDEST} columns on.");
+                state.notify(Notice::new(Level::Info, text));
+            }
+            keep_face(state, fx);
+        }
+        PaneAction::OnlyChat => {
+            state.panes.only_chat = !state.panes.only_chat;
+            pane_gone(state);
+        }
         PaneAction::Next => {
             // Tab belongs to the text as long as there is one.
             let tab = key.is_some_and(|key| key.code == Code::Tab);
@@ -247,6 +275,16 @@ pub(super) fn pane(state: &mut State, verb: PaneAction, key: Option<Key>) {
             Shown::Chat => focus_list(state),
             Shown::List => (state.focus, state.shown) = (Focus::Composer, Shown::Chat),
         },
+    }
+}
+
+/// From so many columns on the details have a pane.
+const WIDEST: u16 = 160;
+
+/// A list that is gone from the screen has no focus.
+fn pane_gone(state: &mut State) {
+    if !state.panes.lists() && state.focus == Focus::List {
+        (state.focus, state.shown) = (Focus::Composer, Shown::Chat);
     }
 }
 

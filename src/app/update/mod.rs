@@ -3,17 +3,22 @@
 mod attach;
 mod change;
 mod chat;
+mod colours;
 mod compose;
+mod context;
+mod copy;
 mod engine;
 mod enhance;
 mod find;
 mod inbox;
 mod input;
+mod jobs;
 mod leave;
 mod lifecycle;
 mod list;
 mod model;
 mod mouse;
+mod offer;
 mod overlay;
 mod panel;
 mod plan;
@@ -38,6 +43,10 @@ use crate::keymap::key::Key;
 /// What a key means now: the runtime asks this for each key and hands the answer to [`update`].
 #[must_use]
 pub fn resolve(state: &State, key: Key) -> Msg {
+    // The character that a verb waits for is no verb itself.
+    if input::awaits(state) && key.printable().is_some() {
+        return Msg::Key(key);
+    }
     match state.keys.feed(&state.contexts(), &state.chord.keys, key) {
         Fed::Action(action) => Msg::Act { action, key: Some(key) },
         Fed::Pending => Msg::Chord(state.chord.keys.iter().copied().chain([key]).collect()),
@@ -80,7 +89,10 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
+        Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
+        Msg::Found(found) => offer::found(state, *found),
+        Msg::Commands(commands) => state.commands = commands,
         Msg::Zone { utc_offset } => {
             state.utc_offset = utc_offset;
             state.arrange();
@@ -89,6 +101,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     }
     find::settle(state, &mut fx);
     redeliver::settle(state, &mut fx);
+    offer::settle(state, &mut fx);
     settle::settle(state, &mut fx);
     fx
 }
@@ -122,15 +135,17 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Mode(verb) => session::mode(state, verb, fx),
         Action::Model(verb) => model::act(state, verb, fx),
         Action::Composer(verb) => compose::act(state, verb, fx),
-        Action::Slash(verb) => slash::act(state, verb, fx),
+        Action::Vim(verb) => compose::modal(state, verb, key),
+        Action::Slash(verb) => offer::act(state, verb, fx),
         Action::Chat(verb) => chat::act(state, verb, fx),
         Action::List(verb) => list::act(state, verb, fx),
-        Action::Pane(verb) => list::pane(state, verb, key),
+        Action::Pane(verb) => list::pane(state, verb, key, fx),
         Action::Answer(verb) => panel::act(state, verb, key, fx),
         Action::Picker(verb) => overlay::act(state, verb, fx),
         Action::Find(verb) => find::act(state, verb),
         Action::Undo(verb) => undo::act(state, verb, fx),
         Action::Rules(verb) => rules::act(state, verb),
+        Action::Job(verb) => jobs::act(state, verb, fx),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),

@@ -6,7 +6,7 @@ use crate::app::effect::Effect;
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Item, Kind, Value};
-use crate::domain::contract::{Act, Command};
+use crate::domain::contract::{Act, Command, ConnectionInfo};
 use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
@@ -16,7 +16,7 @@ use crate::keymap::action::ModelAction;
 pub(super) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
     match verb {
         ModelAction::Pick => {
-            let (items, selected) = model_items(state);
+            let (items, selected) = self::items(state);
             open_picker(state, Kind::Model, items, selected);
             ask_for_models(state, fx);
         }
@@ -27,6 +27,35 @@ pub(super) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
             let selected = now.and_then(|now| ThinkingLevel::ALL.iter().position(|level| *level == now)).unwrap_or(0);
             open_picker(state, Kind::Thinking, items, selected);
         }
+        ModelAction::Connection => {
+            let items = state.config.connections.iter().map(connection_item).collect();
+            open_picker(state, Kind::Connection, items, 0);
+        }
+    }
+}
+
+/// A connection: where it is, and where its key comes from or what is missing.
+fn connection_item(info: &ConnectionInfo) -> Item {
+    let key = match (&info.missing, &info.key_from) {
+        (Some(missing), _) => one_line(missing),
+        (None, Some(from)) => format!("key {}", one_line(from)),
+        (None, None) if info.host.is_empty() => String::new(),
+        (None, None) => "no key".to_owned(),
+    };
+    let parts = [info.provider.clone(), one_line(&info.host), key];
+    let detail: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    // Where no key goes anywhere, there is none to give.
+    let value = if info.host.is_empty() { Value::Remark } else { Value::Key(info.name.clone()) };
+    item(info.name.as_str(), detail.join("  "), value)
+}
+
+/// Has the engine ask for the key of a connection, in the shown session.
+pub(super) fn ask_for_key(state: &mut State, connection: &ConnectionName, fx: &mut Vec<Effect>) {
+    match state.current_id() {
+        Some(id) => {
+            fx.push(Effect::Send(Command::AskKey { session: id.clone(), connection: connection.clone() }));
+        }
+        None => state.notify(Notice::new(Level::Info, "The session is being made; give the key in a moment.")),
     }
 }
 
@@ -47,7 +76,7 @@ fn ask_for_models(state: &State, fx: &mut Vec<Effect>) {
     }
 }
 
-fn model_items(state: &State) -> (Vec<Item>, usize) {
+pub(super) fn items(state: &State) -> (Vec<Item>, usize) {
     let locked = locked(state);
     let meta = state.current_meta();
     let mut items = Vec::new();
@@ -86,7 +115,7 @@ fn model_items(state: &State) -> (Vec<Item>, usize) {
 
 /// Models came in: an open picker of models shows them.
 pub(super) fn refill(state: &mut State) {
-    let (items, _) = model_items(state);
+    let (items, _) = self::items(state);
     for overlay in &mut state.overlays {
         if let Overlay::Picker(picker) = overlay
             && picker.kind == Kind::Model
@@ -99,7 +128,7 @@ pub(super) fn refill(state: &mut State) {
 /// `/model NAME`: the model of exactly that name, else the only one that begins so; a name that is not listed goes to the
 /// connection as it is, because a server may know more than it tells.
 pub(super) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
-    let (items, _) = model_items(state);
+    let (items, _) = self::items(state);
     let models = || items.iter().filter(|item| matches!(item.value, Value::Model { .. }));
     let exact = models().find(|item| item.label == name);
     let mut begins = models().filter(|item| item.label.starts_with(name));

@@ -1,6 +1,6 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use super::{act, chat, compose, list, overlay, panel, session, slash};
+use super::{act, attach, chat, compose, list, offer, overlay, panel, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
@@ -13,7 +13,14 @@ const NOTCH: i64 = 3;
 pub(super) fn mouse(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
     let target = state.frame.at(mouse.col, mouse.row).cloned();
     match mouse.kind {
+        MouseKind::Press if target == Some(Target::Rule) && state.overlays.is_empty() => state.dragging = true,
         MouseKind::Press => press(state, target, fx),
+        MouseKind::Drag if state.dragging => state.panes.resize(mouse.col, state.size.width),
+        MouseKind::Release if state.dragging => {
+            state.dragging = false;
+            list::keep_face(state, fx);
+        }
+        MouseKind::Drag | MouseKind::Release => {}
         MouseKind::WheelUp => wheel(state, target, -NOTCH),
         MouseKind::WheelDown => wheel(state, target, NOTCH),
     }
@@ -60,22 +67,18 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
             state.focus = Focus::Composer;
         }
         Target::StopMark => act(state, TurnAction::Stop.into(), None, fx),
+        Target::File(at) => attach::take_out(state, at, fx),
         Target::Queued(id) => {
             let queued = state.current_open().and_then(|open| open.queue.iter().find(|q| q.id == id)).cloned();
             if let Some(queued) = queued {
                 compose::take_queued(state, &queued, fx);
             }
         }
-        Target::Slash(at) => {
-            let slash = state.composer().slash.as_ref().and_then(|menu| menu.hits.get(at)).map(|hit| hit.0);
-            if let Some(slash) = slash {
-                slash::accept(state, slash, fx);
-            }
-        }
+        Target::Slash(at) => offer::press(state, at, fx),
         Target::Choice(at) if state.focus == Focus::Panel => choose(state, at),
         Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => panel::focus(state, fx),
         Target::Mode => act(state, ModeAction::Next.into(), None, fx),
-        Target::Panel | Target::Choice(_) | Target::Overlay | Target::OverlayRow(_) => {}
+        Target::Panel | Target::Choice(_) | Target::Overlay | Target::OverlayRow(_) | Target::Rule => {}
     }
 }
 

@@ -1,7 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, find, inbox, leave, lifecycle, list, model, panel, properties, session, to, undo,
+    act as do_action, chat, compose, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, session, to,
+    undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -165,7 +166,13 @@ pub(super) fn wheel(state: &mut State, by: isize) {
             bin.selected = bin.selected.saturating_add_signed(by).min(last);
         }
         Some(Overlay::Audit(audit)) => audit.step(by),
+        Some(Overlay::Context(card)) => {
+            let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
+            card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
+        }
+        Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
+        Some(Overlay::Jobs(_)) => jobs::step(state, by),
         Some(Overlay::Health(card)) => {
             let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
             card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
@@ -304,6 +311,8 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
             return;
         }
         Some(Overlay::Rules(rules)) => return rules.select(at),
+        Some(Overlay::Jobs(_)) => return jobs::select(state, at),
+        Some(Overlay::Usage(usage)) => return usage.select(at),
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
                 return;
@@ -323,12 +332,16 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             Focus::Chat => chat::accept_search(state),
             Focus::Composer => {}
         },
-        Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_)) => back(state, fx),
+        Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_) | Overlay::Jobs(_)) => {
+            back(state, fx)
+        }
         Some(Overlay::Undo(_)) => undo::accept(state, fx),
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
         Some(Overlay::Audit(audit)) => audit.turn(),
+        Some(Overlay::Context(card)) => card.turn(),
+        Some(Overlay::Usage(usage)) => usage.turn(),
         Some(Overlay::Confirm(asked)) => {
             let deed = asked.deed.clone();
             close(state);
@@ -425,6 +438,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Act(action) => do_action(state, action, None, fx),
         Value::Model { connection, model } => model::set_model(state, Some(connection), &model, fx),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
+        Value::Key(connection) => model::ask_for_key(state, &connection, fx),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
             state.theme.clone_from(&name);

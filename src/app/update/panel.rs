@@ -4,6 +4,7 @@
 use super::{inbox, input, plan, to};
 use crate::app::effect::Effect;
 use crate::app::state::edit::Editor;
+use crate::app::state::hidden::Hidden;
 use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::app::state::{Focus, State};
@@ -69,12 +70,18 @@ pub(super) fn out_of_words(panel: &mut Panel) -> bool {
             panel.selected = None;
         }
         Stage::Rules { .. } => panel.stage = Stage::Choosing,
+        Stage::Secret { .. } => {
+            // Nothing of it is kept.
+            panel.stage = Stage::Choosing;
+            panel.selected = None;
+        }
     }
     true
 }
 
 /// Keeps words that were begun, for when the same answer is chosen again.
 pub(super) fn leave_words(panel: &mut Panel) {
+    // A key that was begun is not kept.
     if let Stage::Writing { purpose, text } = std::mem::take(&mut panel.stage) {
         panel.begun = Some((purpose, text.text()));
     }
@@ -238,6 +245,10 @@ fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
         }
         return give(state, &session, &request, answer, fx);
     }
+    if choice == Choice::Key {
+        panel.stage = Stage::Secret { key: Hidden::default() };
+        return;
+    }
     let Some(request) = state.request(&session, &request).cloned() else { return };
     let Some((_, panel)) = focused(state) else { return };
     let text = Box::new(Editor::new(&panel.first_words(&choice, &request)));
@@ -287,6 +298,13 @@ pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     if let Stage::Rules { .. } = panel.stage {
         return accept_rules(state);
     }
+    if let Stage::Secret { key } = &panel.stage {
+        let (request, key) = (panel.request.clone(), key.key());
+        return match key {
+            Some(key) => give(state, &session, &request, Answer::Key(key), fx),
+            None => state.notify(Notice::new(Level::Info, "Write or paste the key first; Esc goes back.")),
+        };
+    }
     if plan::accept_comment(panel) {
         return;
     }
@@ -321,6 +339,11 @@ fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Ans
     }
     // Enter pressed twice must not go on to what has the keys now.
     hush(state);
+}
+
+/// The key that is being written.
+pub(super) fn secret(state: &mut State) -> Option<&mut Hidden> {
+    focused(state)?.1.stage.secret_mut()
 }
 
 /// The editor of the words that are being written, in the pane or in the inbox.

@@ -165,6 +165,7 @@ pub(super) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
         TurnAction::Stop if state.running() || waiting(state) => stop(state, fx),
         TurnAction::Stop => state.notify(Notice::new(Level::Info, "No turn runs in this session.")),
         TurnAction::Retry => retry(state, fx),
+        TurnAction::Compact => super::context::compact(state, String::new(), fx),
     }
 }
 
@@ -190,7 +191,9 @@ fn retry(state: &mut State, fx: &mut Vec<Effect>) {
             _ => None,
         })
     });
+    let waits = state.current_open().is_some_and(|open| open.turn.retry.is_some());
     match (failed, state.current_id()) {
+        (_, Some(id)) if waits => fx.push(to(id, Act::Retry)),
         (Some(true), Some(id)) if !state.running() => fx.push(to(id, Act::Retry)),
         _ => state.notify(Notice::new(Level::Info, "There is no failed request to send again.")),
     }

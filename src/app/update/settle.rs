@@ -23,6 +23,7 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     let shown = state.current_id().cloned();
     state.sessions.look_at(shown.as_ref(), state.now, state.utc_offset);
     inbox::refresh_inbox(state);
+    commands(state, fx);
     read(state, fx);
     drafts(state, fx);
     title(state, fx);
@@ -54,6 +55,16 @@ fn read(state: &mut State, fx: &mut Vec<Effect>) {
     }
     if state.sessions.read(id) {
         fx.push(to(id, Act::Read));
+    }
+}
+
+/// The commands of the directory where the shown session works are asked for when it becomes another one.
+fn commands(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(cwd) = state.current_meta().map(|meta| &meta.cwd) else { return };
+    if state.commands_of.as_ref() != Some(cwd) {
+        let cwd = cwd.clone();
+        state.commands_of = Some(cwd.clone());
+        fx.push(Effect::Commands { cwd });
     }
 }
 

@@ -1,36 +1,22 @@
 //! What the commands do that are written as messages.
 
-use super::{act as do_action, attach, chat, compose, find, lifecycle, list, model, plan, properties, session, to};
+use super::{
+    act as do_action, attach, chat, compose, context, find, lifecycle, list, model, offer, overlay, plan, properties,
+    session, to,
+};
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
 use crate::app::state::chat::Density;
-use crate::app::state::overlay::Overlay;
+use crate::app::state::overlay::{Confirm, Deed, Overlay};
+use crate::domain::command::Origin;
 use crate::domain::contract::Act;
 use crate::domain::dropped;
+use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice};
-use crate::keymap::action::{Action, SlashAction};
-
-/// The verbs of the offered commands.
-pub(super) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
-    let Some(menu) = &mut state.composer_mut().slash else { return };
-    match verb {
-        SlashAction::Up => menu.step(-1),
-        SlashAction::Down => menu.step(1),
-        SlashAction::Complete => {
-            if let Some(slash) = menu.chosen() {
-                state.composer_mut().set(&format!("/{} ", slash.word()));
-            }
-        }
-        SlashAction::Accept => {
-            if let Some(slash) = menu.chosen() {
-                accept(state, slash, fx);
-            }
-        }
-    }
-}
+use crate::keymap::action::Action;
 
 /// Runs an offered command; one that cannot do without words is completed instead.
 pub(super) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
@@ -44,11 +30,36 @@ pub(super) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
 /// A word after the slash that is no command.
 pub(super) fn unknown(state: &mut State, unknown: &Unknown) {
     let text = format!("There is no command /{}.", unknown.word);
-    let hint = match unknown.nearest {
-        Some(slash) => format!("did you mean /{}? A blank before the slash sends the text as it is", slash.word()),
+    let hint = match offer::nearest(state, &unknown.word) {
+        Some(near) => format!("did you mean /{near}? A blank before the slash sends the text as it is"),
         None => "/help lists them; a blank before the slash sends the text as it is".to_owned(),
     };
     state.notify(Notice::new(Level::Warning, text).hint(hint));
+}
+
+/// A command of the user's own: its text is sent. One that came with the repository is shown before its first use.
+pub(super) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Effect>) {
+    let Some(own) = state.commands.get(at).cloned() else { return };
+    let text = own.fill(args);
+    if own.origin != Origin::Repository || state.seen_commands.contains(&own.hash) {
+        return compose::send(state, text, compose::How::Queue, fx);
+    }
+    let mut says = vec![format!("It came with the repository: {}", own.path.display()), String::new()];
+    says.extend(text.lines().take(12).map(|line| line.chars().take(200).collect()));
+    let more = text.lines().count().saturating_sub(12);
+    if more > 0 {
+        says.push(format!("and {more} more lines"));
+    }
+    let deed = Deed::Own { hash: own.hash, text };
+    let title = format!("Send the text of /{}?", own.name);
+    overlay::open(state, Overlay::Confirm(Box::new(Confirm { title, says, verb: "send it".to_owned(), deed })));
+}
+
+/// The text of a repository's command was seen and is sent; it is not asked for again until the file changes.
+pub(super) fn send_own(state: &mut State, hash: String, text: String, fx: &mut Vec<Effect>) {
+    state.seen_commands.insert(hash);
+    list::keep_face(state, fx);
+    compose::send(state, text, compose::How::Queue, fx);
 }
 
 /// Runs a command.
@@ -104,7 +115,21 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Health => Err("Only repair can follow.".to_owned()),
+        Slash::Context => context::open_at(state, args, fx),
+        Slash::Compact => {
+            context::compact(state, args.to_owned(), fx);
+            Ok(())
+        }
         Slash::Model => model::choose_named(state, args, fx),
+        Slash::Connection if args.contains(char::is_whitespace) => {
+            // It may be a key: it stays nowhere.
+            let text = "Only a connection's name can follow; its key is asked for where it is not shown.";
+            return state.notify(Notice::new(Level::Warning, text));
+        }
+        Slash::Connection => {
+            model::ask_for_key(state, &ConnectionName::new(args), fx);
+            Ok(())
+        }
         Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
             Some(level) => {
                 session::thinking(state, level, fx);

@@ -1,8 +1,10 @@
 //! Tables over the whole of the update: keys go in by their names, as the runtime sends them.
 
+mod attach;
 mod engine;
 mod find;
 mod focus;
+mod key;
 mod keys;
 mod lifecycle;
 mod list;
@@ -71,6 +73,7 @@ pub(super) fn approval(id: &str) -> Request {
             call: CallId::new(id),
             tool: "bash".to_owned(),
             subject: "cargo test".to_owned(),
+            intent: None,
             proposal: Proposal::Command { command: "cargo test".to_owned(), cwd: PathBuf::from("/w") },
             reasons: vec![],
             risks: vec![],
@@ -111,6 +114,7 @@ pub(super) fn snapshot(meta: SessionMeta) -> Opened {
         requests: vec![],
         plan: None,
         todo: vec![],
+        jobs: Vec::new(),
         draft: String::new(),
         draft_attachments: vec![],
     }

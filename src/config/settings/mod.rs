@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What config.toml says.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// `[permissions]`
     pub permissions: Permissions,
@@ -28,6 +28,8 @@ pub struct Settings {
     pub sandbox: Sandbox,
     /// `[limits]`
     pub limits: Limits,
+    /// `[compact]` `at`: the part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
     /// `[input]` `while_running`: what Enter does while a turn runs.
     pub while_running: WhileRunning,
     /// `[ui]`
@@ -47,6 +49,33 @@ pub struct Settings {
     /// `workspace`: a name below `data/workspaces`, or a folder. A leading `~` stands for the home directory.
     pub workspace: Option<PathBuf>,
 }
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            permissions: Permissions::default(),
+            explore_bash: ExploreBash::default(),
+            ask_edits: AskEdits::default(),
+            sandbox: Sandbox::default(),
+            limits: Limits::default(),
+            compact_at: COMPACT_AT,
+            while_running: WhileRunning::default(),
+            ui: Ui::default(),
+            fsync: Fsync::default(),
+            inbox: Inbox::default(),
+            undo: Undo::default(),
+            default_connection: None,
+            default_connection_line: None,
+            connections: BTreeMap::new(),
+            workspace: None,
+        }
+    }
+}
+
+/// The part of the window, in percent, at which a conversation is compacted where nothing else was said.
+const COMPACT_AT: f64 = 77.5;
+/// The most that can be said: what is left has to hold an answer.
+const COMPACT_MOST: f64 = 95.0;
 
 /// The permission modes of new sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +105,7 @@ pub struct Sandbox {
 }
 
 /// Limits of a turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Requests to the model in one turn.
     pub requests_per_turn: u32,
@@ -84,6 +113,8 @@ pub struct Limits {
     pub stall: Duration,
     /// Silence before the first byte after which the user is told.
     pub first_byte: Duration,
+    /// A request that may cost more US dollars is told before it is sent.
+    pub warn_cost: f64,
     /// Requests that one connection answers at a time; `None` for as many as fit its server. A connection's own number comes first.
     pub parallel_requests: Option<u32>,
 }
@@ -94,6 +125,7 @@ impl Default for Limits {
             requests_per_turn: 200,
             stall: Duration::from_secs(60),
             first_byte: Duration::from_secs(600),
+            warn_cost: 0.5,
             parallel_requests: None,
         }
     }
@@ -402,7 +434,16 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         if let Some(n) = section.whole("first_byte_seconds", 1..=86_400) {
             limits.first_byte = Duration::from_secs(n);
         }
+        if let Some(usd) = section.amount("warn_cost") {
+            limits.warn_cost = usd;
+        }
         limits.parallel_requests = parallel(&section);
+        section.finish();
+    }
+    if let Some(section) = section.table("compact") {
+        if let Some(at) = section.percent("at", COMPACT_MOST) {
+            out.compact_at = at;
+        }
         section.finish();
     }
     if let Some(section) = section.table("input") {

@@ -276,6 +276,17 @@ impl<'a> Section<'a> {
         number
     }
 
+    /// A part in percent, from 0 to `most`.
+    pub(super) fn percent(&self, key: &'static str, most: f64) -> Option<f64> {
+        let number = self.amount(key)?;
+        if number > most {
+            let (_, value) = self.entry(key)?;
+            self.wrong(key, value, &format!("a part in percent, from 0 to {most}"), "77.5");
+            return None;
+        }
+        Some(number)
+    }
+
     /// One word of a few; `Some(None)` when the key is there with another.
     pub(super) fn choice_of<T: Copy>(&self, key: &'static str, choices: &[(&'static str, T)]) -> Option<Option<T>> {
         let (_, value) = self.entry(key)?;

@@ -36,6 +36,7 @@ edits = "allow"
 requests_per_turn = 50
 stallSeconds = 5
 first-byte-seconds = 7
+warnCost = 1.25
 [input]
 whileRunning = "steer"
 [ui]
@@ -82,6 +83,7 @@ provider = "openai"
         requests_per_turn: 50,
         stall: Duration::from_secs(5),
         first_byte: Duration::from_secs(7),
+        warn_cost: 1.25,
         parallel_requests: None,
     };
     assert_eq!(settings.limits, limits);

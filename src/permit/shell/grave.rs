@@ -243,7 +243,12 @@ fn destroys(program: &str, arguments: &[&str], fed: Option<&str>) -> Option<Stri
         "find" | "fd" => {
             let removes = has("-delete") || arguments.iter().any(|a| matches!(base_name(a), "rm" | "shred" | "unlink"));
             let narrowed = arguments.iter().any(|a| matches!(*a, "-name" | "-iname" | "-path" | "-regex" | "-newer"));
-            grave().filter(|_| removes && !narrowed).map(|target| format!("it removes what lies below {target}"))
+            // From the root on even a name is not narrow enough: it meets what the system and others have.
+            let everywhere =
+                |target: &str| target.trim_end_matches(['/', '*', '.']).is_empty() && target.starts_with('/');
+            grave()
+                .filter(|target| removes && (!narrowed || everywhere(target)))
+                .map(|target| format!("it removes what lies below {target}"))
         }
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "gchmod" | "gchown" => {
             let recursive = letter('R') || has("--recursive");

@@ -17,6 +17,7 @@ mod wire;
 
 use super::http::{Answer, Endpoint, Http, KeyIn};
 use super::reading::{Reading, say};
+use super::told::Told;
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -34,7 +35,7 @@ pub const WIRE: &str = "anthropic-messages";
 const VERSION: &str = "anthropic-version";
 const BETA: &str = "anthropic-beta";
 /// How often a refused request is changed before it is given up.
-const CHANGES: usize = 8;
+const CHANGES: usize = 7;
 /// The most pages of a list of models.
 const PAGES: usize = 20;
 
@@ -48,6 +49,7 @@ pub struct Anthropic {
     betas: Vec<String>,
     /// By model and thinking level: how the server wants to be asked.
     learned: Arc<Mutex<BTreeMap<(String, &'static str), Manner>>>,
+    told: Told,
 }
 
 impl Anthropic {
@@ -65,7 +67,7 @@ impl Anthropic {
         let version = own(VERSION).pop().unwrap_or_else(|| "2023-06-01".to_owned());
         let betas = own(BETA);
         endpoint.headers.retain(|(key, _)| !key.eq_ignore_ascii_case(VERSION) && !key.eq_ignore_ascii_case(BETA));
-        Ok(Self { http: Http::new(endpoint)?, version, betas, learned: Arc::default() })
+        Ok(Self { http: Http::new(endpoint)?, version, betas, learned: Arc::default(), told: Told::default() })
     }
 
     /// Its settings.
@@ -77,7 +79,7 @@ impl Anthropic {
     fn manner(&self, request: &ModelRequest) -> Manner {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let known = learned.get(&(request.model.clone(), request.thinking.word())).copied();
-        known.unwrap_or_else(|| Manner::first(request, &self.endpoint().known(&request.model)))
+        known.unwrap_or_else(|| Manner::first(request, &self.told.known(self.endpoint(), &request.model)))
     }
 
     fn remember(&self, request: &ModelRequest, manner: Manner) {
@@ -136,6 +138,7 @@ impl Anthropic {
             let Some(list) = page.get("data").and_then(Value::as_array) else {
                 return Err(self.http.peer().no_api("application/json", &page.to_string()));
             };
+            self.told.learn(&page);
             let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
             let new: Vec<String> =
                 list.iter().filter_map(|model| text(model, "id")).filter(|name| !names.contains(name)).collect();
@@ -166,7 +169,8 @@ impl Provider for Anthropic {
     }
 
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        self.endpoint().figures(model, usage)
+        let known = self.told.known(self.endpoint(), model);
+        (known.window, known.price(usage))
     }
 }
 

@@ -234,6 +234,11 @@ const OVERFLOW: &[&str] = &[
     "greater than the context length",
     "exceeds the context length",
     "exceeds maximum context",
+    "context size has been exceeded",
+    "context the overflows",
+    "model is loaded with context length of only",
+    "reached context length",
+    "exceeds the limit of the model's context",
 ];
 const NO_TOOLS: &[&str] = &[
     "does not support tools",

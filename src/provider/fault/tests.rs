@@ -447,3 +447,93 @@ fn when_a_limit_is_refilled() {
     assert_eq!(after(&[("x-ratelimit-reset", "1600000000")]), seconds(0));
     assert_eq!(after(&[("x-ratelimit-reset", "soon")]), None);
 }
+
+#[test]
+fn a_full_context_in_the_words_of_each_server() {
+    let table: &[(&str, u16, &str)] = &[
+        (
+            "Anthropic",
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 214315 tokens > 200000 maximum"}}"#,
+        ),
+        (
+            "OpenAI",
+            400,
+            r#"{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}"#,
+        ),
+        (
+            "Azure",
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+        ),
+        (
+            "Gemini",
+            400,
+            r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+        ),
+        (
+            "llama.cpp",
+            400,
+            r#"{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}"#,
+        ),
+        (
+            "llama.cpp",
+            500,
+            r#"{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}"#,
+        ),
+        (
+            "vLLM",
+            400,
+            r#"{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.","type":"BadRequestError","code":400}"#,
+        ),
+        (
+            "Mistral",
+            400,
+            r#"{"object":"error","message":"Prompt contains 40960 tokens and 0 draft tokens, too large for model with 32768 maximum context length","type":"invalid_request_prompt","code":"3051"}"#,
+        ),
+        (
+            "Groq",
+            400,
+            r#"{"error":{"message":"Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+        ),
+        (
+            "DeepSeek",
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 65536 tokens. However, you requested 70000 tokens (62000 in the messages, 8000 in the completion).","type":"invalid_request_error","code":"invalid_request_error"}}"#,
+        ),
+        (
+            "OpenRouter",
+            400,
+            r#"{"error":{"message":"This endpoint's maximum context length is 128000 tokens. However, you requested about 150000 tokens.","code":400}}"#,
+        ),
+        (
+            "LM Studio",
+            400,
+            r#"{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough."}"#,
+        ),
+        (
+            "LM Studio",
+            0,
+            r#"{"error":{"message":"Reached context length of 4096 tokens with model (arch: gemma3) but this model does not currently support mid-generation context overflow."}}"#,
+        ),
+        (
+            "xAI",
+            400,
+            r#"{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 537812 tokens."}"#,
+        ),
+    ];
+    for (who, code, body) in table {
+        let error = match code {
+            0 => peer().in_stream(&serde_json::from_str(body).unwrap()),
+            code => status(*code, body),
+        };
+        assert_eq!((error.code, error.retry), ("context_overflow", false), "{who}: {error:?}");
+    }
+    // An account without the large context, and a request of too many bytes, are other matters.
+    let million = r#"{"error":{"type":"invalid_request_error","message":"The long context beta is not yet available for this subscription."}}"#;
+    assert_eq!(status(400, million).title, "No context of a million tokens");
+    assert_eq!(
+        status(413, r#"{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#).code,
+        "invalid_request"
+    );
+}

@@ -14,6 +14,7 @@ mod wire;
 use super::http::{Answer, Endpoint, Http, KeyIn};
 use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
+use super::told::Told;
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -36,6 +37,7 @@ const PAGES: usize = 20;
 pub struct Gemini {
     http: Http,
     learned: Arc<Mutex<Learned>>,
+    told: Told,
 }
 
 /// How a request is put.
@@ -66,7 +68,7 @@ impl Gemini {
     /// When the endpoint's settings cannot be used.
     pub fn new(mut endpoint: Endpoint) -> Result<Self, ProviderError> {
         endpoint.key_in = KeyIn::Header("x-goog-api-key");
-        Ok(Self { http: Http::new(endpoint)?, learned: Arc::default() })
+        Ok(Self { http: Http::new(endpoint)?, learned: Arc::default(), told: Told::default() })
     }
 
     /// Its settings.
@@ -78,7 +80,7 @@ impl Gemini {
     fn manner(&self, request: &ModelRequest) -> Manner {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let thinking = learned.thinking.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
-        let known = || Sight::of(&self.endpoint().known(&request.model), Sight::default());
+        let known = || Sight::of(&self.told.known(self.endpoint(), bare(&request.model)), Sight::default());
         let sight = learned.blind.get(&request.model).copied().unwrap_or_else(known);
         Manner { thinking, stale: learned.stale.clone(), sight }
     }
@@ -150,7 +152,7 @@ impl Provider for Gemini {
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let http = self.http.clone();
+        let (http, told) = (self.http.clone(), self.told.clone());
         async move {
             let version = version(&http.endpoint().base_url);
             let mut names = Vec::new();
@@ -161,6 +163,7 @@ impl Provider for Gemini {
                     return Err(http.peer().no_api("application/json", &value.to_string()));
                 };
                 names.extend(more);
+                told.learn(&value);
                 match value.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty()) {
                     Some(token) => page = format!("&pageToken={}", encoded(token, "")),
                     None => break,
@@ -174,8 +177,14 @@ impl Provider for Gemini {
     }
 
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        self.endpoint().figures(model.strip_prefix("models/").unwrap_or(model), usage)
+        let known = self.told.known(self.endpoint(), bare(model));
+        (known.window, known.price(usage))
     }
+}
+
+/// A model's name as the list has it.
+fn bare(model: &str) -> &str {
+    model.strip_prefix("models/").unwrap_or(model)
 }
 
 /// The version that goes before a path; empty where the address ends in one.

@@ -14,13 +14,14 @@ mod models;
 mod tests;
 mod wire;
 
-pub(super) use models::names as model_names;
+use models::names as model_names;
 pub(super) use wire::efforts;
 
 use super::azure::Place;
 use super::http::{Answer, Endpoint, Http};
 use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
+use super::told::{Teller, Told, of_props};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -42,6 +43,7 @@ pub struct OpenAiChat {
     http: Http,
     place: Place,
     learned: Arc<Mutex<Learned>>,
+    told: Told,
 }
 
 /// Which optional fields go into a request.
@@ -75,8 +77,6 @@ struct Learned {
     thought: BTreeSet<String>,
     /// What models cannot be shown.
     blind: Blind,
-    /// Context windows that the server told with its models.
-    windows: BTreeMap<String, u64>,
     /// By model and thinking level.
     effort: BTreeMap<(String, &'static str), usize>,
 }
@@ -101,7 +101,7 @@ impl OpenAiChat {
                 endpoint.headers.push((name.to_owned(), value.to_owned()));
             }
         }
-        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default() })
+        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default(), told: Told::default() })
     }
 
     /// Its settings.
@@ -115,7 +115,7 @@ impl OpenAiChat {
         let effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied();
         // Few of the compatible servers take documents.
         let takes = Sight { pictures: true, documents: wire::takes_files(&self.endpoint().host(), self.place) };
-        let known = || Sight::of(&self.endpoint().known(&request.model), takes);
+        let known = || Sight::of(&self.told.known(self.endpoint(), &request.model), takes);
         Manner {
             sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
             usage: !learned.no_usage,
@@ -201,30 +201,36 @@ impl Provider for OpenAiChat {
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let (http, place, learned) = (self.http.clone(), self.place, self.learned.clone());
+        let (http, place, told) = (self.http.clone(), self.place, self.told.clone());
         async move {
             if place != Place::Elsewhere {
                 // Azure lists what could be deployed, not what is.
                 return Ok(http.endpoint().models.clone());
             }
-            let value = http.fetch("/models").await?;
-            let names =
-                model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))?;
-            let mut windows = models::windows(&value);
-            if models::are_ollamas(&value)
-                && let Ok(running) = http.fetch("/../api/ps").await
-            {
-                windows.extend(models::windows(&running));
-            }
-            learned.lock().unwrap_or_else(PoisonError::into_inner).windows.extend(windows);
-            Ok(names)
+            list(&http, &told).await
         }
         .boxed()
     }
 
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        let (window, cost) = self.endpoint().figures(model, usage);
-        let told = || self.learned.lock().unwrap_or_else(PoisonError::into_inner).windows.get(model).copied();
-        (window.or_else(told), cost)
+        let known = self.told.known(self.endpoint(), model);
+        (known.window, known.price(usage))
     }
+}
+
+/// The names of a server's models; what else it tells of them is remembered.
+pub(super) async fn list(http: &Http, told: &Told) -> Result<Vec<String>, ProviderError> {
+    let value = http.fetch("/models").await?;
+    let names = model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))?;
+    if let Some(teller) = Teller::of(&value)
+        && let Ok(more) = http.fetch(teller.path()).await
+    {
+        match teller {
+            Teller::LlamaCpp => names.iter().for_each(|name| told.learn_of(name, of_props(&more))),
+            Teller::Ollama | Teller::LmStudio => told.learn(&more),
+        }
+    }
+    // What is loaded was told first: what is possible does not take its place.
+    told.learn_behind(&value);
+    Ok(names)
 }

@@ -31,6 +31,7 @@ fn heard(chunks: Vec<Chunk>) -> Heard {
     for chunk in chunks {
         assert!(out.stop.is_none(), "nothing follows the end");
         match chunk {
+            Chunk::Waiting(_) => panic!("a wire never waits"),
             Chunk::Started(id) => out.started = id,
             Chunk::Text(text) => out.text.push_str(&text),
             Chunk::Thinking(text) => out.thinking.push_str(&text),
@@ -572,31 +573,6 @@ fn openrouter_is_told_who_asks_and_others_are_not() {
     assert_eq!(headers("https://openrouter.ai/api/v1", &[]), pair("x-title", "lisle"));
     assert_eq!(headers("https://openrouter.ai/api/v1", &[("X-Title", "mine")]), pair("X-Title", "mine"));
     assert!(headers("http://127.0.0.1/v1", &[]).is_empty());
-}
-
-#[test]
-fn windows_however_servers_name_them() {
-    let list = json!({"object": "list", "data": [
-        {"id": "vllm", "max_model_len": 32768},
-        {"id": "openrouter", "context_length": 200000, "top_provider": {"context_length": 128000}},
-        {"id": "groq", "context_window": 131072},
-        {"id": "mistral", "max_context_length": 128000},
-        {"id": "lm-studio", "max_context_length": 131072, "loaded_context_length": 4096},
-        {"id": "llama.cpp", "meta": {"n_ctx": 8192, "n_ctx_train": 32768}},
-        {"id": "nothing"},
-        {"id": "odd", "context_length": 0},
-    ]});
-    let windows: Vec<(String, u64)> = models::windows(&list).into_iter().collect();
-    let expected = [
-        ("groq", 131_072),
-        ("llama.cpp", 8_192),
-        ("lm-studio", 4_096),
-        ("mistral", 128_000),
-        ("openrouter", 200_000),
-        ("vllm", 32_768),
-    ];
-    assert_eq!(windows, expected.map(|(name, tokens)| (name.to_owned(), tokens)));
-    assert!(!models::are_ollamas(&list));
 }
 
 #[test]

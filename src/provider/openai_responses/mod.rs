@@ -14,8 +14,9 @@ mod wire;
 use super::azure::Place;
 use super::http::{Answer, Endpoint, Http};
 use super::media::{Blind, Sight};
-use super::openai_chat::{efforts, model_names};
+use super::openai_chat::{efforts, list};
 use super::reading::{Reading, say};
+use super::told::Told;
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -34,6 +35,7 @@ pub struct OpenAiResponses {
     http: Http,
     place: Place,
     learned: Arc<Mutex<Learned>>,
+    told: Told,
 }
 
 /// A field that a model may refuse.
@@ -104,7 +106,7 @@ impl OpenAiResponses {
     /// # Errors
     /// As [`OpenAiResponses::new`].
     pub fn at(endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
-        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default() })
+        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default(), told: Told::default() })
     }
 
     /// Its settings.
@@ -121,7 +123,7 @@ impl OpenAiResponses {
             without.extend([Extra::Encrypted, Extra::Summary]);
             effort = usize::MAX;
         }
-        let known = || Sight::of(&self.endpoint().known(&request.model), Sight::default());
+        let known = || Sight::of(&self.told.known(self.endpoint(), &request.model), Sight::default());
         Manner {
             without,
             effort,
@@ -200,19 +202,19 @@ impl Provider for OpenAiResponses {
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let (http, place) = (self.http.clone(), self.place);
+        let (http, place, told) = (self.http.clone(), self.place, self.told.clone());
         async move {
             if place != Place::Elsewhere {
                 // Azure lists what could be deployed, not what is.
                 return Ok(http.endpoint().models.clone());
             }
-            let value = http.fetch("/models").await?;
-            model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))
+            list(&http, &told).await
         }
         .boxed()
     }
 
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        self.endpoint().figures(model, usage)
+        let known = self.told.known(self.endpoint(), model);
+        (known.window, known.price(usage))
     }
 }

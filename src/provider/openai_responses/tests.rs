@@ -39,6 +39,7 @@ fn heard(chunks: Vec<Chunk>) -> Heard {
     for chunk in chunks {
         assert!(out.stop.is_none(), "nothing follows the end");
         match chunk {
+            Chunk::Waiting(_) => panic!("a wire never waits"),
             Chunk::Started(id) => out.started = id,
             Chunk::Text(text) => out.text.push_str(&text),
             Chunk::Thinking(text) => out.thinking.push_str(&text),

@@ -16,6 +16,26 @@ pub(super) const APPROVED: &str = "plan approved";
 /// What the user item begins with when the plan is to be changed.
 pub(super) const CHANGE: &str = "change the plan";
 
+/// What the system prompt begins with when a conversation is to be summed up.
+const SUMMING: &str = "You sum up a conversation";
+
+/// The summary of a conversation that is given as text: what was wished, how much was called, what was said last.
+fn sum_up(items: &[Item]) -> String {
+    let text = match items.last() {
+        Some(Item::User(Said { text, .. })) => text.as_str(),
+        _ => "",
+    };
+    let of = |sort: &'static str| text.lines().filter_map(move |line| line.strip_prefix(sort));
+    let wished: Vec<String> = of("USER: ").map(|line| format!("\"{}\"", shorten(line, 60))).collect();
+    let last = of("ASSISTANT: ").next_back().map_or_else(|| "nothing".to_owned(), |line| shorten(line, 80));
+    let before = if text.contains("The summary of what was before") { "It goes on from an earlier summary. " } else { "" };
+    format!(
+        "{before}Rehearsal's summary. Goal: {}. State: {} tool calls. Said last: {last}",
+        if wished.is_empty() { "none".to_owned() } else { wished.join(", then ") },
+        of("CALL ").count()
+    )
+}
+
 /// A piece of a response, still without a clock.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Beat {
@@ -47,6 +67,9 @@ enum Flow {
 
 /// The response to a request.
 pub(super) fn act(request: &ModelRequest, seed: u64) -> Vec<Beat> {
+    if request.system.starts_with(SUMMING) {
+        return vec![Beat::Text(sum_up(&request.items)), Beat::Stop(Stop::Done)];
+    }
     if let Some(text) = super::apart::answer(request) {
         return vec![Beat::Text(text), Beat::Stop(Stop::Done)];
     }

@@ -89,6 +89,10 @@ impl Provider for Rehearsal {
     fn figures(&self, _model: &str, _usage: RequestUsage) -> (Option<u64>, f64) {
         (Some(WINDOW), 0.0)
     }
+
+    fn knows_price(&self, _model: &str) -> bool {
+        true
+    }
 }
 
 type Timed = VecDeque<(Duration, Result<Chunk, ProviderError>)>;

@@ -10,11 +10,11 @@ fn terminal(width: u16, height: u16) -> vt100::Parser {
     vt100::Parser::new(NonZeroU16::new(height).unwrap(), NonZeroU16::new(width).unwrap(), 0)
 }
 
-fn frame(rows: &[&str]) -> Frame {
-    Frame { buffer: Buffer::with_lines(rows.iter().copied()), cursor: None }
+pub(super) fn frame(rows: &[&str]) -> Frame {
+    Frame { buffer: Buffer::with_lines(rows.iter().copied()), cursor: None, links: Vec::new() }
 }
 
-fn bytes(shown: &mut Shown, mut frame: Frame) -> String {
+pub(super) fn bytes(shown: &mut Shown, mut frame: Frame) -> String {
     let mut out = Vec::new();
     shown.advance(&mut frame, Moving::Never, &mut out);
     String::from_utf8(out).unwrap()
@@ -104,7 +104,7 @@ fn screen() -> impl Strategy<Value = Frame> {
             let (end, _) = buffer.set_stringn(from, y, text, usize::from(24 - from), style);
             free[usize::from(y)] = end;
         }
-        Frame { buffer, cursor: cursor.map(|(x, y)| Position { x, y }) }
+        Frame { buffer, cursor: cursor.map(|(x, y)| Position { x, y }), links: Vec::new() }
     })
 }
 
@@ -180,7 +180,7 @@ fn transcript(first: usize) -> Frame {
             buffer.set_stringn(22, y, text, 78, Style::new().fg(Color::Indexed(u8::try_from(line % 200).unwrap())));
         }
     }
-    Frame { buffer, cursor: Some(Position { x: 30, y: 28 }) }
+    Frame { buffer, cursor: Some(Position { x: 30, y: 28 }), links: Vec::new() }
 }
 
 #[test]

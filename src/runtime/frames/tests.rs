@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::sync::mpsc;
 
 fn screen(text: &str) -> Frame {
-    Frame { buffer: Buffer::with_lines([text]), cursor: None }
+    Frame { buffer: Buffer::with_lines([text]), cursor: None, links: Vec::new() }
 }
 
 /// A terminal that takes only what its pipe holds, and the end to read it from.

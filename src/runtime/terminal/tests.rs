@@ -52,7 +52,7 @@ impl Pty {
     }
 }
 
-const ALL: Wishes = Wishes { mouse: Mouse::Ours, queries: Queries::Ask };
+const ALL: Wishes = Wishes { mouse: Mouse::Ours, queries: Queries::Ask, screen: Screen::Ours };
 
 /// The panic hook and the live terminal are one for the whole process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -180,7 +180,10 @@ fn the_linux_console_is_asked_nothing_and_may_keep_its_mouse() {
     assert_eq!(Queries::for_term("linux"), Queries::Omit);
     assert_eq!(Queries::for_term("xterm-256color"), Queries::Ask);
     let mut pty = pty();
-    drop(Guard::take(pty.tty.clone(), Wishes { mouse: Mouse::Theirs, queries: Queries::Omit }).unwrap());
+    drop(
+        Guard::take(pty.tty.clone(), Wishes { mouse: Mouse::Theirs, queries: Queries::Omit, screen: Screen::Ours })
+            .unwrap(),
+    );
     let sent = pty.until(TITLE.1);
     for never in [ASK_ATTRIBUTES, ASK_BACKGROUND, "?1000h"] {
         assert!(!sent.contains(never), "{never:?}");

@@ -135,6 +135,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         // Known of living sessions alone.
         activity: _,
         held_by: _,
+        next_cost: _,
     } = meta;
     let Usage {
         input_tokens,
@@ -323,6 +324,7 @@ impl<'a> In<'a> {
             odd: self.texts()?,
             activity: Activity::Idle,
             held_by: None,
+            next_cost: None,
         })
     }
 }

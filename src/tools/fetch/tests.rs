@@ -64,6 +64,7 @@ fn run(bench: &Bench, tool: &Fetch, input: Value, facts: CallFacts, host: Arc<dy
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (progress, _shown) = tokio::sync::mpsc::channel(8);
     let with = Run {
+        jobs: Arc::default(),
         sandbox: Sandbox::None,
         place: bench.place.clone(),
         facts,

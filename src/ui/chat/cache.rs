@@ -1,18 +1,20 @@
 //! Laid out rows of one conversation: made when a row is looked at, kept while nothing they depend on changes, dropped
 //! when they are far away.
 
+use super::ink::{Ink, inks};
 use super::row::{Level, Row};
 use super::stream::Stream;
 use super::{Glyphs, rows, thinking, tool, user};
 use crate::app::state::chat::{Entry, View};
 use crate::domain::Body;
+use crate::domain::code::Block;
 use crate::domain::plan::Progress;
 use crate::domain::tool::ToolStatus;
 use crate::theme::Theme;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// Lines that are kept besides those of the last frame.
 const KEPT: usize = 6_000;
@@ -27,6 +29,10 @@ pub struct Cache {
     laid: HashMap<i64, Laid>,
     /// Rows of the screen that the last frame drew, with the key of the entry on each.
     pub(super) seen: Vec<(u16, i64)>,
+    /// Blocks of code that were seen and want colours.
+    pub(super) wanted: Vec<Block>,
+    /// Links that were drawn.
+    pub(super) links: Vec<(Rect, Arc<str>)>,
     /// Where the last frame told of lines below the pane.
     pub(super) below: Option<Rect>,
     /// What the last frame stood on.
@@ -69,7 +75,7 @@ pub(super) struct Laid {
     /// Markdown, which can grow.
     text: Stream,
     /// All other lines; those of markdown stand before them.
-    lines: Vec<Line<'static>>,
+    lines: Vec<Ink>,
 }
 
 impl Laid {
@@ -79,9 +85,14 @@ impl Laid {
     }
 
     /// Its line `number`.
-    pub(super) fn line(&self, number: usize) -> Option<&Line<'static>> {
+    pub(super) fn line(&self, number: usize) -> Option<&Ink> {
         let text = self.text.lines();
         text.get(number).or_else(|| self.lines.get(number.checked_sub(text.len())?))
+    }
+
+    /// No more lines come to this block of code, whatever comes.
+    pub(super) fn is_closed(&self, block: u32) -> bool {
+        self.text.is_closed(block)
     }
 }
 
@@ -109,10 +120,22 @@ impl Cache {
         self.below
     }
 
+    /// The blocks of code that the last frame drew without all of their colours.
+    pub fn take_wanted(&mut self) -> Vec<Block> {
+        std::mem::take(&mut self.wanted)
+    }
+
+    /// The links that the last frame drew: cells of one row, and where they lead.
+    pub fn take_links(&mut self) -> Vec<(Rect, Arc<str>)> {
+        std::mem::take(&mut self.links)
+    }
+
     /// Begins a frame: what was laid out for another conversation or with another look goes.
     pub(super) fn begin(&mut self, session: &str, theme: &Theme, glyphs: Glyphs) {
         self.frame += 1;
         self.seen.clear();
+        self.wanted.clear();
+        self.links.clear();
         self.below = None;
         if self.session != session || self.theme.as_ref() != Some(theme) || self.glyphs != glyphs {
             let same = self.session == session;
@@ -124,6 +147,8 @@ impl Cache {
                 anchor: self.anchor.filter(|_| same),
                 end_seen: self.end_seen.filter(|_| same),
                 seen: Vec::new(),
+                wanted: Vec::new(),
+                links: Vec::new(),
                 below: None,
                 laid: HashMap::new(),
             };
@@ -167,22 +192,22 @@ impl Cache {
         }
         laid.stamp = stamp;
         laid.lines = match &message.body {
-            Body::User(text) => user::lines(text, row),
+            Body::User(text) => inks(user::lines(text, row)),
             Body::Assistant(text) => {
                 laid.text.update(&text.text, row.width, &row.look);
                 if text.partial && !entry.live {
                     let mark = format!("{} cut off here", row.look.ellipsis());
-                    vec![row.hint(&mark)]
+                    vec![row.hint(&mark).into()]
                 } else {
                     Vec::new()
                 }
             }
-            Body::Thinking(text) => thinking::lines(text, message.at, entry.live, row),
+            Body::Thinking(text) => inks(thinking::lines(text, message.at, entry.live, row)),
             Body::Tool(call) => tool::lines(call, message.at, row),
-            Body::Error(failure) => rows::failure(failure, row),
-            Body::Info(info) => rows::info(info, row),
+            Body::Error(failure) => inks(rows::failure(failure, row)),
+            Body::Info(info) => inks(rows::info(info, row)),
             Body::Plan(plan) => rows::plan(plan, row),
-            Body::Odd(odd) => rows::odd(odd, row),
+            Body::Odd(odd) => inks(rows::odd(odd, row)),
         };
         laid
     }

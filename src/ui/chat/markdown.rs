@@ -3,14 +3,16 @@
 //!
 //! Text is sanitised once more when it becomes a span: an entity such as `&#27;` becomes a character only here.
 
+use super::ink::{CodeAt, Ink, LinkAt, coded, inks};
 use super::look::Look;
 use super::table::Table;
 use crate::domain::sanitise::{clean, clean_line};
 use crate::theme::Role;
-use crate::ui::text::{self, Fold, wrap};
+use crate::ui::text::{self, Fold, wrap, wrap_told};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use std::sync::Arc;
 
 /// Events of one block; beyond it the source is shown. Keeps tables of a million empty cells away.
 const EVENTS: usize = 60_000;
@@ -25,11 +27,13 @@ pub(super) fn dialect() -> Options {
 }
 
 /// One top-level block as lines; above the limit of work as its source.
-pub(super) fn block(source: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+/// Its blocks of code are numbered from `code` on.
+pub(super) fn block(source: &str, width: usize, look: &Look<'_>, code: u32) -> Vec<Ink> {
     let parser = Parser::new_ext(source, dialect());
     let mut definitions: Vec<_> = parser.reference_definitions().iter().map(|(_, def)| def.span.clone()).collect();
     definitions.sort_by_key(|span| span.start);
     let mut page = Page::new(width, look);
+    page.blocks = code;
     for (count, event) in parser.enumerate() {
         if count > EVENTS {
             return raw(source, width, look);
@@ -46,13 +50,13 @@ pub(super) fn block(source: &str, width: usize, look: &Look<'_>) -> Vec<Line<'st
 }
 
 /// Text as it stands, wrapped.
-pub(super) fn raw(source: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn raw(source: &str, width: usize, look: &Look<'_>) -> Vec<Ink> {
     source.trim_end_matches('\n').split('\n').flat_map(|line| raw_line(line, width, look)).collect()
 }
 
 /// One line of text as it stands, wrapped.
-pub(super) fn raw_line(line: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    plain(line, look.style(Role::Text), width, &[], Fold::Words, look)
+pub(super) fn raw_line(line: &str, width: usize, look: &Look<'_>) -> Vec<Ink> {
+    inks(plain(line, look.style(Role::Text), width, &[], Fold::Words, look))
 }
 
 /// One line of text in one style behind a lead, sanitised, with tabs as blanks; what is beyond reason is only told.
@@ -91,7 +95,7 @@ fn size(bytes: usize) -> String {
 
 /// The word above a block of code, if its info string has one.
 pub(super) fn code_label(info: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>) -> Option<Line<'static>> {
-    let word = clean_line(info.split([' ', ',', '{']).next().unwrap_or_default()).into_owned();
+    let word = clean_line(language(info)).into_owned();
     if word.is_empty() {
         return None;
     }
@@ -102,10 +106,18 @@ pub(super) fn code_label(info: &str, width: usize, lead: &[Span<'static>], look:
     Some(Line::from(spans))
 }
 
-/// One line of a block of code: two cells in, every blank kept.
-pub(super) fn code_line(line: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>) -> Vec<Line<'static>> {
+/// One line of a block of code: two cells in, every blank kept. `at` says which line of which block.
+pub(super) fn code_line(line: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>, at: &CodeAt) -> Vec<Ink> {
     let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
-    plain(line, look.style(Role::CodeBlock), width, &lead, Fold::Anywhere, look)
+    let (kept, more) = bounded(line, look);
+    let text = text::expand_tabs(&clean(kept)).replace('\n', " ");
+    let spans: Vec<_> = [Span::styled(text, look.style(Role::CodeBlock))].into_iter().chain(more).collect();
+    coded(&spans, width, &lead, &lead, at)
+}
+
+/// The word of an info string that names the language.
+pub(super) fn language(info: &str) -> &str {
+    info.split([' ', ',', '{']).next().unwrap_or_default()
 }
 
 /// What stands before the lines of a container.
@@ -126,7 +138,11 @@ struct Link {
 struct Page<'a> {
     width: usize,
     look: &'a Look<'a>,
-    lines: Vec<Line<'static>>,
+    lines: Vec<Ink>,
+    /// The number of the next block of code.
+    blocks: u32,
+    /// Which spans of the line are links: the first, the one behind the last, and where it leads.
+    marks: Vec<(usize, usize, Arc<str>)>,
     leads: Vec<Lead>,
     /// Containers beyond [`DEPTH`].
     deeper: usize,
@@ -148,6 +164,8 @@ impl<'a> Page<'a> {
             width,
             look,
             lines: Vec::new(),
+            blocks: 0,
+            marks: Vec::new(),
             leads: Vec::new(),
             deeper: 0,
             spans: Vec::new(),
@@ -182,8 +200,11 @@ impl<'a> Page<'a> {
     /// Adds inline text in a style.
     fn text(&mut self, text: &str, style: Style) {
         let text = clean_line(text);
+        let marked = self.marks.last().is_some_and(|mark| mark.1 == self.spans.len());
         match self.spans.last_mut() {
-            Some(last) if last.style == style && self.links.is_empty() => last.content.to_mut().push_str(&text),
+            Some(last) if last.style == style && self.links.is_empty() && !marked => {
+                last.content.to_mut().push_str(&text)
+            }
             _ => self.spans.push(Span::styled(text.into_owned(), style)),
         }
     }
@@ -193,10 +214,19 @@ impl<'a> Page<'a> {
         if self.spans.is_empty() {
             return;
         }
+        for link in &self.links {
+            self.marks.push((link.from, self.spans.len(), link.url.as_str().into()));
+        }
         let spans = std::mem::take(&mut self.spans);
+        let marks = std::mem::take(&mut self.marks);
         let first = self.take_leads();
         let rest = self.later_leads();
-        self.lines.extend(wrap(&spans, self.width, &first, &rest, Fold::Words));
+        if marks.is_empty() {
+            self.lines.extend(inks(wrap(&spans, self.width, &first, &rest, Fold::Words)));
+            return;
+        }
+        let wrapped = wrap_told(&spans, self.width, &first, &rest, Fold::Words).into_iter();
+        self.lines.extend(wrapped.map(|(line, origins)| linked(line, &origins, &marks)));
     }
 
     /// Before a block: ends what stands open and keeps the distance.
@@ -205,7 +235,7 @@ impl<'a> Page<'a> {
         if std::mem::take(&mut self.gap) && !self.lines.is_empty() {
             let lead: String = self.later_leads().iter().map(|s| s.content.as_ref()).collect();
             let style = self.leads.iter().map(|l| l.rest.style).next().unwrap_or_default();
-            self.lines.push(text::line(text::cut_with(lead.trim_end(), self.width, "").into_owned(), style));
+            self.lines.push(text::line(text::cut_with(lead.trim_end(), self.width, "").into_owned(), style).into());
         }
     }
 
@@ -259,7 +289,7 @@ impl<'a> Page<'a> {
                 let mut spans = text::lead_within(&leads, self.width).to_vec();
                 let room = self.width.saturating_sub(text::spans_width(&spans)).min(40);
                 spans.push(Span::styled(self.look.glyph("─", "-").repeat(room), self.look.style(Role::Mark)));
-                self.lines.push(Line::from(spans));
+                self.lines.push(Line::from(spans).into());
                 self.gap = true;
             }
             Event::TaskListMarker(done) => {
@@ -375,9 +405,12 @@ impl<'a> Page<'a> {
                 let rest = self.later_leads();
                 let label = code_label(&info, self.width, &first, self.look);
                 let mut lead = if label.is_some() { &rest } else { &first };
-                self.lines.extend(label);
+                self.lines.extend(label.map(Ink::from));
+                let mut at = CodeAt::first(self.blocks, language(&info));
+                self.blocks = self.blocks.saturating_add(1);
                 for line in code.trim_end_matches('\n').split('\n') {
-                    self.lines.extend(code_line(line, self.width, lead, self.look));
+                    self.lines.extend(code_line(line, self.width, lead, self.look, &at));
+                    at.next();
                     lead = &rest;
                 }
                 self.gap = true;
@@ -407,7 +440,7 @@ impl<'a> Page<'a> {
                 if let Some(table) = self.table.take() {
                     let first = self.take_leads();
                     let rest = self.later_leads();
-                    self.lines.extend(table.lines(self.width, &first, &rest, self.look));
+                    self.lines.extend(inks(table.lines(self.width, &first, &rest, self.look)));
                 }
                 self.gap = true;
             }
@@ -437,6 +470,8 @@ impl<'a> Page<'a> {
         let Some(link) = self.links.pop() else { return };
         let shown: String =
             self.spans.get(link.from..).unwrap_or_default().iter().map(|s| s.content.as_ref()).collect();
+        let url: Arc<str> = link.url.as_str().into();
+        self.marks.push((link.from, self.spans.len(), Arc::clone(&url)));
         let bare = |url: &str| {
             let url = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or(url);
             url.trim_end_matches('/').to_owned()
@@ -445,6 +480,27 @@ impl<'a> Page<'a> {
             return;
         }
         let address = format!(" ({})", link.url);
+        let from = self.spans.len();
         self.text(&address, self.look.style(Role::Dim));
+        self.marks.push((from, self.spans.len(), url));
     }
+}
+
+/// A line whose spans come from `origins`, with what of it is a link.
+fn linked(line: Line<'static>, origins: &[(u32, u32)], marks: &[(usize, usize, Arc<str>)]) -> Ink {
+    let lead = line.spans.len() - origins.len();
+    let mut at = u16::try_from(text::spans_width(line.spans.get(..lead).unwrap_or_default())).unwrap_or(u16::MAX);
+    let mut links: Vec<LinkAt> = Vec::new();
+    for (span, (origin, _)) in line.spans.iter().skip(lead).zip(origins) {
+        let width = u16::try_from(text::width(&span.content)).unwrap_or(u16::MAX);
+        let place = *origin as usize;
+        if let Some((_, _, url)) = marks.iter().find(|(from, to, _)| (*from..*to).contains(&place)) {
+            match links.last_mut() {
+                Some(last) if last.url == *url && last.from + last.width == at => last.width += width,
+                _ => links.push(LinkAt { from: at, width, url: Arc::clone(url) }),
+            }
+        }
+        at = at.saturating_add(width);
+    }
+    Ink { line, code: Vec::new(), links }
 }

@@ -3,7 +3,10 @@
 //! [`draw`] is called once a frame with the whole conversation and lays out only what can be seen.
 
 mod cache;
+mod colours;
 mod diff;
+mod files;
+mod ink;
 mod look;
 mod markdown;
 mod plan;
@@ -61,7 +64,7 @@ pub struct ChatOpts<'a> {
 
 /// Draws the conversation into `area` and reports which part of it is seen.
 pub fn draw(chat: &Chat, opts: &ChatOpts<'_>, theme: &Theme, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> Drawn {
-    transcript::Transcript { chat, opts, theme, cache, area }.draw(buf)
+    transcript::Transcript { chat, opts, theme, cache, area, blocks: Vec::new() }.draw(buf)
 }
 
 /// Markdown as lines of at most `width` cells. The text is sanitised here.
@@ -87,7 +90,19 @@ pub fn diff_lines(diff: &FileDiff, width: u16, theme: &Theme) -> Vec<Line<'stati
 /// The same with a choice of glyphs.
 #[must_use]
 pub fn diff_with(diff: &FileDiff, width: u16, look: &Look<'_>) -> Vec<Line<'static>> {
-    diff::lines(diff, usize::from(width), look)
+    ink::lines(diff::unified(diff, usize::from(width), look))
+}
+
+/// The same with old and new beside each other, where there is room for it.
+#[must_use]
+pub fn diff_beside(diff: &FileDiff, width: u16, look: &Look<'_>) -> Vec<Line<'static>> {
+    ink::lines(diff::beside(diff, usize::from(width), look))
+}
+
+/// The changes of several files, each under its name.
+#[must_use]
+pub fn diffs_with<'a>(diffs: impl Iterator<Item = &'a FileDiff>, width: u16, look: &Look<'_>) -> Vec<Line<'static>> {
+    ink::lines(diff::several(diffs, usize::from(width), false, look))
 }
 
 /// The logical text of an entry for copying: no gutter, no padding, no soft breaks. Sanitised.

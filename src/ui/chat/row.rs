@@ -32,6 +32,8 @@ pub(super) struct Row<'a> {
     pub(super) last: bool,
     /// The plan that is carried out.
     pub(super) plan: Option<&'a Progress>,
+    /// Old and new of a change stand beside each other where there is room.
+    pub(super) beside: bool,
     /// Keys for what helps after a failure.
     pub(super) helps: &'a [(FailureAction, String)],
 }

@@ -1,6 +1,7 @@
 //! The rows that are no talk: failures with what helps, remarks, mode changes, interruptions, compaction, plans, and
 //! lines that cannot be read.
 
+use super::ink::{Ink, inks};
 use super::look::Look;
 use super::markdown::plain;
 use super::plan::{carried_out, figures};
@@ -54,6 +55,7 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
                 FailureAction::Retry => "try again",
                 FailureAction::Model => "another model",
                 FailureAction::Settings => "settings",
+                FailureAction::Compact => "compact",
                 FailureAction::NewSession => "new session",
             };
             spans.push(Span::styled(key.clone(), row.look.style(Role::Key)));
@@ -84,6 +86,7 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Line<'static>> {
         InfoKind::Interrupted => row.words(row.look.glyph("■ ", "# "), &text, Role::Warning),
         InfoKind::Compacted => divider(&text, row.width, &row.look),
         InfoKind::Restored => row.words(row.look.glyph("↶ ", "< "), &text, Role::Accent),
+        InfoKind::JobEnded => row.words(row.look.glyph("◇ ", "o "), &text, Role::Dim),
         InfoKind::Remark => match info.level {
             Loudness::Info => row.words(row.look.glyph("· ", "- "), &text, Role::Dim),
             Loudness::Warning => row.words("! ", &text, Role::Warning),
@@ -114,7 +117,7 @@ pub(super) fn progress<'a>(plan: &Plan, row: &Row<'a>) -> Option<&'a Progress> {
 }
 
 /// A submitted plan.
-pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
+pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Ink> {
     let look = &row.look;
     let style = look.style(Role::PanelTitle);
     let bar = [Span::styled(look.glyph("▌ ", "| "), look.style(Role::Accent))];
@@ -126,11 +129,11 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
         None => {
             let mut stream = Stream::default();
             stream.update(plan.markdown.trim(), inner, look);
-            stream.into_lines()
+            stream.into_inks()
         }
         Some(progress) => {
             title.push(Span::styled(format!("  {}", figures(progress)), look.style(Role::Accent)));
-            carried_out(plan.markdown.trim(), progress, inner, look)
+            inks(carried_out(plan.markdown.trim(), progress, inner, look))
         }
     };
     if row.level == Level::Line {
@@ -138,11 +141,10 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Line<'static>> {
         let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), "Enter");
         let gap = [Span::raw("  ")];
         let spans: Vec<_> = title.into_iter().chain(gap).chain(more.spans).collect();
-        return wrap(&spans, row.width, bar, bar, Fold::Words);
+        return inks(wrap(&spans, row.width, bar, bar, Fold::Words));
     }
-    let mut out = wrap(&title, row.width, bar, bar, Fold::Words);
-    let with_bar = |line: Line<'static>| Line::from(bar.iter().cloned().chain(line.spans).collect::<Vec<_>>());
-    out.extend(lines.into_iter().map(with_bar));
+    let mut out = inks(wrap(&title, row.width, bar, bar, Fold::Words));
+    out.extend(lines.into_iter().map(|line| line.behind(bar)));
     out
 }
 

@@ -5,6 +5,7 @@
 //! the text. The lines of a fenced block of code are final one by one. A block that is larger than [`LARGE`] is shown as
 //! it stands.
 
+use super::ink::{CodeAt, Ink};
 use super::look::Look;
 use super::markdown;
 use crate::domain::sanitise::clean_growing;
@@ -21,7 +22,7 @@ pub(super) struct Stream {
     done: usize,
     hash: u64,
     /// The final lines, and behind them those of the rest.
-    lines: Vec<Line<'static>>,
+    lines: Vec<Ink>,
     kept: usize,
     state: State,
     /// Bytes of the source that were there last time.
@@ -35,6 +36,8 @@ struct State {
     before: Before,
     /// A blank line stands before what comes.
     blank: bool,
+    /// Blocks of code that have begun.
+    blocks: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +64,8 @@ struct Fence {
     mark: char,
     length: usize,
     indent: usize,
+    /// The word for the language, the block's number, and which line of it comes next.
+    code: CodeAt,
 }
 
 /// How far a pass came.
@@ -68,12 +73,12 @@ struct Pass<'t> {
     text: &'t str,
     at: usize,
     state: State,
-    lines: Vec<Line<'static>>,
+    lines: Vec<Ink>,
 }
 
 impl Stream {
     /// Lays out `source`, which mostly is what it was before with more at its end, and gives all its lines.
-    pub(super) fn update(&mut self, source: &str, width: usize, look: &Look<'_>) -> &[Line<'static>] {
+    pub(super) fn update(&mut self, source: &str, width: usize, look: &Look<'_>) -> &[Ink] {
         if source.get(..self.done).is_none_or(|same| hash(same) != self.hash) {
             *self = Self::default();
         }
@@ -113,12 +118,23 @@ impl Stream {
     }
 
     /// The lines as they were laid out last.
-    pub(super) fn lines(&self) -> &[Line<'static>] {
+    pub(super) fn lines(&self) -> &[Ink] {
         &self.lines
+    }
+
+    /// No more lines come to this block of code, whatever comes.
+    pub(super) fn is_closed(&self, block: u32) -> bool {
+        let open = matches!(self.state.mode, Mode::Fence(_));
+        block.saturating_add(u32::from(open)) < self.state.blocks
     }
 
     /// The same, for one who keeps them.
     pub(super) fn into_lines(self) -> Vec<Line<'static>> {
+        super::ink::lines(self.lines)
+    }
+
+    /// The same, with what is more than text.
+    pub(super) fn into_inks(self) -> Vec<Ink> {
         self.lines
     }
 }
@@ -129,7 +145,7 @@ impl Pass<'_> {
         loop {
             let from = self.at;
             match self.state.mode.clone() {
-                Mode::Fence(fence) => self.fence(&fence, text, width, look, keep),
+                Mode::Fence(fence) => self.fence(fence, text, width, look, keep),
                 Mode::Raw(passed) => self.raw(passed, text, width, look, keep),
                 Mode::Block => self.blocks(text, width, look, keep),
             }
@@ -145,14 +161,17 @@ impl Pass<'_> {
         rest.find('\n').and_then(|end| rest.get(..end))
     }
 
-    fn fence(&mut self, fence: &Fence, text: &str, width: usize, look: &Look<'_>, keep: &mut dyn FnMut(&Self)) {
+    fn fence(&mut self, mut fence: Fence, text: &str, width: usize, look: &Look<'_>, keep: &mut dyn FnMut(&Self)) {
         while let Some(line) = self.line(text) {
             self.at += line.len() + 1;
             let closes = fence.closes(line);
             if closes {
-                self.state = State { mode: Mode::Block, before: Before::Other, blank: false };
+                self.state =
+                    State { mode: Mode::Block, before: Before::Other, blank: false, blocks: self.state.blocks };
             } else {
-                self.lines.extend(markdown::code_line(fence.strip(line), width, &[], look));
+                self.lines.extend(markdown::code_line(fence.strip(line), width, &[], look, &fence.code));
+                fence.code.next();
+                self.state.mode = Mode::Fence(fence.clone());
             }
             keep(self);
             if closes {
@@ -167,7 +186,7 @@ impl Pass<'_> {
             passed += line.len() + 1;
             let ends = passed > LARGE && line.trim().is_empty();
             if ends {
-                self.state = State { mode: Mode::Block, before: Before::Other, blank: true };
+                self.state = State { mode: Mode::Block, before: Before::Other, blank: true, blocks: self.state.blocks };
             } else {
                 self.lines.extend(markdown::raw_line(line, width, look));
                 self.state.mode = Mode::Raw(passed);
@@ -190,7 +209,8 @@ impl Pass<'_> {
             if end.unwrap_or(text.len()) - here > LARGE && !block.fenced {
                 self.gap(&block);
                 self.at = here;
-                self.state = State { mode: Mode::Raw(0), before: Before::Other, blank: false };
+                self.state =
+                    State { mode: Mode::Raw(0), before: Before::Other, blank: false, blocks: self.state.blocks };
                 keep(self);
                 return;
             }
@@ -199,12 +219,13 @@ impl Pass<'_> {
                 let Some((first, _)) = first.split_once('\n') else { return };
                 self.gap(&block);
                 self.between(&block, width, look);
-                let (fence, info) = Fence::open(first);
-                self.lines.extend(markdown::code_label(info, width, &[], look));
+                let (fence, info) = Fence::open(first, self.state.blocks);
+                self.lines.extend(markdown::code_label(info, width, &[], look).map(Ink::from));
                 self.at = here + first.len() + 1;
-                self.state = State { mode: Mode::Fence(fence.clone()), before: Before::Other, blank: false };
+                let blocks = self.state.blocks.saturating_add(1);
+                self.state = State { mode: Mode::Fence(fence.clone()), before: Before::Other, blank: false, blocks };
                 keep(self);
-                self.fence(&fence, text, width, look, keep);
+                self.fence(fence, text, width, look, keep);
                 match end {
                     // The next block is known already.
                     Some(end) if matches!(self.state.mode, Mode::Block) && self.at <= end => continue,
@@ -224,14 +245,16 @@ impl Pass<'_> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         match self.state.mode.clone() {
             Mode::Fence(fence) if rest.is_empty() || fence.closes(rest) => {}
-            Mode::Fence(fence) => self.lines.extend(markdown::code_line(fence.strip(rest), width, &[], look)),
+            Mode::Fence(fence) => {
+                self.lines.extend(markdown::code_line(fence.strip(rest), width, &[], look, &fence.code));
+            }
             Mode::Raw(_) if rest.is_empty() => {}
             Mode::Raw(_) => self.lines.extend(markdown::raw_line(rest, width, look)),
             Mode::Block => {
                 let found = top_level(rest);
                 let Some(block) = found.first() else {
                     // Nothing but blank lines and definitions of links.
-                    self.lines.extend(markdown::block(rest, width, look));
+                    self.lines.extend(markdown::block(rest, width, look, self.state.blocks));
                     return;
                 };
                 let block = Found { start: block.start + self.at, ..*block };
@@ -239,7 +262,7 @@ impl Pass<'_> {
                 if block.fenced {
                     self.gap(&block);
                     self.between(&block, width, look);
-                    self.lines.extend(markdown::code_label(Fence::open(source).1, width, &[], look));
+                    self.lines.extend(markdown::code_label(Fence::open(source, 0).1, width, &[], look).map(Ink::from));
                 } else if source.len() > LARGE {
                     self.gap(&block);
                     self.lines.extend(markdown::raw(source, width, look));
@@ -252,7 +275,10 @@ impl Pass<'_> {
 
     fn block(&mut self, block: &Found, source: &str, width: usize, look: &Look<'_>) {
         self.gap(block);
-        self.lines.extend(markdown::block(source, width, look));
+        let inks = markdown::block(source, width, look, self.state.blocks);
+        let after = inks.iter().flat_map(|ink| &ink.code).map(|code| code.block.saturating_add(1)).max();
+        self.state.blocks = after.unwrap_or(self.state.blocks).max(self.state.blocks);
+        self.lines.extend(inks);
         let trailing = source.get(source.trim_end().len()..).unwrap_or_default();
         self.state.blank = trailing.matches('\n').count() > 1;
         self.state.before = if block.heading { Before::Heading } else { Before::Other };
@@ -262,7 +288,7 @@ impl Pass<'_> {
     fn between(&mut self, block: &Found, width: usize, look: &Look<'_>) {
         let between = self.text.get(self.at..block.start).unwrap_or_default();
         if !between.trim().is_empty() {
-            self.lines.extend(markdown::block(between, width, look));
+            self.lines.extend(markdown::block(between, width, look, self.state.blocks));
         }
     }
 
@@ -271,7 +297,7 @@ impl Pass<'_> {
         let between = self.text.get(self.at..block.start).unwrap_or_default();
         let blank = self.state.blank || between.contains('\n') || block.heading;
         if self.state.before == Before::Other && blank {
-            self.lines.push(Line::default());
+            self.lines.push(Ink::default());
         }
     }
 }
@@ -312,12 +338,14 @@ fn top_level(text: &str) -> Vec<Found> {
 
 impl Fence {
     /// Reads the line that opens a block of code: the fence, and the info string behind it.
-    fn open(line: &str) -> (Self, &str) {
+    fn open(line: &str, block: u32) -> (Self, &str) {
         let trimmed = line.trim_start_matches(' ');
         let mark = if trimmed.starts_with('~') { '~' } else { '`' };
         let info = trimmed.trim_start_matches(mark);
-        let fence = Self { mark, length: trimmed.len() - info.len(), indent: line.len() - trimmed.len() };
-        (fence, info.trim())
+        let (length, indent) = (trimmed.len() - info.len(), line.len() - trimmed.len());
+        let info = info.trim();
+        let code = CodeAt::first(block, markdown::language(info));
+        (Self { mark, length, indent, code }, info)
     }
 
     fn closes(&self, line: &str) -> bool {

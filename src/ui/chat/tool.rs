@@ -2,14 +2,18 @@
 //!
 //! The subject stays to the last: where the line is too short, figures go first.
 
+use super::colours::language_of;
 use super::diff;
-use super::markdown::plain;
+use super::ink::{CodeAt, Ink, coded, inks};
+use super::markdown::{bounded, plain};
 use super::row::{Level, Row, lasted, seconds, thousands};
 use crate::domain::At;
+use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
 use crate::domain::sanitise::{clean, clean_line};
-use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::domain::tool::{ToolCall, ToolStatus, intent};
 use crate::theme::Role;
+use crate::ui::figures::count;
 use crate::ui::text::{self, Fold};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -18,6 +22,8 @@ use ratatui::text::{Line, Span};
 const VERB: usize = 6;
 /// Cells that a subject keeps beside figures.
 const SUBJECT: usize = 10;
+/// Cells that are free before what a call is for is shown.
+const INTENT_ROOM: usize = 24;
 /// Lines of output in a tail.
 const TAIL: usize = 8;
 /// Lines of output of an unfolded call.
@@ -26,10 +32,10 @@ const FULL: usize = 1_000;
 const REASON: usize = 40;
 
 /// The call as lines. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Line<'static>> {
-    let mut out = vec![head(call, made, row)];
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Ink> {
+    let mut out: Vec<Ink> = vec![head(call, made, row).into()];
     if row.level == Level::Line {
-        out.extend(doing(call, row));
+        out.extend(doing(call, row).map(Ink::from));
     }
     if row.level != Level::Line {
         below(call, row, &mut out);
@@ -100,14 +106,22 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
         figures.truncate(figures.len().saturating_sub(2));
     }
     let beside = room.saturating_sub(wide(&figures));
-    let is_path = matches!(call.name.as_str(), "read" | "write" | "edit" | "list");
+    let is_path = matches!(call.name.as_str(), "read" | "write" | "edit" | "patch" | "list");
     let subject = if is_path {
         text::cut_start(&subject, beside, look.ellipsis())
     } else {
         text::cut_with(&subject, beside, look.ellipsis())
     };
     let space = room.saturating_sub(text::width(&subject) + text::spans_width(&figures));
+    // What it is for stands behind the subject, where there is room for some of it.
+    let mut space = space;
+    let said = intent(&call.input).filter(|_| space >= INTENT_ROOM && !is_path);
+    let said = said.map(|said| text::cut_with(&clean_line(&said), space - 4, look.ellipsis()).into_owned());
     spans.push(Span::styled(subject.into_owned(), look.style(Role::ToolSubject)));
+    if let Some(said) = said {
+        space = space.saturating_sub(text::width(&said) + 2);
+        spans.push(Span::styled(format!("  {said}"), look.style(Role::Dim)));
+    }
     if !figures.is_empty() {
         spans.push(Span::raw(" ".repeat(space)));
         spans.append(&mut figures);
@@ -128,6 +142,9 @@ fn verb(name: &str) -> std::borrow::Cow<'_, str> {
     match name {
         "submit_plan" => "plan".into(),
         "ask_user" => "ask".into(),
+        "job_output" => "job".into(),
+        "job_kill" => "kill".into(),
+        "transform_data" => "data".into(),
         "call_llm" => "ask llm".into(),
         "session_info" | "list_sessions" => "look".into(),
         "set_status" => "status".into(),
@@ -208,14 +225,22 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     if let Some(lines) = call.figures.lines {
         add(format!("{} {}", thousands(lines), if lines == 1 { "line" } else { "lines" }), dim);
     }
-    if let Some(diff) = &call.figures.diff {
+    if let Some(job) = &call.figures.job {
+        add(format!("job {}", clean_line(job)), dim);
+    }
+    if let Some(first) = call.figures.changes().next() {
         let minus = look.glyph("−", "-");
+        let sum = |of: fn(&FileDiff) -> u32| call.figures.changes().map(of).fold(0, u32::saturating_add);
         parts.push(vec![
-            Span::styled(format!("+{}", diff.added), look.style(Role::DiffAdded)),
+            Span::styled(format!("+{}", sum(|diff| diff.added)), look.style(Role::DiffAdded)),
             Span::raw(" "),
-            Span::styled(format!("{minus}{}", diff.removed), look.style(Role::DiffRemoved)),
+            Span::styled(format!("{minus}{}", sum(|diff| diff.removed)), look.style(Role::DiffRemoved)),
         ]);
-        if diff.is_new {
+        if !call.figures.diffs.is_empty() {
+            parts.push(vec![Span::styled(count(call.figures.diffs.len(), "file", "files"), dim)]);
+        } else if first.is_gone {
+            parts.push(vec![Span::styled("deleted", dim)]);
+        } else if first.is_new {
             parts.push(vec![Span::styled("new", dim)]);
         }
     }
@@ -235,17 +260,14 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
 }
 
 /// What stands below the line of an unfolded call.
-fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
+fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     let look = &row.look;
     let full = row.level == Level::Full;
     let indent = if row.width < 40 { 2 } else { 5 };
     let lead = [Span::raw(" ".repeat(indent))];
     let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
-    let put = |lines: Vec<Line<'static>>, out: &mut Vec<Line<'static>>| {
-        out.extend(
-            lines.into_iter().map(|line| Line::from(lead.iter().cloned().chain(line.spans).collect::<Vec<_>>())),
-        );
-    };
+    let put_inks = |lines: Vec<Ink>, out: &mut Vec<Ink>| out.extend(lines.into_iter().map(|line| line.behind(&lead)));
+    let put = |lines: Vec<Line<'static>>, out: &mut Vec<Ink>| put_inks(inks(lines), out);
     let text = |text: &str, style: Style, limit: usize, key: &str| {
         let cleaned = clean(text.trim_end());
         let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
@@ -267,14 +289,20 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
     }
     if let Some(reason) = refusal(call) {
         put(text(reason, look.style(Role::Warning), limit, key), out);
-    } else if let Some(diff) = &call.figures.diff {
-        let mut lines = diff::lines(diff, inner.width, look);
+    } else if call.figures.changes().next().is_some() {
+        let mut lines = match &call.figures.diff {
+            Some(diff) if row.beside => diff::beside(diff, inner.width, look),
+            Some(diff) => diff::unified(diff, inner.width, look),
+            None => diff::several(call.figures.diffs.iter(), inner.width, row.beside, look),
+        };
         let hidden = lines.len().saturating_sub(if full { FULL } else { 2 * TAIL });
         lines.truncate(lines.len() - hidden);
         if hidden > 0 {
-            lines.push(inner.more(hidden, key));
+            lines.push(inner.more(hidden, key).into());
         }
-        put(lines, out);
+        put_inks(lines, out);
+    } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
+        put_inks(file(call, &lines, limit, key, &inner), out);
     } else if let Some(result) = call.result.as_deref().filter(|result| !result.trim().is_empty()) {
         put(text(result, look.style(Role::ToolOutput), limit, key), out);
     } else if call.status.ended() {
@@ -304,12 +332,63 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Line<'static>>) {
     }
 }
 
+/// What `read` gave of a file: lines with their numbers. `None` when it gave something else.
+fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r str)>> {
+    if call.name != "read" || call.status != ToolStatus::Completed {
+        return None;
+    }
+    let numbered = |line: &'r str| {
+        let (number, text) = line.split_once('\t')?;
+        (!number.is_empty() && number.len() <= 9 && number.bytes().all(|b| b.is_ascii_digit()))
+            .then_some((number, text))
+    };
+    let mut lines: Vec<&str> = result.trim_end_matches('\n').split('\n').collect();
+    let note = lines.last().copied().filter(|line| line.starts_with('(') && lines.len() > 1);
+    lines.truncate(lines.len() - usize::from(note.is_some()));
+    let mut out = lines.into_iter().map(numbered).collect::<Option<Vec<_>>>()?;
+    out.extend(note.map(|note| ("", note)));
+    Some(out)
+}
+
+/// Lines of a file behind their numbers, as code in the language of its ending; of too many the last ones.
+fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<Ink> {
+    let look = &row.look;
+    let (style, faint) = (look.style(Role::ToolOutput), look.style(Role::Faint));
+    let digits = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(1);
+    let hidden = lines.len().saturating_sub(limit);
+    let mut out = Vec::new();
+    if hidden > 0 {
+        out.push(row.more(hidden, key).into());
+    }
+    let mut at = CodeAt::first(0, &language_of(call.subject.trim()));
+    at.line = u32::try_from(hidden).unwrap_or(u32::MAX);
+    for (number, line) in lines.get(hidden..).unwrap_or_default() {
+        if number.is_empty() {
+            out.extend(inks(plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look)));
+            continue;
+        }
+        let (kept, more) = bounded(line, look);
+        let text = text::expand_tabs(&clean(kept)).replace('\n', " ");
+        let spans: Vec<_> = [Span::styled(text, style)].into_iter().chain(more).collect();
+        let first = [Span::styled(format!("{number:>digits$}  "), faint)];
+        let rest = [Span::raw(" ".repeat(digits + 2))];
+        out.extend(coded(&spans, row.width, &first, &rest, &at));
+        at.next();
+    }
+    out
+}
+
 /// Verb, subject and what came back, for copying.
 pub(super) fn plain_text(call: &ToolCall) -> String {
     let mut text = format!("{} {}", call.name, call.subject);
-    if let Some(diff) = &call.figures.diff {
-        text.push('\n');
-        text.push_str(&diff::plain(diff));
+    if call.figures.changes().next().is_some() {
+        for diff in call.figures.changes() {
+            text.push('\n');
+            if call.figures.diff.is_none() {
+                text.push_str(&format!("{}\n", diff.path));
+            }
+            text.push_str(&diff::plain(diff));
+        }
     } else if let Some(result) = &call.result {
         text.push('\n');
         text.push_str(result);

@@ -4,10 +4,12 @@
 //! What a frame costs does not depend on how long the conversation is: nothing here goes over all rows.
 
 use super::cache::{Anchor, Cache};
+use super::colours;
 use super::row::{Row, level, seconds, thousands};
 use super::{ChatOpts, Look};
 use crate::app::state::chat::{Chat, Drawn, Entry, View};
 use crate::app::state::find::Marker;
+use crate::domain::link::in_text;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, Body};
 use crate::theme::{Role, Theme};
@@ -17,6 +19,7 @@ use jiff::tz::Offset;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use std::sync::Arc;
 
 /// Rows that one frame walks over at most: to find its top, or its end.
 const WALK: usize = 4_000;
@@ -32,6 +35,8 @@ const ANSWER: usize = 2_000;
 const GUTTER_FROM: u16 = 24;
 /// Panes narrower than this have no room for the key that goes to the end.
 const NARROW: u16 = 60;
+/// A block that grows is coloured anew after so many milliseconds.
+const COLOUR_GAP: u64 = 300;
 /// Cells before the lines of a row.
 const GUTTER: usize = 2;
 
@@ -42,6 +47,8 @@ pub(super) struct Transcript<'a> {
     pub(super) theme: &'a Theme,
     pub(super) cache: &'a mut Cache,
     pub(super) area: Rect,
+    /// Blocks of code that were drawn: the row, a line of it, the block's number.
+    pub(super) blocks: Vec<(usize, usize, u32)>,
 }
 
 /// Who says a row.
@@ -93,6 +100,7 @@ impl<'a> Transcript<'a> {
         let line = i64::try_from(line).unwrap_or(i64::MAX);
         let anchor = Anchor { view: self.chat.view, width: self.area.width, key, line, height: self.height(top) };
         self.cache.anchor = Some(anchor);
+        self.want();
         self.cache.end();
         Drawn { top: Some((key, line)), at_end, below, height, at_top: top == 0 && line == 0 }
     }
@@ -133,6 +141,7 @@ impl<'a> Transcript<'a> {
             level: level(self.chat, entry, self.opts.asked_plan),
             now: self.opts.now,
             last: index + 1 == self.chat.entries.len(),
+            beside: !self.chat.unified,
             helps: self.opts.helps,
             plan: self.opts.plan,
         }
@@ -236,7 +245,7 @@ impl<'a> Transcript<'a> {
         let above = self.above(index).height();
         let laid = self.cache.row(entry, &row);
         let found = self.opts.marker.and_then(|marker| {
-            (0..laid.height()).find(|n| laid.line(*n).is_some_and(|line| !marker.marks(&line.to_string()).is_empty()))
+            (0..laid.height()).find(|n| laid.line(*n).is_some_and(|ink| !marker.marks(&ink.to_string()).is_empty()))
         });
         let line = i64::try_from(above + found.unwrap_or(0)).unwrap_or(0);
         line - i64::from(self.area.height / 3)
@@ -317,12 +326,60 @@ impl<'a> Transcript<'a> {
             buf.set_line(self.area.x, y, &mark, 1);
         }
         let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
-        if let Some(line) = self.cache.row(entry, &row).line(number) {
-            buf.set_line(self.area.x + indent, y, line, self.area.width - indent);
-            if let Some(marker) = self.opts.marker {
-                let area = Rect { x: self.area.x + indent, y, width: self.area.width - indent, height: 1 };
-                mark(&line.to_string(), marker, self.theme, area, buf);
+        let area = Rect { x: self.area.x + indent, y, width: self.area.width - indent, height: 1 };
+        let Some(ink) = self.cache.row(entry, &row).line(number) else { return };
+        buf.set_line(area.x, y, &ink.line, area.width);
+        let cells = |from: u16, width: u16| Rect { x: area.x.saturating_add(from), width, ..area }.intersection(area);
+        for code in &ink.code {
+            let Some(coloured) = chat.colours.get(&(entry.key, code.block)) else { continue };
+            for (from, width, run) in ink.shades(code, &coloured.lines) {
+                buf.set_style(cells(from, width), colours::style(run.shade, self.theme));
             }
+        }
+        if let Some(marker) = self.opts.marker {
+            mark(&ink.to_string(), marker, self.theme, area, buf);
+        }
+        for code in &ink.code {
+            if !self.blocks.iter().any(|(row, _, block)| (*row, *block) == (index, code.block)) {
+                self.blocks.push((index, number, code.block));
+            }
+        }
+        let text = ink.to_string();
+        // An address that goes on below is not the one that stands here.
+        let full = usize::from(area.width);
+        let bare = in_text(&text).into_iter().filter_map(|range| {
+            let (before, url) = (text.get(..range.start)?, text.get(range)?);
+            let (from, width) = (text::width(before), text::width(url));
+            (from + width < full).then(|| (cells(number16(from), number16(width)), Arc::from(url)))
+        });
+        let bare: Vec<(Rect, Arc<str>)> = bare.collect();
+        let mut links: Vec<(Rect, Arc<str>)> =
+            ink.links.iter().map(|link| (cells(link.from, link.width), Arc::clone(&link.url))).collect();
+        // The address behind a link's text is a part of that link.
+        let known = links.len();
+        for (place, url) in bare {
+            if !links.iter().take(known).any(|(link, _)| link.intersects(place)) {
+                links.push((place, url));
+            }
+        }
+        self.cache.links.extend(links);
+    }
+
+    /// Notes the blocks of code that were seen without their colours.
+    fn want(&mut self) {
+        let chat = self.chat;
+        if chat.colouring {
+            return;
+        }
+        let early = chat.coloured_at.is_some_and(|at| self.opts.now.since(at) < COLOUR_GAP);
+        for (index, number, block) in std::mem::take(&mut self.blocks) {
+            let Some(entry) = chat.entries.get(index).filter(|entry| !(entry.live && early)) else { continue };
+            let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+            let laid = self.cache.row(entry, &row);
+            let code = laid.line(number).and_then(|ink| ink.code.iter().find(|code| code.block == block));
+            let known = chat.colours.get(&(entry.key, block));
+            let wanted = code.and_then(|code| colours::wanted(entry, laid, number, code, known));
+            self.cache.wanted.extend(wanted);
         }
     }
 
@@ -450,6 +507,10 @@ impl<'a> Transcript<'a> {
         }
         now.saturating_sub(height) + self.heights_from(index + 1)
     }
+}
+
+fn number16(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 /// Lays the style of a hit over what is marked in a line that was drawn into `area`.

@@ -1,9 +1,10 @@
 //! A user's message: as typed, long ones folded.
 
+use super::files;
 use super::markdown::plain;
 use super::row::{Level, Row};
 use crate::domain::message::UserText;
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::clean;
 use crate::theme::Role;
 use crate::ui::text::Fold;
 use ratatui::text::Line;
@@ -29,8 +30,7 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Line<'static>> {
         out.push(row.more(all.len() - shown, "Enter"));
     }
     if !user.attachments.is_empty() {
-        let names: Vec<_> = user.attachments.iter().map(|file| clean_line(&file.name)).collect();
-        out.extend(row.words("attached: ", &names.join(", "), Role::Dim));
+        out.extend(files::lines(&user.attachments, row));
     }
     out
 }

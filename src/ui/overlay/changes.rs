@@ -117,7 +117,11 @@ fn file(paint: &mut Paint<'_>, card: &ChangesCard, changes: &Changes, area: Rect
     }
     let Some(diff) = &file.diff else { return };
     let look = chat::Look { theme: paint.look.theme, glyphs: paint.look.glyphs };
-    let lines = chat::diff_with(diff, area.width.max(1), &look);
+    let lines = if paint.state.unified {
+        chat::diff_with(diff, area.width.max(1), &look)
+    } else {
+        chat::diff_beside(diff, area.width.max(1), &look)
+    };
     paint.found.overlay_rows = area.height;
     paint.found.overlay_lines = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let scroll = usize::from(card.scroll).min(lines.len().saturating_sub(usize::from(area.height)));

@@ -89,7 +89,11 @@ fn heading(context: Context) -> &'static str {
         Context::List => "In the list",
         Context::Chat => "In the conversation",
         Context::Composer => "In the composer",
-        Context::Slash => "While commands are offered",
+        Context::Slash => "While something is offered",
+        Context::Insert => "While typing",
+        Context::Normal => "While keys are verbs",
+        Context::Visual => "While something is marked",
+        Context::Operator => "Behind d, c and y",
         Context::Approval => "At an approval",
         Context::Plan => "At a plan",
         Context::Question => "At a question",
@@ -104,5 +108,6 @@ fn heading(context: Context) -> &'static str {
         Context::Undo => "At an undo of files",
         Context::Changes => "At a session's changes",
         Context::Rules => "In the permissions",
+        Context::Jobs => "Among the commands in the background",
     }
 }

@@ -4,12 +4,15 @@ mod ask;
 mod audit;
 mod cards;
 mod changes;
+mod context;
 mod find;
 mod help;
 mod inbox;
+mod jobs;
 mod picker;
 mod rules;
 mod undo;
+mod usage;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;
@@ -38,7 +41,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Prompt(prompt) => ask::prompt(paint, prompt, body),
         Overlay::Trash(bin) => cards::trash(paint, bin, body),
         Overlay::Audit(audit) => audit::draw(paint, audit, body),
+        Overlay::Context(card) => context::draw(paint, card, body),
+        Overlay::Usage(usage) => usage::draw(paint, usage, body),
         Overlay::Rules(known) => rules::draw(paint, known, body),
+        Overlay::Jobs(card) => jobs::draw(paint, card, body),
         Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Undo(card) => undo::draw(paint, card, body),
         Overlay::Changes(card) => changes::draw(paint, card, body),
@@ -57,8 +63,15 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
             let inner = sheet(paint, body, 60, 2, &title, &[(accept, "quit")]);
             let metas = state.sessions.metas();
             let running = metas.filter(|meta| matches!(meta.activity, Activity::Running(_))).count();
+            let jobs: usize = state.open.values().map(|open| open.running_jobs()).sum();
             let turns = super::figures::count(running, "turn runs", "turns run");
-            paint.over(cells::row(inner, 0), &format!("{turns} and would be stopped; all is saved."), Role::Text);
+            let jobs_run = super::figures::count(jobs, "job runs", "jobs run");
+            let what = match (running, jobs) {
+                (_, 0) => turns,
+                (0, _) => jobs_run,
+                _ => format!("{turns}, {jobs_run}"),
+            };
+            paint.over(cells::row(inner, 0), &format!("{what} and would be stopped; all is saved."), Role::Text);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::super::paint::Paint;
 use super::super::text::{self, Fold};
 use super::{View, in_title, place, styled};
 use crate::app::state::overlay::Reach;
-use crate::domain::diff::DiffKind;
+use crate::domain::diff::{DiffKind, FileDiff};
 use crate::domain::lookalike::{Odd, expose, odd};
 use crate::domain::request::{Approval, Ask, PartShown, PartState};
 use crate::domain::sanitise::clean_line;
@@ -31,8 +31,16 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
             lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
-        Proposal::Change { diff, .. } => chat::diff_with(diff, width, look),
+        Proposal::Change { diff, .. } if paint.state.unified => chat::diff_with(diff, width, look),
+        Proposal::Change { diff, .. } => chat::diff_beside(diff, width, look),
         Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
+        Proposal::Changes { .. } => chat::diffs_with(approval.proposal.diffs(), width, look),
+        Proposal::Script { script, files, .. } => {
+            let mut lines = styled(paint, &expose(script), width, Role::Strong);
+            lines
+                .extend(files.iter().flat_map(|path| styled(paint, &expose(&paint.home_path(path)), width, Role::Dim)));
+            lines
+        }
         Proposal::Plain => styled(paint, &expose(&approval.subject), width, Role::ToolSubject),
     }
 }
@@ -83,12 +91,16 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
 fn oddities(proposal: &Proposal) -> Option<String> {
     let found: BTreeSet<Odd> = match proposal {
         Proposal::Command { command, cwd } => odd(command).into_iter().chain(odd(&cwd.to_string_lossy())).collect(),
-        Proposal::Change { diff, .. } => {
-            let added = diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == DiffKind::Added);
-            let of_text = added.flat_map(|line| odd(&line.text)).filter(|odd| !matches!(odd, Odd::Sign(_)));
-            odd(&diff.path).into_iter().chain(of_text).collect()
+        Proposal::Change { .. } | Proposal::Changes { .. } => {
+            let of_one = |diff: &FileDiff| {
+                let added = diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == DiffKind::Added);
+                let of_text = added.flat_map(|line| odd(&line.text)).filter(|odd| !matches!(odd, Odd::Sign(_)));
+                odd(&diff.path).into_iter().chain(of_text).collect::<Vec<_>>()
+            };
+            proposal.diffs().flat_map(of_one).collect()
         }
         Proposal::Address { url } => odd(url).into_iter().collect(),
+        Proposal::Script { script, .. } => odd(script).into_iter().collect(),
         Proposal::Plain => return None,
     };
     let list = |wanted: fn(&Odd) -> bool| {
@@ -113,7 +125,7 @@ fn code(c: char) -> String {
 /// Risks, then reasons, one sentence each.
 pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
     let Ask::Approval(approval) = &view.request.ask else { return Vec::new() };
-    let Approval { risks, reasons, would_run_now, proposal, parts, .. } = &**approval;
+    let Approval { risks, reasons, would_run_now, proposal, parts, intent, .. } = &**approval;
     let mut lines = Vec::new();
     let mut say = |sign: &'static str, role: Role, text: &str| {
         let style = paint.style(role);
@@ -121,6 +133,9 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
         let (first, rest) = ([Span::styled(format!("{sign} "), style)], [Span::raw("  ")]);
         lines.extend(text::wrap(&[span], usize::from(width), &first, &rest, Fold::Words));
     };
+    if let Some(intent) = intent {
+        say(paint.signs.dot, Role::Dim, &format!("the agent says: {}", expose(intent)));
+    }
     if let Some(odd) = oddities(proposal) {
         say(paint.signs.warning, Role::Warning, &odd);
     }

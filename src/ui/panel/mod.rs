@@ -5,6 +5,7 @@
 
 mod approval;
 mod kept;
+mod key;
 mod plan;
 pub(in crate::ui) mod trust;
 
@@ -19,6 +20,7 @@ use crate::app::state::overlay::Reach;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::app::state::plan::PlanView;
 use crate::domain::Mode;
+use crate::domain::diff::FileDiff;
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
@@ -60,6 +62,7 @@ pub(in crate::ui) struct Body {
     plan: Option<Box<PlanView>>,
     width: u16,
     theme: String,
+    unified: bool,
     lines: Rc<Vec<Line<'static>>>,
     steps: Vec<(u16, u16)>,
 }
@@ -154,6 +157,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     }
     match &view.panel.stage {
         Stage::Choosing => answers_list(paint, view, below),
+        Stage::Secret { key } => key::field(paint, key, below, view.focused),
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let (label, sends) = match &view.panel.stage {
                 Stage::Writing { purpose: Choice::Instead, .. } => ("the command to run instead", "run it"),
@@ -250,7 +254,7 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
                 let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(area.width);
                 if view.panel.selected.is_none() && fits { long } else { paint.hints(&short) }
             }
-            Stage::Writing { .. } | Stage::Rules { .. } => Vec::new(),
+            Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. } => Vec::new(),
         }
     } else {
         let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
@@ -276,7 +280,11 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
             }
             Proposal::Command { .. } => vec![loud("Run this command?")],
             Proposal::Change { diff, .. } => {
-                let verb = if diff.is_new { "Create" } else { "Change" };
+                let verb = match diff {
+                    FileDiff { is_new: true, .. } => "Create",
+                    FileDiff { is_gone: true, .. } => "Delete",
+                    _ => "Change",
+                };
                 let mut said = vec![
                     loud(verb),
                     strong(format!(" {}", expose(&diff.path))),
@@ -294,6 +302,17 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 vec![loud("Fetch? "), strong(expose(&one_line(url, paint.signs.cut)))]
             }
             Proposal::Address { .. } => vec![loud("Fetch this address?")],
+            Proposal::Changes { changes } => {
+                let sum = |of: fn(&FileDiff) -> u32| approval.proposal.diffs().map(of).fold(0, u32::saturating_add);
+                vec![
+                    loud(&format!("Change {}?", count(changes.len(), "file", "files"))),
+                    piece(format!("  +{}", sum(|diff| diff.added)), paint.style(Role::Good)),
+                    piece(format!(" {}{}", paint.signs.minus, sum(|diff| diff.removed)), paint.style(Role::Error)),
+                ]
+            }
+            Proposal::Script { language, .. } => {
+                vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))]
+            }
             Proposal::Plain if alone => {
                 vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
             }
@@ -303,6 +322,9 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
+        Ask::Key(wanted) => {
+            vec![loud("A key for "), strong(clean_line(wanted.connection.as_str()).into_owned()), loud("?")]
+        }
     }
 }
 
@@ -332,6 +354,7 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
         && known.theme == theme.name
         && known.request == *request
         && known.plan == view.panel.plan
+        && known.unified == paint.state.unified
     {
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
@@ -347,11 +370,13 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
         }
         Ask::Question(question) => chat::markdown_with(&question.text, width, &look),
         Ask::Trust(request) => trust::body(paint, request, width),
+        Ask::Key(wanted) => key::body(paint, wanted, width),
     });
     paint.found.panel_steps.clone_from(&steps);
     let plan = view.panel.plan.clone();
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
-    let kept = Body { request: request.clone(), plan, width, theme, lines: lines_kept, steps };
+    let unified = paint.state.unified;
+    let kept = Body { request: request.clone(), plan, width, theme, unified, lines: lines_kept, steps };
     paint.cache.asked = Some(kept);
     lines
 }
@@ -370,6 +395,7 @@ fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'st
 fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
         Stage::Choosing => view.panel.choices.len() + kept::lines(paint, view, width).len(),
+        Stage::Secret { .. } => 2,
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let problem = match &view.panel.stage {
                 Stage::Rules { problem: Some(problem), .. } => {
@@ -474,7 +500,9 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
         Choice::PlanEdit => AnswerAction::PlanEdit,
         Choice::PlanDecline => AnswerAction::PlanDecline,
         Choice::Words => AnswerAction::Words,
-        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::StepComment(_) => return None,
+        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::Key | Choice::NoKey | Choice::StepComment(_) => {
+            return None;
+        }
     })
 }
 
@@ -483,6 +511,6 @@ pub(in crate::ui) fn context(request: &Request) -> Context {
     match request.ask {
         Ask::Approval(_) => Context::Approval,
         Ask::Plan(_) => Context::Plan,
-        Ask::Question(_) | Ask::Trust(_) => Context::Question,
+        Ask::Question(_) | Ask::Trust(_) | Ask::Key(_) => Context::Question,
     }
 }

@@ -232,7 +232,10 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     let mut b = waiting(|_| {});
     let id = b.asked().id;
     let yes = marked(&b, Mode::Execute, true, &[(3, true, None)]);
-    let steps = b.act(Act::Answer { request: id, answer: yes });
+    let mut steps = b.act(Act::Answer { request: id, answer: yes });
+    assert!(!b.machine.has_due() && kept(&steps).is_empty() && steps.iter().any(|step| matches!(step, Step::Sum(..))));
+    let run = b.run();
+    steps.extend(b.feed(Input::Summed(run, Ok("what was found".into()))));
     // Until all of this is on disk the plan waits, with its marks, and nothing is looser.
     let waiting_still = b.machine.own.plan.clone().expect("it waits on");
     assert!(waiting_still.review.markdown.contains("~~Run `make install`~~"));
@@ -245,8 +248,10 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     assert!(meta < row);
     let rows = kept(&steps);
     let Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) = &rows[0].body else { panic!() };
+    let carried = &carried.text;
     assert!(carried.contains("plan it") && carried.contains("~~Run `make install`~~"), "{carried}");
-    assert!(b.machine.has_due());
+    assert!(carried.contains("what was found"), "{carried}");
+    assert!(b.machine.has_due() && b.machine.own.plan.is_some());
 
     let died = b.machine.clone();
     let steps = b.feed(Input::CarryOut);

@@ -1,5 +1,6 @@
 //! What the next start remembers of the list: the grouping, what is folded, and the facets in force.
 
+use super::super::panes::Panes;
 use super::group::Grouping;
 use super::{Facets, Sessions};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,10 @@ pub struct Kept {
     pub folded: BTreeMap<Grouping, Vec<String>>,
     /// The facets in force, as typed.
     pub filter: Vec<String>,
+    /// The commands of repositories that were seen, by their hash.
+    pub commands: Vec<String>,
+    /// How the screen is divided.
+    pub panes: Panes,
 }
 
 impl Sessions {
@@ -26,6 +31,7 @@ impl Sessions {
             grouping: self.grouping,
             folded: folded.map(|(grouping, keys)| (*grouping, keys.iter().cloned().collect())).collect(),
             filter: self.facets.texts(),
+            ..Kept::default()
         }
     }
 

@@ -24,7 +24,10 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Prompt(_)) => "prompt",
         Some(Overlay::Trash(_)) => "trash",
         Some(Overlay::Audit(_)) => "audit",
+        Some(Overlay::Context(_)) => "context",
+        Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
+        Some(Overlay::Jobs(_)) => "jobs",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",
@@ -121,7 +124,7 @@ fn esc_closes_then_stops() {
     screen.keys("ctrl+p esc");
     assert_eq!((overlay_name(&screen), screen.acts()), ("none", vec![]));
     screen.type_text("/").keys("esc");
-    assert!(screen.state.composer().slash.is_none());
+    assert!(!screen.state.composer().offers());
     assert_eq!(screen.acts(), vec![]);
     screen.keys("esc");
     assert_eq!(screen.acts(), vec![Act::Stop]);
@@ -461,6 +464,8 @@ fn models_come_from_the_connections() {
         default_model: "small".to_owned(),
         small_model: String::new(),
         models: vec!["small".to_owned(), "big".to_owned()],
+        host: String::new(),
+        key_from: None,
         missing: None,
         offered,
     };
@@ -497,4 +502,107 @@ fn a_draft_that_begins_with_an_exclamation_mark_is_a_command() {
     let mut screen = Screen::new();
     screen.type_text(" !ls").keys("enter");
     assert_eq!(screen.acts(), [Act::send(" !ls")]);
+}
+
+#[test]
+fn what_can_follow_a_command_is_offered() {
+    let offered = |typed: &str| {
+        let mut screen = Screen::new();
+        screen.state.themes = vec!["nord".to_owned(), "mono".to_owned()];
+        screen.type_text(typed);
+        let menu = screen.state.composer().menu.clone();
+        menu.map(|menu| menu.rows.into_iter().map(|row| row.label).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    assert_eq!(offered("/theme "), ["nord", "mono"]);
+    assert_eq!(offered("/theme no"), ["nord", "mono"]);
+    assert_eq!(offered("/theme nord"), Vec::<String>::new(), "what is written out needs no offer");
+    assert_eq!(offered("/density "), ["lines", "tails", "full"]);
+    assert_eq!(offered("/mode e"), ["explore", "execute"]);
+    assert_eq!(offered("/delete -"), ["--now"]);
+    for none in ["/rename x", "/new x", "/zzz x", "a /mode e"] {
+        assert_eq!(offered(none), Vec::<String>::new(), "{none}");
+    }
+    let mut screen = Screen::new();
+    screen.type_text("/mode exp").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Mode { mode: Mode::Explore, drop_plan: false }], "Enter completes and runs");
+    let mut screen = Screen::new();
+    screen.type_text("/mode ").keys("down down tab");
+    assert_eq!((screen.text().as_str(), screen.acts()), ("/mode execute", vec![]), "Tab only completes");
+    let mut screen = Screen::new();
+    screen.type_text("/mode ").keys("enter");
+    assert_eq!(overlay_name(&screen), "Permission mode", "nothing typed and nothing chosen: as without the offer");
+}
+
+#[test]
+fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
+    use crate::domain::command::{Origin, OwnCommand};
+    let own = |name: &str, origin| OwnCommand {
+        name: name.to_owned(),
+        description: "fix an issue".to_owned(),
+        hint: "[ISSUE]".to_owned(),
+        text: "Fix $1.".to_owned(),
+        origin,
+        path: format!("/r/.lisle/commands/{name}.md").into(),
+        hash: format!("hash of {name}"),
+    };
+    let mut screen = Screen::new();
+    screen.state.commands = vec![own("fix", Origin::User), own("ship", Origin::Repository)];
+    screen.type_text("/fi").keys("tab");
+    assert_eq!(screen.text(), "/fix ");
+    screen.type_text("12").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 12.".to_owned(), attachments: vec![] }]);
+    screen.type_text("/ship 3").keys("enter");
+    assert_eq!((overlay_name(&screen), screen.acts()), ("confirm", vec![]));
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.says.concat().contains("Fix 3.")));
+    screen.keys("n");
+    assert_eq!(screen.acts(), vec![]);
+    screen.keys("enter").keys("y");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 3.".to_owned(), attachments: vec![] }]);
+    screen.type_text("/ship 4").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 4.".to_owned(), attachments: vec![] }], "it was seen");
+    assert!(screen.state.kept().commands.contains(&"hash of ship".to_owned()));
+    screen.type_text("/shpi").keys("enter");
+    assert!(screen.last_notice().contains("/ship"), "{}", screen.last_notice());
+}
+
+#[test]
+fn files_are_offered_behind_an_at_sign() {
+    use crate::app::msg::{Found, Hit};
+    let mut screen = Screen::new();
+    screen.type_text("look at @ma");
+    let asked = screen.fx.iter().rev().find_map(|effect| match effect {
+        Effect::Find { ticket, query, folders: false, .. } => Some((*ticket, query.clone())),
+        _ => None,
+    });
+    let (ticket, query) = asked.unwrap();
+    assert_eq!(query, "ma");
+    let hit = |path: &str| Hit { path: path.to_owned(), folder: path.ends_with('/'), marks: vec![0] };
+    screen.msg(Msg::Found(Box::new(Found { ticket: ticket - 1, hits: vec![hit("old.rs")] })));
+    assert!(!screen.state.composer().offers(), "an answer to an older question");
+    screen.msg(Msg::Found(Box::new(Found { ticket, hits: vec![hit("src/main/"), hit("src/a b.rs"), hit("main.rs")] })));
+    screen.keys("down enter");
+    assert_eq!((screen.text().as_str(), screen.acts()), ("look at @\"src/a b.rs\" ", vec![]));
+    screen.type_text("a@b").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![] }]);
+}
+
+#[test]
+fn modes_of_keys_in_the_composer() {
+    let mut screen = Screen::new();
+    screen.state.keys = std::sync::Arc::new(crate::keymap::load_style("vim").unwrap().table);
+    running(&mut screen);
+    screen.type_text("one two").keys("esc esc esc");
+    assert_eq!(screen.acts(), vec![], "Esc never stops a turn here");
+    screen.keys("b d w a X");
+    assert_eq!(screen.text(), "one X");
+    screen.keys("esc f x ? /");
+    assert_eq!(screen.text(), "one X", "verbs type nothing");
+    screen.keys("0 f X x");
+    assert_eq!(screen.text(), "one ");
+    screen.keys("u enter");
+    assert_eq!(screen.acts(), vec![Act::Send { text: "one X".to_owned(), attachments: vec![] }]);
+    screen.type_text("k").keys("esc k");
+    assert_eq!(screen.text(), "one X", "at the edge the walk through what was sent begins");
+    screen.keys("j");
+    assert_eq!(screen.text(), "k");
 }

@@ -1,12 +1,12 @@
-//! Files that a person gives along with a message: looked at, and copied into the session.
+//! Files that go to the model beside text, given by a person or read by a tool: looked at, and copied into the session.
 //!
 //! The copy is made at once, so that what is sent later is what was chosen. Nothing outside the session is read for a
 //! request. What the bytes are decides over what the name says.
 
+use super::files::{self, FileError};
+use super::{Place, paths, places, text};
 use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST};
-use crate::tools::files::{self, FileError};
-use crate::tools::{Place, paths, places, text};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of a file's name that are kept in the copy's.
 const LONGEST_NAME: usize = 100;
@@ -176,30 +176,10 @@ fn explain(error: FileError, shown: &str) -> String {
     }
 }
 
-/// The copies that no message has yet: only these may be removed when they are wanted no longer.
-#[derive(Debug, Default)]
-pub struct Loose(Vec<PathBuf>);
-
-impl Loose {
-    /// A copy was made, or stands in a draft.
-    pub fn add(&mut self, path: &Path) {
-        if !self.0.iter().any(|known| known == path) {
-            self.0.push(path.to_owned());
-        }
-    }
-
-    /// Whether it was one; it is none any more.
-    pub fn take(&mut self, path: &Path) -> bool {
-        let before = self.0.len();
-        self.0.retain(|known| known != path);
-        self.0.len() != before
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::bench::{place, tree};
     use super::*;
-    use crate::tools::bench::{place, tree};
     use proptest::prelude::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 

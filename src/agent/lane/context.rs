@@ -1,0 +1,117 @@
+//! What the machine is told before it asks a model: the models' windows and project memory, read off the async threads;
+//! the questions that sum up a conversation; and what is in the context, for those who want to see it.
+
+use super::super::desk::blocking;
+use super::super::machine::Models;
+use super::super::step::{Asked, Input, RunNo};
+use super::keep::Show;
+use super::{Lane, no_connection, now};
+use crate::domain::Event;
+use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::session::ThinkingLevel;
+use crate::domain::usage::RequestUsage;
+use crate::provider::{Chunk, Item, ModelRequest, Provider, Stop};
+use std::sync::Arc;
+
+/// A turn may begin with this input, so the machine must know what its first request holds.
+fn may_ask(input: &Input) -> bool {
+    match input {
+        Input::Act(act) => matches!(
+            act,
+            Act::Send { .. }
+                | Act::Steer { .. }
+                | Act::Queue(_)
+                | Act::Retry
+                | Act::Compact { .. }
+                | Act::Answer { .. }
+                | Act::Model { .. }
+        ),
+        Input::Redeliver(_) | Input::Chunk(_, Chunk::Stopped(Stop::Done)) | Input::Summed(..) => true,
+        _ => false,
+    }
+}
+
+impl Lane {
+    /// Brings what the machine goes by up to date, where it may need it.
+    pub(super) async fn refresh_context(&mut self, input: &Input) {
+        if !may_ask(input) || !self.machine.may_begin() {
+            return;
+        }
+        self.refresh_models();
+        self.refresh_memory().await;
+    }
+
+    /// What is known of the models; after a choice of one too.
+    pub(super) fn refresh_models(&mut self) {
+        let Some((info, provider)) = self.connection() else { return self.machine.set_models(Models::default()) };
+        let window = |model: &str| provider.figures(model, RequestUsage::default()).0;
+        let own = self.own_model(&info);
+        let has_small = !info.small_model.is_empty() && info.small_model != own;
+        let summing = if has_small { window(&info.small_model) } else { window(&own) };
+        let models = Models { window: window(&own), output: provider.most_output(&own), has_small, summing };
+        self.machine.set_models(models);
+    }
+
+    async fn refresh_memory(&mut self) {
+        let (memories, config) = (self.memories.clone(), self.shared.setup.settings.config.clone());
+        let cwd = self.machine.meta.cwd.clone();
+        let Some(memory) = blocking(move || memories.read(config.as_deref(), &cwd)).await else { return };
+        for problem in &memory.problems {
+            if !self.told_memory.contains(problem) {
+                self.told_memory.push(problem.clone());
+                self.out.send(Event::Notice(problem.notice())).await;
+            }
+        }
+        self.machine.set_memory(memory);
+    }
+
+    /// The session's connection, where it can be asked.
+    fn connection(&self) -> Option<(ConnectionInfo, Arc<dyn Provider>)> {
+        let connections = &self.shared.setup.connections;
+        let name = self.machine.meta.connection.as_ref()?;
+        let info = connections.info(name).filter(|info| info.missing.is_none())?;
+        Some((info.clone(), connections.provider(name)?))
+    }
+
+    fn own_model(&self, info: &ConnectionInfo) -> String {
+        let own = self.machine.meta.model.clone().filter(|model| !model.is_empty());
+        own.unwrap_or_else(|| info.default_model.clone())
+    }
+
+    /// Asks a model about a part of the conversation.
+    pub(super) fn sum(&mut self, run: RunNo, asked: Asked) {
+        self.works.forget_before(run);
+        let Some((info, provider)) = self.connection() else {
+            let error = no_connection("There is no connection that could sum the conversation up.");
+            let me = self.me.clone();
+            tokio::spawn(async move {
+                // A lane that ended wants no summary.
+                let _ = me.send(super::ToLane::Input(Input::Summed(run, Err(error)))).await;
+            });
+            return;
+        };
+        let model = if asked.small { info.small_model.clone() } else { self.own_model(&info) };
+        let request = ModelRequest {
+            model,
+            system: asked.system,
+            items: vec![Item::User(asked.text.into())],
+            tools: Vec::new(),
+            thinking: ThinkingLevel::Off,
+        };
+        let tally = self.shared.tally(&self.machine.meta, None);
+        self.works.sum(run, provider, request, (self.me.clone(), tally));
+    }
+
+    /// What the next request would hold.
+    pub(super) async fn show_context(&mut self) {
+        if !self.load(Show::Nothing).await || !self.load_context().await {
+            return;
+        }
+        if !self.machine.is_running() {
+            self.refresh_models();
+            self.refresh_memory().await;
+        }
+        let report = self.machine.context_report(now());
+        self.out.send(Event::Context(Box::new(report))).await;
+    }
+}

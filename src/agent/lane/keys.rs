@@ -1,0 +1,68 @@
+//! The keys of connections: what is asked for when one is missing or refused, and what follows when one was given.
+
+use super::super::connections::Connections;
+use super::super::step::{Input, RunNo};
+use super::{Lane, ToLane};
+use crate::domain::notice::{Level, Notice};
+use crate::domain::request::KeyRequest;
+use crate::domain::secret::Key;
+use crate::domain::{ConnectionName, Event};
+use crate::provider::ProviderError;
+use std::sync::PoisonError;
+
+/// The key that could help against this failure.
+pub(super) fn wanted_after(
+    connections: &Connections,
+    name: &ConnectionName,
+    error: &ProviderError,
+) -> Option<KeyRequest> {
+    (error.code == "invalid_api_key").then(|| connections.wanted(name, Some(&error.text)))?
+}
+
+impl Lane {
+    /// The request cannot be made: asks for the key where one would help, and reports the failure otherwise.
+    pub(super) fn fail_for_a_key(&self, run: RunNo, name: &ConnectionName, error: ProviderError) {
+        match self.shared.setup.connections.wanted(name, None) {
+            None => self.fail_soon(run, error),
+            Some(wanted) => self.report(Input::NoKey(run, Box::new(wanted), error)),
+        }
+    }
+
+    /// Reports after the steps at hand were done.
+    fn report(&self, input: Input) {
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            let _ = me.send(ToLane::Input(input)).await;
+        });
+    }
+
+    /// The user wants to give the key of a connection, here.
+    pub(super) async fn ask_for_key(&mut self, name: ConnectionName) {
+        match self.shared.setup.connections.wanted(&name, None) {
+            Some(wanted) => self.input(Input::GiveKey(Box::new(wanted))).await,
+            None => {
+                let text = format!("The connection {name} takes no key, or there is none of that name.");
+                let notice = Notice::new(Level::Warning, text).hint("/connection lists them");
+                self.out.send(Event::Notice(notice)).await;
+            }
+        }
+    }
+
+    /// Stores a key. Every session that waits for it goes on.
+    pub(super) fn store_key(&self, name: ConnectionName, key: Key) {
+        let (shared, me) = (self.shared.clone(), self.me.clone());
+        tokio::spawn(async move {
+            let stored = shared.setup.connections.store_key(name.clone(), key).await;
+            if stored.is_err() {
+                let _ = me.send(ToLane::Input(Input::Keyed(name, stored))).await;
+                return;
+            }
+            let _ = me.send(ToLane::Tell(Event::Connections(shared.setup.connections.infos()))).await;
+            let lanes: Vec<_> = shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+            for lane in lanes {
+                // One that ended waits for nothing.
+                let _ = lane.send(ToLane::Input(Input::Keyed(name.clone(), Ok(())))).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,27 @@
+//! How much a model's context can hold, asked of the server when an answer came and nobody knew. Some servers, Ollama first of all,
+//! tell it only while the model runs, and cut a longer conversation without a word.
+
+use super::{Lane, ToLane};
+use crate::domain::Event;
+
+impl Lane {
+    /// Asks the server for its models, once in the life of this task. The provider remembers what is told; the next request goes by it.
+    pub(super) fn ask_for_windows(&mut self) {
+        let setup = &self.shared.setup;
+        if self.windows_asked || setup.settings.headless {
+            return;
+        }
+        let Some(name) = self.machine.meta.connection.clone() else { return };
+        let asks = setup.connections.info(&name).is_some_and(|info| !info.host.is_empty());
+        let Some(provider) = setup.connections.provider(&name).filter(|_| asks) else { return };
+        self.windows_asked = true;
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            let models = provider.models().await.map_err(|error| error.to_string());
+            if let Err(why) = &models {
+                tracing::info!("{name} did not tell its models: {why}");
+            }
+            let _ = me.send(ToLane::Tell(Event::Models { connection: name, models })).await;
+        });
+    }
+}

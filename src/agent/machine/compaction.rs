@@ -1,0 +1,368 @@
+//! A compaction on its way: what is summed up and what stays, the model asked part by part, and the row that says so.
+//!
+//! Nothing of the conversation changes before the one row is written that ends it: a stop, a failure or a death in the
+//! middle leaves everything as it was. Without a model's answer the structure alone is carried over, and the row says why.
+
+use super::{Machine, Turn, Work, notice};
+use crate::agent::compact::{self, Room, Standing};
+use crate::agent::step::{Asked, RunNo, Safety, Step};
+use crate::agent::summary::{self, Part};
+use crate::agent::{context, tokens};
+use crate::domain::Event;
+use crate::domain::contract::TurnEnd;
+use crate::domain::ids::{At, MessageId};
+use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::notice::Level;
+use crate::domain::plan::PlanApproval;
+use crate::provider::{ModelRequest, ProviderError, retry};
+use std::collections::VecDeque;
+
+/// So often a part is asked for again after a failure that may pass.
+const TRIES: u32 = 3;
+/// A part that is too long for the server is halved down to so many bytes.
+const LEAST_PART: usize = 1_000;
+/// What is summed up by itself frees at least this part of the window, else it is not worth it.
+const WORTH: u64 = 12;
+
+/// What is known of the models that a session talks to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Models {
+    /// The window of the session's model, in tokens.
+    pub window: Option<u64>,
+    /// The most tokens of one of its answers.
+    pub output: Option<u64>,
+    /// There is a small model of its own.
+    pub has_small: bool,
+    /// The window of the model that sums up.
+    pub summing: Option<u64>,
+}
+
+/// Why it is compacted, and so what follows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Why {
+    /// The user asked for it.
+    Wished,
+    /// The window is nearly full; the turn goes on.
+    Full,
+    /// The request before did not fit; it is sent again.
+    Overflow,
+    /// A plan was approved so; it is carried out.
+    Plan(PlanApproval),
+}
+
+/// A compaction on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Compacting {
+    why: Why,
+    /// The rows before this one are summed up.
+    cut: usize,
+    /// What the user wants of the summary.
+    wish: String,
+    /// What the model was not asked about yet; the first of it is asked about now.
+    parts: VecDeque<String>,
+    /// So many parts were summed up.
+    done: usize,
+    so_far: String,
+    failures: u32,
+    /// The session's own model is asked: the small one could not.
+    by_own: bool,
+}
+
+impl Machine {
+    /// What is known of the models from now on.
+    pub fn set_models(&mut self, models: Models) {
+        self.models = models;
+    }
+
+    /// How far a compaction is, for a face that comes in the middle.
+    #[must_use]
+    pub fn compacting(&self) -> Option<Event> {
+        match self.turn.as_ref().map(|turn| &turn.work) {
+            Some(Work::Compacting(it)) => Some(it.event()),
+            _ => None,
+        }
+    }
+
+    fn room(&self) -> Room {
+        Room::of(self.window(), self.models.summing.or(self.window()))
+    }
+
+    /// The window of the model that answers, as far as it is known.
+    pub(super) fn window(&self) -> Option<u64> {
+        self.models.window.or(self.meta.usage.context_window)
+    }
+
+    // ---- begins ----
+
+    /// The user asks for a compaction.
+    pub(super) fn compact_wished(&mut self, now: At, wish: String, out: &mut Vec<Step>) {
+        if self.turn.is_some() {
+            let text = "A turn runs: nothing was compacted.";
+            out.push(notice(Level::Warning, text, "Compact when it has ended; a full window is compacted by itself."));
+            return;
+        }
+        if self.own.plan.is_some() {
+            let text = "A plan waits for your answer: nothing was compacted.";
+            out.push(notice(Level::Warning, text, "It can be approved so that it is compacted first."));
+            return;
+        }
+        if !compact::has_matter(&self.rows) {
+            out.push(notice(Level::Info, "There is nothing to compact.", ""));
+            return;
+        }
+        // The last exchange stays where all of it would, and where there is nothing else, it is summed up too.
+        let room = self.room();
+        let user = self.rows.iter().rposition(|row| matches!(row.body, Body::User(_)));
+        let half = tokens_of(&self.rows) / 2;
+        let mut cut = compact::cut(&self.rows, room.keep.min(half), None);
+        if !compact::has_matter(&self.rows[..cut]) {
+            cut = compact::cut(&self.rows, 0, user);
+        }
+        if !compact::has_matter(&self.rows[..cut]) {
+            cut = self.rows.len();
+        }
+        self.open_compaction(now, Why::Wished, cut, wish, out);
+    }
+
+    /// A plan was approved to be carried out behind a compaction. All of it is in the plan, so no row stays.
+    pub(super) fn compact_for_plan(&mut self, now: At, approval: PlanApproval, out: &mut Vec<Step>) {
+        let done = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
+        if self.rows.last().is_some_and(done) || !compact::has_matter(&self.rows) {
+            // A death came between the compaction and the rest.
+            self.due = Some(approval);
+            return;
+        }
+        self.open_compaction(now, Why::Plan(approval), self.rows.len(), String::new(), out);
+    }
+
+    fn open_compaction(&mut self, now: At, why: Why, cut: usize, wish: String, out: &mut Vec<Step>) {
+        self.run = RunNo(self.run.0 + 1);
+        self.open_turn(now, Vec::new(), out);
+        if let Some(turn) = &mut self.turn {
+            turn.typed = true;
+        }
+        self.begin_compaction(why, cut, wish, out);
+    }
+
+    /// The window is so full that it is compacted before the next request. False where it is not, or where that would help
+    /// nothing.
+    pub(super) fn compact_if_full(&mut self, request: &ModelRequest, out: &mut Vec<Step>) -> bool {
+        let guess = tokens::request(request);
+        self.gauge.asks(&request.model, guess);
+        let Some(limit) = self.compact_limit() else { return false };
+        let Some(window) = self.window() else { return false };
+        let just_done = self.turn.as_ref().is_some_and(|turn| turn.compacted.is_some() && turn.compacted == self.last_row);
+        if just_done || self.gauge.corrected(guess) < limit {
+            return false;
+        }
+        let cut = compact::cut(&self.rows, self.room().keep, self.unanswered());
+        let freed = self.gauge.corrected(tokens_of(&self.rows[..cut]));
+        if !compact::has_matter(&self.rows[..cut]) || freed < window / WORTH {
+            return false;
+        }
+        self.begin_compaction(Why::Full, cut, String::new(), out);
+        true
+    }
+
+    /// Tokens at which it is compacted by itself.
+    pub(super) fn compact_limit(&self) -> Option<u64> {
+        let window = self.window().filter(|_| self.rules.compact_at > 0.0)?;
+        Some((window as f64 * f64::from(self.rules.compact_at) / 100.0) as u64)
+    }
+
+    /// The request did not fit. It is taken out, what was before is compacted, and it is sent again: once in a turn. False
+    /// where that was done, or there is nothing to compact.
+    pub(super) fn compact_for_overflow(&mut self, out: &mut Vec<Step>) -> bool {
+        let Some(turn) = &mut self.turn else { return false };
+        if std::mem::replace(&mut turn.recovered, true) {
+            return false;
+        }
+        turn.requests = turn.requests.saturating_sub(1);
+        // Whatever was guessed, it was too little: less stays than usual.
+        let cut = compact::cut(&self.rows, self.room().keep / 2, self.unanswered());
+        if !compact::has_matter(&self.rows[..cut]) {
+            return false;
+        }
+        self.begin_compaction(Why::Overflow, cut, String::new(), out);
+        true
+    }
+
+    /// What the user said last, where the model said nothing since: it stays as it is.
+    fn unanswered(&self) -> Option<usize> {
+        let told = |row: &Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Tool(_));
+        let last = self.rows.iter().rposition(told)?;
+        if !matches!(self.rows[last].body, Body::User(_)) {
+            return None;
+        }
+        // Several messages may have been delivered at once.
+        let first = self.rows[..last].iter().rposition(|row| told(row) && !matches!(row.body, Body::User(_)));
+        let from = first.map_or(0, |at| at + 1);
+        self.rows[from..].iter().position(|row| matches!(row.body, Body::User(_))).map(|at| from + at)
+    }
+
+    fn begin_compaction(&mut self, why: Why, cut: usize, wish: String, out: &mut Vec<Step>) {
+        let parts = summary::material(&self.rows[..cut], self.room().part);
+        let it = Compacting {
+            why,
+            cut,
+            wish,
+            parts: parts.into(),
+            done: 0,
+            so_far: String::new(),
+            failures: 0,
+            by_own: false,
+        };
+        if let Some(turn) = &mut self.turn {
+            turn.work = Work::Compacting(Box::new(it));
+        }
+        self.sum_up(out);
+    }
+
+    // ---- goes on ----
+
+    /// Asks the model about the next part.
+    pub(super) fn sum_up(&mut self, out: &mut Vec<Step>) {
+        let room = self.room();
+        let Some(Turn { work: Work::Compacting(it), .. }) = &self.turn else { return };
+        let Some(text) = it.parts.front() else { return };
+        let part =
+            Part { so_far: &it.so_far, text, number: it.done + 1, of: it.done + it.parts.len(), wish: &it.wish };
+        let (system, text) = summary::question(&part, &room);
+        let small = self.models.has_small && !it.by_own;
+        out.push(Step::Emit(it.event()));
+        out.push(Step::Sum(self.run, Box::new(Asked { small, system, text })));
+    }
+
+    /// The model answered about a part, or did not.
+    pub(super) fn summed(&mut self, now: At, answer: Result<String, ProviderError>, out: &mut Vec<Step>) {
+        let seed = self.rng.u64(..);
+        let (run, has_small) = (self.run, self.models.has_small);
+        let Some(Turn { work: Work::Compacting(it), .. }) = &mut self.turn else { return };
+        let error = match answer {
+            Ok(text) if !text.trim().is_empty() => {
+                it.so_far = text.trim().to_owned();
+                it.parts.pop_front();
+                it.done += 1;
+                it.failures = 0;
+                if it.parts.is_empty() {
+                    return self.compacted(now, None, out);
+                }
+                return self.sum_up(out);
+            }
+            Ok(_) => None,
+            Err(error) => Some(error),
+        };
+        it.failures += 1;
+        let too_long = error.as_ref().is_some_and(|error| error.code == "context_overflow");
+        if too_long && it.parts.front().is_some_and(|part| part.len() >= LEAST_PART * 2) {
+            it.failures = 0;
+            it.parts = summary::halves(std::mem::take(&mut it.parts)).into();
+            return self.sum_up(out);
+        }
+        if let Some(error) = error.as_ref().filter(|error| error.retry && it.failures < TRIES)
+            && let Some(wait) = retry::delay(it.failures, error.after, seed)
+        {
+            let (attempt, of) = (it.failures, TRIES - 1);
+            let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            let reason = format!("{}: {}", error.title, error.text);
+            out.push(Step::Emit(Event::Retrying { attempt, of, wait_ms, reason }));
+            out.push(Step::RetryIn(run, wait_ms));
+            return;
+        }
+        if has_small && !it.by_own {
+            it.by_own = true;
+            it.failures = 0;
+            return self.sum_up(out);
+        }
+        let why = error.map_or_else(|| "the model gave no summary".to_owned(), |error| error.title);
+        self.compacted(now, Some(&why), out);
+    }
+
+    // ---- ends ----
+
+    /// All of it is summed up, or as far as that goes: the row is written, and what waited for it follows.
+    fn compacted(&mut self, now: At, why_not: Option<&str>, out: &mut Vec<Step>) {
+        let Some(turn) = &mut self.turn else { return };
+        let Work::Compacting(it) = std::mem::replace(&mut turn.work, Work::BackingOff) else { return };
+        let cut = it.cut.min(self.rows.len());
+        let standing = Standing {
+            mode: self.meta.mode,
+            waiting: self.own.plan.as_ref().map(|plan| &plan.review),
+            progress: self.own.progress.as_ref(),
+            todo: &self.own.todo,
+        };
+        // A failure in the middle loses no more than the parts that were not looked at: those before are summed up.
+        let written = Some(it.so_far.as_str()).filter(|text| !text.is_empty());
+        let keeps: Option<MessageId> = self.rows.get(cut).map(|row| row.id.clone());
+        let carried = compact::carry(&self.rows[..cut], &standing, written, keeps, &self.room());
+        let text = compact::label(&carried, self.rows.len() - cut, why_not);
+        let level = if why_not.is_some() { Level::Warning } else { Level::Info };
+        let info = Info { text, level, kind: InfoKind::Compacted, carried: Some(Box::new(carried)) };
+        let row = self.row(now, Body::Info(info));
+        self.rows.drain(..cut);
+        self.keep(vec![row], Safety::Synced, out);
+        self.show_freed(now, out);
+        let last = self.last_row.clone();
+        if let Some(turn) = &mut self.turn {
+            turn.compacted = last;
+        }
+        match it.why {
+            Why::Full | Why::Overflow => {
+                if !self.deliver_steers(now, out) {
+                    self.request(now, out);
+                }
+            }
+            // What was said meanwhile is sent next, or once the plan was carried out.
+            Why::Wished => {
+                self.queue_steers();
+                self.end_turn(now, TurnEnd::Done, out);
+            }
+            Why::Plan(approval) => {
+                self.queue_steers();
+                self.turn = None;
+                self.due = Some(approval);
+            }
+        }
+    }
+
+    fn queue_steers(&mut self) {
+        let steers = self.turn.as_mut().map(|turn| std::mem::take(&mut turn.steers)).unwrap_or_default();
+        self.queue.items.splice(0..0, steers);
+    }
+
+    /// The figure of the context is a guess until the next request counts it.
+    fn show_freed(&mut self, now: At, out: &mut Vec<Step>) {
+        let guess = tokens_of(&self.rows) + self.standing_tokens(now);
+        let usage = &mut self.meta.usage;
+        usage.input_tokens = self.gauge.corrected(guess);
+        usage.context_tokens = usage.input_tokens;
+        usage.total_tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        self.changed(out);
+    }
+
+    /// It was stopped: nothing changed. A plan that was approved waits again.
+    pub(super) fn compaction_stopped(&mut self, it: &Compacting, out: &mut Vec<Step>) {
+        if matches!(it.why, Why::Plan(_)) {
+            self.meta.pending_execution = None;
+            out.push(Step::KeepMeta(Safety::Synced));
+            self.stays_asked(out);
+        }
+    }
+}
+
+impl Compacting {
+    fn event(&self) -> Event {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Event::Compacting { part: count(self.done + 1), of: count(self.done + self.parts.len()) }
+    }
+
+    /// It is all that its turn was for.
+    pub(super) fn is_alone(&self) -> bool {
+        matches!(self.why, Why::Wished | Why::Plan(_))
+    }
+}
+
+/// A guess at the tokens of what the model gets of these rows.
+pub(super) fn tokens_of(rows: &[Message]) -> u64 {
+    context::items(rows).iter().map(tokens::item).sum()
+}

@@ -1,0 +1,173 @@
+//! What the model gets with the next request, and how much of its window that takes.
+
+use super::{Machine, Work};
+use crate::agent::memory::Memory;
+use crate::agent::prompt::{self, PromptPart, Surroundings};
+use crate::agent::{context, tokens};
+use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};
+use crate::domain::ids::At;
+use crate::domain::message::{Body, Failure, FailureAction, Message};
+use crate::provider::{Item, ModelRequest, ProviderError};
+use std::sync::Arc;
+
+/// So many of the largest results are named.
+const LARGEST: usize = 20;
+
+impl Machine {
+    /// What the files of project memory hold from now on. It counts from the next request on.
+    pub fn set_memory(&mut self, memory: Arc<Memory>) {
+        self.memory = memory;
+    }
+
+    /// A turn may begin with this machine's next step.
+    #[must_use]
+    pub fn may_begin(&self) -> bool {
+        self.turn.is_none() || (!self.queue.items.is_empty() && !self.queue.held)
+    }
+
+    pub(super) fn next_request(&self, now: At) -> ModelRequest {
+        ModelRequest {
+            model: self.meta.model.clone().unwrap_or_default(),
+            system: prompt::joined(&self.prompt(now)),
+            items: context::items(&self.rows),
+            tools: self.offered(),
+            thinking: self.meta.thinking,
+        }
+    }
+
+    fn prompt(&self, now: At) -> Vec<PromptPart> {
+        let today =
+            jiff::Timestamp::from_millisecond(now.0).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
+        prompt::parts(&Surroundings {
+            cwd: &self.meta.cwd,
+            session_dir: &self.rules.session_dir,
+            today: &today,
+            mode: self.meta.mode,
+            headless: self.rules.headless,
+            plan: self.own.progress.as_ref().filter(|progress| !progress.over),
+            memory: &self.memory,
+            child: self.meta.parent.is_some(),
+        })
+    }
+
+    /// A guess at the tokens of what every request has beside the conversation.
+    pub(super) fn standing_tokens(&self, now: At) -> u64 {
+        let system: u64 = self.prompt(now).iter().map(|part| tokens::text(&part.text)).sum();
+        system + self.offered().iter().map(tokens::tool).sum::<u64>()
+    }
+
+    /// What the next request would hold, with the rows as they are now.
+    #[must_use]
+    pub fn context_report(&self, now: At) -> ContextReport {
+        let mut parts = Vec::new();
+        let mut add = |sort, name: &str, count: u64, guess: u64| {
+            parts.push(ContextPart { sort, name: name.to_owned(), count, tokens: self.gauge.scaled(guess) });
+        };
+        for part in self.prompt(now) {
+            add(part.sort, &part.name, part.text.chars().count() as u64, tokens::text(&part.text));
+        }
+        for spec in self.offered() {
+            add(ContextSort::Tool, &spec.name, 1, tokens::tool(&spec));
+        }
+        let mut live = self.rows.clone();
+        live.extend(self.live_rows().into_iter().filter(|row| matches!(row.body, Body::Tool(_))));
+        let items = context::items(&live);
+        let carried = context::Effective::of(&live).carried.is_some();
+        let (mut user, mut said, mut calls, mut results) = ((0, 0), (0, 0), (0, 0), (0, 0));
+        let one = |slot: &mut (u64, u64), guess: u64| *slot = (slot.0 + 1, slot.1 + guess);
+        for (at, item) in items.iter().enumerate() {
+            match item {
+                Item::User(_) if at == 0 && carried => {
+                    add(ContextSort::Carried, "carried over by the last compaction", 1, tokens::item(item));
+                }
+                Item::User(_) => one(&mut user, tokens::item(item)),
+                Item::Assistant(reply) => {
+                    let text = tokens::text(&reply.text);
+                    if !reply.text.is_empty() {
+                        one(&mut said, text);
+                    }
+                    for call in &reply.calls {
+                        one(&mut calls, tokens::text(&call.name) + tokens::text(&call.input.to_string()));
+                    }
+                }
+                Item::Results(all) => all.iter().for_each(|result| one(&mut results, tokens::text(&result.text))),
+            }
+        }
+        for (sort, name, (count, guess)) in [
+            (ContextSort::User, "your messages", user),
+            (ContextSort::Assistant, "answers", said),
+            (ContextSort::Calls, "tool calls", calls),
+            (ContextSort::Results, "tool results", results),
+        ] {
+            if count > 0 {
+                add(sort, name, count, guess);
+            }
+        }
+        let window = self.window();
+        ContextReport {
+            session: self.meta.id.clone(),
+            model: self.meta.model.clone().unwrap_or_default(),
+            window,
+            compact_at: self.compact_limit(),
+            reserve: self.models.output,
+            measured: if self.gauge.is_measured() { Measured::Corrected } else { Measured::Guessed },
+            largest: self.largest(&live),
+            notes: self.memory.problems.iter().map(ToString::to_string).collect(),
+            compacting: matches!(self.turn.as_ref().map(|turn| &turn.work), Some(Work::Compacting(_))),
+            parts,
+        }
+    }
+
+    /// The results that take most.
+    fn largest(&self, rows: &[Message]) -> Vec<ContextPart> {
+        let context::Effective { kept, since, .. } = context::Effective::of(rows);
+        let tool = |row: &Message, elided: bool| {
+            let call = row.tool()?;
+            let result = call.result.as_deref()?;
+            let text = if elided { context::elide(result, context::KEPT_RESULT) } else { result.into() };
+            let name = format!("{} {}", call.name, call.subject);
+            let tokens = self.gauge.scaled(tokens::text(&text));
+            Some(ContextPart { sort: ContextSort::Results, name, count: 1, tokens })
+        };
+        let mut all: Vec<ContextPart> = kept.iter().filter_map(|row| tool(row, true)).collect();
+        all.extend(since.iter().filter_map(|row| tool(row, false)));
+        all.sort_by_key(|part| std::cmp::Reverse(part.tokens));
+        all.truncate(LARGEST);
+        all
+    }
+
+    /// The failure that is shown when a request does not fit and nothing helped.
+    pub(super) fn overflow(&self, error: ProviderError) -> Failure {
+        let tried = self.turn.as_ref().is_some_and(|turn| turn.compacted.is_some());
+        let mut text = error.text.trim_end().to_owned();
+        text.push_str(match tried {
+            true => " It was compacted and sent again, and is still too long.",
+            false => " There was nothing before it that could be compacted.",
+        });
+        if self.has_media() || speaks_of_media(&error) {
+            text.push_str(" Its attachments take a part of it: send fewer or smaller ones.");
+        }
+        Failure {
+            code: error.code.to_owned(),
+            title: "Context window exceeded".to_owned(),
+            text,
+            detail: error.detail,
+            actions: vec![FailureAction::Compact, FailureAction::NewSession],
+        }
+    }
+
+    /// The message that the turn began with has attachments, or one since.
+    fn has_media(&self) -> bool {
+        let of_turn = self.rows.iter().rev().find_map(|row| match &row.body {
+            Body::User(user) if !user.steer => Some(!user.attachments.is_empty()),
+            _ => None,
+        });
+        of_turn.unwrap_or(false)
+    }
+}
+
+/// The server itself spoke of pictures or documents.
+fn speaks_of_media(error: &ProviderError) -> bool {
+    let said = error.detail.to_lowercase();
+    ["image", "attachment", "pdf", "media"].iter().any(|word| said.contains(word))
+}

@@ -1,0 +1,100 @@
+//! The key of a connection, asked for when a turn needs it or the user wants to give one. The turn pauses meanwhile and goes on
+//! after; without a key it ends as what it is, a failed request.
+
+use super::{Machine, notice, person};
+use crate::agent::step::Step;
+use crate::domain::Event;
+use crate::domain::ids::{At, ConnectionName, RequestId};
+use crate::domain::notice::Level;
+use crate::domain::request::{Answer, Ask, KeyRequest, Request};
+use crate::provider::ProviderError;
+
+/// The question that waits.
+#[derive(Clone, Debug)]
+pub(super) struct KeyAsked {
+    pub(super) request: Request,
+    pub(super) connection: ConnectionName,
+    /// The turn pauses for it: this is what it ends with if there is no key.
+    pub(super) failure: Option<ProviderError>,
+}
+
+impl Machine {
+    /// A request cannot be made without a key, or with the one that there is.
+    pub(super) fn no_key(&mut self, now: At, wanted: KeyRequest, failure: ProviderError, out: &mut Vec<Step>) {
+        // What has begun to answer is no question of keys; and nobody answers headless.
+        if self.rules.headless || !self.live_rows().is_empty() {
+            return self.failed(now, failure, out);
+        }
+        if self.pause_for_key().is_none() {
+            return;
+        }
+        self.settle_key(out);
+        self.ask_for_key(now, wanted, Some(failure), out);
+    }
+
+    /// The user wants to give a key.
+    pub(super) fn give_key(&mut self, now: At, wanted: KeyRequest, out: &mut Vec<Step>) {
+        if self.key.as_ref().is_some_and(|asked| asked.failure.is_some()) {
+            return out.push(notice(Level::Info, "A key is asked for here already.", "Answer that first."));
+        }
+        self.settle_key(out);
+        self.ask_for_key(now, wanted, None, out);
+    }
+
+    fn ask_for_key(&mut self, now: At, wanted: KeyRequest, failure: Option<ProviderError>, out: &mut Vec<Step>) {
+        let connection = wanted.connection.clone();
+        let request = Request { id: self.request_id(now), ask: Ask::Key(Box::new(wanted)) };
+        out.push(Step::Emit(Event::Asked(Box::new(request.clone()))));
+        self.key = Some(KeyAsked { request, connection, failure });
+    }
+
+    /// The question is gone, without an answer.
+    pub(super) fn settle_key(&mut self, out: &mut Vec<Step>) {
+        if let Some(asked) = self.key.take() {
+            out.push(Step::Emit(Event::Settled { request: asked.request.id }));
+        }
+    }
+
+    pub(super) fn asks_for_key(&self, request: &RequestId) -> bool {
+        self.key.as_ref().is_some_and(|asked| asked.request.id == *request)
+    }
+
+    pub(super) fn answer_key(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
+        let Some(asked) = &self.key else { return };
+        match answer {
+            Answer::Key(key) => out.push(Step::StoreKey(asked.connection.clone(), key)),
+            Answer::No(_) => {
+                let failure = asked.failure.clone();
+                self.settle_key(out);
+                if let Some(failure) = failure.filter(|_| self.turn.is_some()) {
+                    self.end_failed(now, failure, out);
+                }
+            }
+            _ => out.push(person::stale_answer()),
+        }
+    }
+
+    /// A connection got a key: whoever asked for it goes on, in every session.
+    pub(super) fn keyed(
+        &mut self,
+        now: At,
+        connection: &ConnectionName,
+        stored: Result<(), String>,
+        out: &mut Vec<Step>,
+    ) {
+        let Some(asked) = self.key.as_ref().filter(|asked| asked.connection == *connection) else { return };
+        if let Err(why) = stored {
+            out.push(notice(Level::Error, why, "The key is asked for again."));
+            // Faces took it for answered.
+            return out.push(Step::Emit(Event::Asked(Box::new(asked.request.clone()))));
+        }
+        let paused = asked.failure.is_some();
+        self.settle_key(out);
+        self.connection_missing = false;
+        if paused && self.turn.is_some() {
+            self.request(now, out);
+        } else {
+            out.push(notice(Level::Info, format!("The key of {connection} is stored."), ""));
+        }
+    }
+}

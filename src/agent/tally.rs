@@ -1,0 +1,35 @@
+//! Writes down what each request used, once it is over, however it ended.
+
+use super::lane::now;
+use crate::domain::spending::Spent;
+use crate::domain::usage::RequestUsage;
+use crate::domain::{At, ConnectionName, SessionId};
+use crate::provider::Provider;
+use crate::store::books::Books;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Whose requests are written down, and where.
+#[derive(Clone)]
+pub(super) struct Tally {
+    pub(super) books: Arc<Books>,
+    pub(super) workspace: PathBuf,
+    pub(super) session: SessionId,
+    /// The turn that runs; `None` for a question apart from turns.
+    pub(super) turn: Option<At>,
+    pub(super) connection: ConnectionName,
+}
+
+impl Tally {
+    /// A request of this model is over and used so much. The line is written off the async threads.
+    pub(super) fn note(self, provider: &dyn Provider, model: &str, used: RequestUsage) {
+        let cost = provider.knows_price(model).then(|| provider.figures(model, used).1);
+        let Tally { books, workspace, session, turn, connection } = self;
+        let spent = Spent { at: now(), workspace, session, turn, connection, model: model.to_owned(), used, cost };
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = books.note(&spent) {
+                tracing::warn!(%error, "what a request used was not written down in {}", books.folder().display());
+            }
+        });
+    }
+}

@@ -1,0 +1,106 @@
+//! A field for a secret: what is written in it is never drawn, kept or shown by [`std::fmt::Debug`]. It is written, taken back and
+//! sent, and nothing else: there is nothing to be seen that a caret could walk through.
+
+use crate::domain::secret::Key;
+use crate::keymap::action::ComposerAction as Verb;
+use std::fmt;
+
+/// Nobody's key is longer.
+const LONGEST: usize = 16_384;
+
+/// A field for a secret.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Hidden {
+    text: String,
+}
+
+impl Hidden {
+    /// Adds a typed or pasted text. Line ends and blanks around what is pasted are left out with the rest that no key has.
+    pub fn insert(&mut self, text: &str) {
+        let left = LONGEST.saturating_sub(self.text.len());
+        self.text.extend(text.chars().filter(char::is_ascii_graphic).take(left));
+    }
+
+    /// Takes back the last character, or all of it.
+    pub fn edit(&mut self, verb: Verb) {
+        match verb {
+            Verb::Backspace => drop(self.text.pop()),
+            Verb::KillWord | Verb::KillToStart => self.text.clear(),
+            _ => {}
+        }
+    }
+
+    /// How many characters there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Nothing was written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// What was written, as a key; `None` for nothing.
+    #[must_use]
+    pub fn key(&self) -> Option<Key> {
+        Key::new(&self.text)
+    }
+}
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hidden(…)")
+    }
+}
+
+/// Whether a pasted text has the shape of a key: one long word of letters, digits and the few signs that keys have, with digits in it.
+#[must_use]
+pub fn looks_like_a_key(text: &str) -> bool {
+    let text = text.trim();
+    let signs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '+' | '/' | '=');
+    text.len() >= 16
+        && text.chars().all(signs)
+        && text.chars().any(|c| c.is_ascii_digit())
+        && text.chars().any(|c| c.is_ascii_alphabetic())
+        && !text.starts_with(['/', '.', '~'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_shows_nothing_and_gives_the_key() {
+        let mut field = Hidden::default();
+        assert!(field.is_empty() && field.key().is_none());
+        field.insert(" sk-abc 1\r\n\u{1b}");
+        assert_eq!((field.len(), field.key()), (7, Key::new("sk-abc1")));
+        assert_eq!(format!("{field:?}"), "Hidden(…)");
+        field.edit(Verb::Backspace);
+        assert_eq!(field.key(), Key::new("sk-abc"));
+        field.edit(Verb::KillToStart);
+        assert!(field.is_empty());
+        field.insert(&"x".repeat(LONGEST + 5));
+        assert_eq!(field.len(), LONGEST);
+    }
+
+    #[test]
+    fn keys_are_told_from_words_and_paths() {
+        for key in
+            ["sk-ant-api03-abcDEFghi", "AIzaSyA1234567890abcdef", "gsk_0123456789abcdef\n", "0123456789abcdef0123"]
+        {
+            assert!(looks_like_a_key(key), "{key}");
+        }
+        for other in [
+            "",
+            "hello",
+            "fix the tests in src/main.rs please",
+            "/home/me/project1/src/main.rs",
+            "internationalization",
+        ] {
+            assert!(!looks_like_a_key(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What requests used, on the screen: which way it is added up, and the selected row.
+
+use crate::domain::SessionId;
+use crate::domain::spending::{Group, Spending};
+
+/// What was used, on the screen.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// Also by the turns of this session.
+    pub session: Option<SessionId>,
+    /// What the engine sent; `None` while it has not.
+    pub spending: Option<Spending>,
+    /// How it is added up.
+    pub shown: Shown,
+    /// The selected row.
+    pub selected: usize,
+}
+
+/// How it is added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// By day.
+    #[default]
+    Days,
+    /// By model.
+    Models,
+    /// By session.
+    Sessions,
+    /// By turn of this session.
+    Turns,
+}
+
+impl Shown {
+    /// The one after it, around.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self {
+            Shown::Days => Shown::Models,
+            Shown::Models => Shown::Sessions,
+            Shown::Sessions => Shown::Turns,
+            Shown::Turns => Shown::Days,
+        }
+    }
+
+    /// In a few words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Shown::Days => "by day",
+            Shown::Models => "by model",
+            Shown::Sessions => "by session",
+            Shown::Turns => "turns of this session",
+        }
+    }
+}
+
+impl Usage {
+    /// What is not there yet.
+    #[must_use]
+    pub fn new(session: Option<SessionId>) -> Self {
+        Self { session, spending: None, shown: Shown::default(), selected: 0 }
+    }
+
+    /// The rows that are shown.
+    #[must_use]
+    pub fn rows(&self) -> &[Group] {
+        let Some(spending) = &self.spending else { return &[] };
+        match self.shown {
+            Shown::Days => &spending.days,
+            Shown::Models => &spending.models,
+            Shown::Sessions => &spending.sessions,
+            Shown::Turns => &spending.turns,
+        }
+    }
+
+    /// Moves the selection.
+    pub fn step(&mut self, by: isize) {
+        self.select(self.selected.saturating_add_signed(by));
+    }
+
+    /// Selects a row.
+    pub fn select(&mut self, at: usize) {
+        self.selected = at.min(self.rows().len().saturating_sub(1));
+    }
+
+    /// Adds it up the next way.
+    pub fn turn(&mut self) {
+        self.shown = self.shown.next();
+        self.selected = 0;
+    }
+}

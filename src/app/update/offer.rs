@@ -1,0 +1,306 @@
+//! What is offered above the composer, made anew after each change of the draft; and what choosing from it does.
+
+use super::overlay::one_line;
+use super::{compose, model, properties, slash};
+use crate::app::effect::Effect;
+use crate::app::msg::Found;
+use crate::app::slash::{self as commands, Slash};
+use crate::app::state::fuzzy;
+use crate::app::state::offer::{Kind, Menu, Row, Value};
+use crate::app::state::picker::Value as Picked;
+use crate::app::state::{Focus, State};
+use crate::domain::nearest;
+use crate::domain::property::{Label, split_label};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::SlashAction;
+
+/// Rows at the most: more are found by typing.
+const ROWS: usize = 50;
+/// Sessions among the files.
+const SESSIONS: usize = 8;
+
+/// Makes the offer anew where the draft changed.
+pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.composer().offered == state.composer().revision() {
+        return;
+    }
+    let mut menu = state.types().then(|| offer(state)).flatten();
+    if let Some(menu) = &mut menu
+        && let Some(ask) = search(state, menu)
+    {
+        state.ticket += 1;
+        menu.ticket = state.ticket;
+        fx.push(Effect::Find { ticket: state.ticket, root: ask.0, query: ask.1, folders: ask.2 });
+        // What was found for a letter less stays until the answer comes.
+        if let Some(before) = state.composer_mut().menu.take().filter(|before| before.kind == menu.kind) {
+            let files = before.rows.into_iter().filter(|row| matches!(row.value, Value::File(_) | Value::Folder(_)));
+            menu.rows.splice(0..0, files);
+        }
+    }
+    let composer = state.composer_mut();
+    composer.offered = composer.revision();
+    composer.menu = menu;
+}
+
+/// What is looked for on the disk: below which directory, what, and whether only folders count.
+fn search(state: &State, menu: &Menu) -> Option<(std::path::PathBuf, String, bool)> {
+    let root = state.current_meta()?.cwd.clone();
+    match menu.kind {
+        Kind::Things => Some((root, menu.typed.clone(), false)),
+        // Many files are attached at once by a pattern: that is written out.
+        Kind::Words(Slash::Attach) if !menu.typed.is_empty() => Some((root, menu.typed.clone(), false)),
+        Kind::Words(Slash::Cwd) => Some((root, menu.typed.clone(), true)),
+        _ => None,
+    }
+}
+
+fn offer(state: &State) -> Option<Menu> {
+    let editor = state.composer().editor();
+    let (before, _) = editor.around();
+    if let [line] = editor.lines()
+        && let Some(rest) = line.strip_prefix('/')
+    {
+        let name = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        if rest.chars().all(name) {
+            return full(Kind::Commands, rest, 0, command_rows(state, rest));
+        }
+        let (word, args) = rest.split_once(char::is_whitespace)?;
+        let slash = Slash::ALL.iter().copied().find(|slash| slash.word() == word.to_lowercase())?;
+        let typed = args.trim_start();
+        let from = line.chars().count() - typed.chars().count();
+        let rows = word_rows(state, slash, typed);
+        if matches!(slash, Slash::Cwd | Slash::Attach) {
+            return Some(Menu { rows, ..empty(Kind::Words(slash), typed, from) });
+        }
+        return full(Kind::Words(slash), typed, from, rows);
+    }
+    let token = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let from = before.chars().count() - token.chars().count();
+    if let Some(typed) = token.strip_prefix('@') {
+        // Nothing is typed and nothing found yet: it is there all the same, for what the disk answers.
+        return Some(Menu { rows: session_rows(state, typed), ..empty(Kind::Things, typed, from) });
+    }
+    let typed = token.strip_prefix('#')?;
+    full(Kind::Labels, typed, from, label_rows(state, typed))
+}
+
+fn empty(kind: Kind, typed: &str, from: usize) -> Menu {
+    Menu { kind, rows: Vec::new(), selected: 0, touched: false, typed: typed.to_owned(), from, ticket: 0 }
+}
+
+fn full(kind: Kind, typed: &str, from: usize, rows: Vec<Row>) -> Option<Menu> {
+    // What is written out already needs no offer.
+    let done = kind != Kind::Commands && matches!(rows.as_slice(), [one] if one.label == typed);
+    (!rows.is_empty() && !done).then(|| Menu { rows, ..empty(kind, typed, from) })
+}
+
+fn row(value: Value, label: impl Into<String>, detail: impl Into<String>) -> Row {
+    Row { value, label: label.into(), usage: String::new(), detail: detail.into(), marks: Vec::new() }
+}
+
+/// Those that match, best first; all in their order where nothing is typed.
+fn matching(typed: &str, rows: Vec<Row>) -> Vec<Row> {
+    let hits = fuzzy::rank(typed, rows.iter().map(|row| row.label.as_str()));
+    let pick = |(place, marks): (usize, Vec<usize>)| rows.get(place).map(|row| Row { marks, ..row.clone() });
+    hits.into_iter().filter_map(pick).take(ROWS).collect()
+}
+
+/// The commands: the one of exactly that name comes before those that begin with it, and these before all others.
+fn command_rows(state: &State, typed: &str) -> Vec<Row> {
+    let built_in = Slash::ALL.iter().map(|slash| Row {
+        usage: slash.usage().to_owned(),
+        ..row(Value::Command(*slash), slash.word(), slash.description())
+    });
+    let own = state.commands.iter().enumerate().map(|(n, own)| Row {
+        usage: own.hint.clone(),
+        ..row(Value::Own(n), own.name.clone(), format!("{}: {}", own.origin.word(), one_line(&own.description)))
+    });
+    let all: Vec<Row> = built_in.chain(own).collect();
+    let hits = fuzzy::rank(typed, all.iter().map(|row| row.label.as_str()));
+    let mut rows: Vec<Row> =
+        hits.into_iter().filter_map(|(place, marks)| all.get(place).map(|row| Row { marks, ..row.clone() })).collect();
+    rows.sort_by_key(|row| (row.label != typed, !row.label.starts_with(typed)));
+    rows
+}
+
+/// What can follow a command, as far as it is known here.
+fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
+    let word = |label: &str, detail: &str| row(Value::Word(label.to_owned()), label, detail);
+    let rows: Vec<Row> = match slash {
+        Slash::Model => {
+            let items = model::items(state).0;
+            let models = items.into_iter().filter(|item| matches!(item.value, Picked::Model { .. }));
+            models.map(|item| word(&item.label, &item.detail)).collect()
+        }
+        Slash::Status => state.properties.statuses.iter().map(|one| word(&one.id, &one.label)).collect(),
+        Slash::Label => labels(&state.properties.labels).iter().map(|one| word(&one.id, &one.name)).collect(),
+        Slash::Theme => state.themes.iter().map(|name| word(name, "")).collect(),
+        _ => choices(slash.usage()).map(|choice| word(choice, "")).collect(),
+    };
+    matching(typed, rows)
+}
+
+/// The words that a usage names: `[lines|tails|full]`, `[--now]`. What is written in capitals is no word.
+fn choices(usage: &str) -> impl Iterator<Item = &str> {
+    let group = usage.split(['[', ']']).nth(1).unwrap_or_default();
+    group.split('|').filter(|word| word.starts_with(|c: char| c.is_lowercase() || c == '-'))
+}
+
+fn labels(all: &[Label]) -> Vec<&Label> {
+    all.iter().flat_map(|label| std::iter::once(label).chain(labels(&label.children))).collect()
+}
+
+fn label_rows(state: &State, typed: &str) -> Vec<Row> {
+    let set = state.current_meta().map(|meta| meta.labels.as_slice()).unwrap_or_default();
+    let has = |id: &str| set.iter().any(|entry| split_label(entry).0 == id);
+    let rows = labels(&state.properties.labels).into_iter().map(|label| {
+        let detail = if has(&label.id) { "is set: takes it away" } else { "labels the session" };
+        row(Value::Label(label.id.clone()), label.name.clone(), detail)
+    });
+    matching(typed, rows.collect())
+}
+
+fn session_rows(state: &State, typed: &str) -> Vec<Row> {
+    if typed.contains('/') {
+        return Vec::new();
+    }
+    let here = state.current_id();
+    let mut metas: Vec<_> = state.sessions.metas().filter(|meta| !meta.hidden && Some(&meta.id) != here).collect();
+    metas.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| b.id.cmp(&a.id)));
+    let rows = metas.into_iter().map(|meta| {
+        let detail = format!("session {}", meta.id.as_str());
+        row(Value::Session(meta.id.clone()), one_line(meta.shown_title()), detail)
+    });
+    let mut rows = matching(typed, rows.collect());
+    rows.truncate(SESSIONS);
+    rows
+}
+
+/// Files were found.
+pub(super) fn found(state: &mut State, found: Found) {
+    let Some(menu) = state.composer_mut().menu.as_mut().filter(|menu| menu.ticket == found.ticket) else { return };
+    let chosen = menu.chosen().filter(|_| menu.touched).map(|row| row.value.clone());
+    menu.rows.retain(|row| !matches!(row.value, Value::File(_) | Value::Folder(_)));
+    let files = found.hits.into_iter().map(|hit| Row {
+        marks: hit.marks,
+        ..match hit.folder {
+            true => row(Value::Folder(hit.path.clone()), hit.path, ""),
+            false => row(Value::File(hit.path.clone()), hit.path, ""),
+        }
+    });
+    menu.rows.splice(0..0, files);
+    let place = chosen.and_then(|value| menu.rows.iter().position(|row| row.value == value));
+    menu.selected = place.unwrap_or_else(|| menu.selected.min(menu.rows.len().saturating_sub(1)));
+    if !menu.touched {
+        menu.selected = 0;
+    }
+}
+
+/// The verbs of what is offered.
+pub(super) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
+    let Some(menu) = &mut state.composer_mut().menu else { return };
+    match verb {
+        SlashAction::Up => menu.step(-1),
+        SlashAction::Down => menu.step(1),
+        SlashAction::Complete => complete(state, fx),
+        SlashAction::Accept if menu.takes_enter() => accept(state, fx),
+        SlashAction::Accept => {
+            compose::close_menu(state);
+            compose::enter(state, compose::How::Queue, fx);
+        }
+    }
+}
+
+/// A click on a row.
+pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
+    let Some(menu) = state.composer_mut().menu.as_mut().filter(|menu| at < menu.rows.len()) else { return };
+    (menu.selected, menu.touched) = (at, true);
+    state.focus = Focus::Composer;
+    accept(state, fx);
+}
+
+/// Writes the selected row out, and does nothing else.
+fn complete(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some((menu, row)) = chosen(state) else { return };
+    match row.value {
+        Value::Command(_) | Value::Own(_) => state.composer_mut().set(&format!("/{} ", row.label)),
+        _ => accept_row(state, &menu, row, fx),
+    }
+}
+
+/// Enter on the selected row: a command runs, a word behind one completes it and runs it, anything else is written out.
+fn accept(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some((menu, row)) = chosen(state) else { return };
+    let runs = matches!(menu.kind, Kind::Words(_)) && !matches!(row.value, Value::Folder(_));
+    match row.value {
+        Value::Command(slash) => slash::accept(state, slash, fx),
+        // What follows may be wanted; one that says that nothing does runs at once.
+        Value::Own(at) => match state.commands.get(at) {
+            Some(own) if own.hint.is_empty() => slash::run_own(state, at, "", fx),
+            Some(own) => {
+                let text = format!("/{} ", own.name);
+                state.composer_mut().set(&text);
+            }
+            None => {}
+        },
+        _ => {
+            accept_row(state, &menu, row, fx);
+            if runs {
+                compose::close_menu(state);
+                compose::enter(state, compose::How::Queue, fx);
+            }
+        }
+    }
+}
+
+fn chosen(state: &State) -> Option<(Menu, Row)> {
+    let menu = state.composer().menu.as_ref()?;
+    Some((menu.clone(), menu.chosen()?.clone()))
+}
+
+fn accept_row(state: &mut State, menu: &Menu, row: Row, fx: &mut Vec<Effect>) {
+    let text = match &row.value {
+        Value::Word(word) => word.clone(),
+        Value::File(path) => mention(path, menu.kind, " "),
+        // Its own files are offered next.
+        Value::Folder(path) => mention(path, menu.kind, ""),
+        Value::Session(id) => format!("@{} ", id.as_str()),
+        Value::Label(id) => {
+            state.composer_mut().replace(menu.from, "");
+            return label(state, id, fx);
+        }
+        Value::Command(_) | Value::Own(_) => return,
+    };
+    state.composer_mut().replace(menu.from, &text);
+}
+
+fn mention(path: &str, kind: Kind, end: &str) -> String {
+    match kind {
+        Kind::Things if path.contains(char::is_whitespace) => format!("@\"{path}\"{end}"),
+        Kind::Things => format!("@{path}{end}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The session gets the label, or loses it.
+fn label(state: &mut State, id: &str, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else {
+        return state.notify(Notice::new(Level::Info, "The session is being made; label it in a moment."));
+    };
+    properties::toggle(state, id, vec![session], fx);
+}
+
+/// The names of all commands, for the nearest one to a slip.
+pub(super) fn nearest(state: &State, word: &str) -> Option<String> {
+    let own = state.commands.iter().map(|own| own.name.as_str());
+    let all = Slash::ALL.iter().map(|slash| slash.word()).chain(own);
+    nearest::nearest(&word.to_lowercase(), all).map(str::to_owned)
+}
+
+/// The command of the user's own that a draft calls, by its place, and what follows it.
+pub(super) fn own(state: &State, draft: &str) -> Option<(usize, String)> {
+    let Some(Err(unknown)) = commands::read(draft) else { return None };
+    let at = state.commands.iter().position(|own| own.name == unknown.word.to_lowercase())?;
+    let args = draft.trim().split_once(char::is_whitespace).map_or("", |(_, args)| args.trim());
+    Some((at, args.to_owned()))
+}

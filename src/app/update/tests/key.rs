@@ -1,0 +1,93 @@
+//! A key that is asked for is written where it is not shown, and gets nowhere else.
+
+use super::*;
+use crate::app::state::Focus;
+use crate::app::state::panel::{Choice, Stage};
+use crate::domain::ids::ConnectionName;
+use crate::domain::request::KeyRequest;
+use crate::domain::secret::Key;
+
+const SECRET: &str = "sk-unique-0123456789";
+
+fn key_request() -> Request {
+    let wanted = KeyRequest {
+        connection: ConnectionName::new("work"),
+        host: "https://a.test".into(),
+        stored: "/c/credentials".into(),
+        why: "It has no key.".into(),
+    };
+    Request { id: RequestId::new("k1"), ask: Ask::Key(Box::new(wanted)) }
+}
+
+/// The field for the key has the keys.
+fn writing() -> Screen {
+    let mut screen = Screen::new();
+    screen.ask(key_request()).draw(true);
+    screen.keys("f3").wait(300).keys("1 enter");
+    assert!(matches!(screen.state.panel().unwrap().0.stage, Stage::Secret { .. }));
+    screen
+}
+
+#[test]
+fn it_is_written_or_pasted_and_given() {
+    let given = vec![Act::Answer { request: RequestId::new("k1"), answer: Answer::Key(Key::new(SECRET).unwrap()) }];
+    let mut screen = writing();
+    screen.keys("x ctrl+u").msg(Msg::Paste(format!("{SECRET}\n")));
+    assert!(!format!("{:?}", screen.state.panel().unwrap().0).contains("unique"));
+    screen.keys("enter");
+    assert_eq!(screen.acts(), given);
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, ""));
+    let mut screen = writing();
+    screen.type_text(SECRET).keys("enter");
+    assert_eq!(screen.acts(), given);
+}
+
+#[test]
+fn nothing_is_kept_of_it_when_it_is_left() {
+    let mut screen = writing();
+    screen.type_text("sk-1").keys("esc");
+    assert!(matches!(screen.state.panel().unwrap().0.stage, Stage::Choosing));
+    assert_eq!(screen.state.panel().unwrap().0.begun, None);
+    screen.keys("1 enter enter");
+    assert_eq!(screen.acts(), vec![], "an empty field gives nothing");
+    let Stage::Secret { key } = &screen.state.panel().unwrap().0.stage else { panic!() };
+    assert!(key.is_empty());
+    screen.keys("esc 2 enter");
+    assert_eq!(screen.acts(), vec![Act::Answer { request: RequestId::new("k1"), answer: Answer::No(None) }]);
+}
+
+#[test]
+fn it_never_takes_the_focus_and_a_lost_key_gets_into_no_draft() {
+    let mut screen = Screen::new();
+    screen.type_text("hel").ask(key_request()).type_text("lo");
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "hello"));
+    screen.msg(Msg::Paste(SECRET.to_owned()));
+    assert_eq!(screen.text(), "hello", "it is pasted before the field has the focus");
+    assert!(!format!("{:?}", screen.state.notices).contains("unique"));
+    // What is no key is pasted as ever, and so is everything where none is asked for.
+    screen.msg(Msg::Paste(" world".to_owned()));
+    assert_eq!(screen.text(), "hello world");
+    let mut screen = Screen::new();
+    screen.msg(Msg::Paste(SECRET.to_owned()));
+    assert_eq!(screen.text(), SECRET);
+    // From the answers of the panel it gets nowhere either.
+    let mut screen = Screen::new();
+    screen.ask(key_request()).draw(true);
+    screen.keys("f3").wait(300).msg(Msg::Paste(SECRET.to_owned()));
+    assert_eq!(screen.text(), "");
+    assert_eq!(screen.state.panel().unwrap().0.choices, [Choice::Key, Choice::NoKey]);
+}
+
+#[test]
+fn the_command_asks_and_keeps_no_key_that_stands_behind_a_name() {
+    let mut screen = Screen::new();
+    screen.type_text("/connection work").keys("enter");
+    let asked = Command::AskKey { session: id("s"), connection: ConnectionName::new("work") };
+    let sent = screen.sent();
+    assert!(sent.contains(&asked), "{sent:?}");
+    let mut screen = Screen::new();
+    screen.type_text(&format!("/connection work {SECRET}")).keys("enter");
+    assert_eq!(screen.text(), "");
+    let sent = format!("{:?}", screen.sent());
+    assert!(!sent.contains("unique"), "{sent}");
+}

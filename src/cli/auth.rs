@@ -1,0 +1,211 @@
+//! `lisle auth`: stores the keys of connections, lists where they come from and where they go, and takes them out. It prints none.
+
+use super::Exit;
+use super::args::AuthCommand;
+use super::output::{complain, say};
+use super::sessions::print_json;
+use crate::config::connections::{KeyFrom, Usable};
+use crate::config::{Credentials, credentials};
+use crate::domain::ConnectionName;
+use crate::domain::sanitise::clean_line;
+use crate::runtime::setup::Ground;
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{IsTerminal, Read, Write};
+
+/// Nobody's key is longer.
+const LONGEST: u64 = 16_384;
+
+pub(super) fn run(ground: &Ground, command: AuthCommand) -> Exit {
+    match command {
+        AuthCommand::Add(args) => add(ground, &args.name),
+        AuthCommand::List(args) => list(ground, args.json),
+        AuthCommand::Remove(args) => remove(ground, &args.name),
+    }
+}
+
+/// Connections that take a key, with those that a vendor's key alone would make.
+fn all(ground: &Ground) -> Vec<Usable> {
+    let connections = ground.connections();
+    let known = connections.all.iter().filter(|one| !one.host().is_empty()).cloned();
+    known.chain(connections.vendors_without_key()).collect()
+}
+
+fn add(ground: &Ground, name: &ConnectionName) -> Exit {
+    let known = all(ground);
+    let Some(one) = known.iter().find(|one| one.name == *name) else {
+        let names: Vec<&str> = known.iter().map(|one| one.name.as_str()).collect();
+        complain(&format!(
+            "lisle: there is no connection {:?} that takes a key. There are: {}. More can be added to {}.",
+            name.as_str(),
+            names.join(", "),
+            ground.paths.config_file().display()
+        ));
+        return Exit::Usage;
+    };
+    let host = clean_line(&one.host()).into_owned();
+    let written = match read_key(&format!("Key of {name}, sent to {host} alone (not shown): ")) {
+        Ok(Some(written)) => written,
+        Ok(None) => {
+            complain("lisle: nothing was stored.");
+            return Exit::Interrupted;
+        }
+        Err(error) => {
+            complain(&format!("lisle: the key could not be read: {error}."));
+            return Exit::Failed;
+        }
+    };
+    let file = ground.paths.credentials_file();
+    match credentials::store(&file, name, Some(&written)) {
+        Ok(()) => {
+            complain(&format!("The key of {name} is stored in {} and goes to {host}.", file.display()));
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: {error}."));
+            Exit::Failed
+        }
+    }
+}
+
+fn remove(ground: &Ground, name: &ConnectionName) -> Exit {
+    let file = ground.paths.credentials_file();
+    if !Credentials::read(&file).0.names().any(|stored| stored == name) {
+        complain(&format!("lisle: {} has no key for {:?}.", file.display(), name.as_str()));
+        return Exit::Failed;
+    }
+    match credentials::store(&file, name, None) {
+        Ok(()) => {
+            complain(&format!("The key of {name} is no longer stored."));
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: {error}."));
+            Exit::Failed
+        }
+    }
+}
+
+/// A line of the list.
+#[derive(Serialize)]
+struct Row {
+    connection: String,
+    host: String,
+    /// `stored`, `environment` or `none`.
+    key: &'static str,
+    /// The variable that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<String>,
+    /// Why the connection cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+}
+
+fn list(ground: &Ground, json: bool) -> Exit {
+    let connections = all(ground);
+    let mut rows: Vec<Row> = connections.iter().map(row).collect();
+    // A key whose connection is gone is worth knowing of.
+    let (stored, _) = Credentials::read(&ground.paths.credentials_file());
+    let lost = stored.names().filter(|name| !connections.iter().any(|one| one.name == **name));
+    rows.extend(lost.map(|name| Row {
+        connection: name.to_string(),
+        host: String::new(),
+        key: "stored",
+        variable: None,
+        missing: Some("there is no such connection".to_owned()),
+    }));
+    if json {
+        return print_json(&rows);
+    }
+    let width = rows.iter().map(|row| row.connection.chars().count()).max().unwrap_or(0);
+    let hosts = rows.iter().map(|row| row.host.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in &rows {
+        let key = match (row.key, &row.variable, &row.missing) {
+            ("none", _, None) => "no key".to_owned(),
+            ("none", _, Some(missing)) => missing.clone(),
+            (_, Some(variable), _) => format!("from {variable}"),
+            (_, None, Some(missing)) => format!("stored, but {missing}"),
+            (_, None, None) => "stored".to_owned(),
+        };
+        let line = format!("{:width$}  {:hosts$}  {key}", row.connection, row.host);
+        text.push_str(clean_line(line.trim_end()).as_ref());
+        text.push('\n');
+    }
+    say(&text);
+    Exit::Done
+}
+
+fn row(one: &Usable) -> Row {
+    let (key, variable) = match &one.key_from {
+        Some(KeyFrom::Stored) => ("stored", None),
+        Some(KeyFrom::Variable(name)) => ("environment", Some(name.clone())),
+        None => ("none", None),
+    };
+    Row { connection: one.name.to_string(), host: one.host(), key, variable, missing: one.missing.clone() }
+}
+
+/// The key as it is written or piped in; `None` when the user gave up.
+fn read_key(prompt: &str) -> std::io::Result<Option<String>> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        let mut text = String::new();
+        stdin.lock().take(LONGEST).read_to_string(&mut text)?;
+        return Ok(Some(text));
+    }
+    // The terminal itself: what is printed elsewhere may be kept.
+    let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    terminal.write_all(prompt.as_bytes())?;
+    let read = unseen(&terminal);
+    terminal.write_all(b"\r\n")?;
+    read
+}
+
+/// Reads a line of which the terminal shows nothing. Byte by byte and without signals, so that the terminal is always given back as it
+/// was.
+fn unseen(terminal: &File) -> std::io::Result<Option<String>> {
+    let before = tcgetattr(terminal)?;
+    let mut hidden = before.clone();
+    hidden.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
+    hidden.special_codes[SpecialCodeIndex::VMIN] = 1;
+    hidden.special_codes[SpecialCodeIndex::VTIME] = 0;
+    tcsetattr(terminal, OptionalActions::Flush, &hidden)?;
+    let line = line(terminal);
+    tcsetattr(terminal, OptionalActions::Flush, &before)?;
+    line
+}
+
+/// A line, with what a terminal's own editing would do: backspace, Ctrl+U; Ctrl+C, Ctrl+D and Esc give up.
+fn line(mut from: impl Read) -> std::io::Result<Option<String>> {
+    let mut text: Vec<u8> = Vec::new();
+    let mut byte = [0];
+    loop {
+        if from.read(&mut byte)? == 0 {
+            return Ok(None);
+        }
+        match byte {
+            [b'\r' | b'\n'] => return Ok(Some(String::from_utf8_lossy(&text).into_owned())),
+            [0x03 | 0x04 | 0x1b] => return Ok(None),
+            [0x08 | 0x7f] => drop(text.pop()),
+            [0x15] => text.clear(),
+            [other] if u64::try_from(text.len()).unwrap_or(u64::MAX) < LONGEST => text.push(other),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_edited_and_given_up() {
+        let read = |bytes: &[u8]| line(bytes).unwrap();
+        assert_eq!(read(b"sk-12\x7f\rmore").as_deref(), Some("sk-1"));
+        assert_eq!(read(b"wrong\x15right\n").as_deref(), Some("right"));
+        for gone in [&b"sk\x03"[..], b"sk\x04", b"\x1b", b"sk"] {
+            assert_eq!(read(gone), None);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `lisle usage`: what requests used and cost, for people and for programs.
+
+use super::Exit;
+use super::args::Usage;
+use super::output::{complain, say};
+use crate::agent::day;
+use crate::domain::spending::{By, Group, Sum, beyond, group};
+use crate::domain::{At, SessionMeta, sanitise};
+use crate::runtime::setup::Ground;
+use std::fmt::Write;
+
+pub(super) fn run(ground: &Ground, args: &Usage) -> Exit {
+    let books = ground.books();
+    let since = args.since.unwrap_or(At(0));
+    let all = match books.read(since) {
+        Ok(all) => all,
+        Err(error) => {
+            complain(&format!(
+                "lisle: what requests used could not be read from {}: {error}.",
+                books.folder().display()
+            ));
+            return Exit::Failed;
+        }
+    };
+    let by = args.by.unwrap_or(By::Day);
+    let mut groups = group(&all, by, day);
+    let metas = ground.store.list().sessions;
+    if by == By::Session {
+        name(&mut groups, &metas);
+    }
+    let mut total = Sum::default();
+    all.iter().for_each(|one| total.add(one));
+    // Totals of sessions have no days, so they say nothing about a part of the time.
+    let rest = args.since.is_none().then(|| beyond(&metas, &group(&all, By::Session, day)));
+    if args.json {
+        let value = serde_json::json!({"by": by, "groups": groups, "total": total, "beyond": rest});
+        say(&format!("{value}\n"));
+        return Exit::Done;
+    }
+    say(&table(by, &groups, &total));
+    if let Some(rest) = rest.filter(|rest| rest.sessions > 0) {
+        complain(&format!(
+            "{} tokens written and ${:.2} in {} of this workspace are known as totals alone: of other programs, or from \
+             before requests were recorded.",
+            rest.output,
+            rest.cost_usd,
+            if rest.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", rest.sessions) }
+        ));
+    }
+    Exit::Done
+}
+
+fn name(groups: &mut [Group], metas: &[SessionMeta]) {
+    for group in groups {
+        if let Some(meta) = metas.iter().find(|meta| meta.id.as_str() == group.key) {
+            group.name = meta.shown_title().to_owned();
+        }
+    }
+}
+
+fn table(by: By, groups: &[Group], total: &Sum) -> String {
+    if groups.is_empty() {
+        return "No request is recorded.\n".to_owned();
+    }
+    let head = match by {
+        By::Day => "day",
+        By::Model => "model",
+        By::Session => "session",
+    };
+    let key = |group: &Group| sanitise::clean_line(&group.key).into_owned();
+    let width = groups.iter().map(|group| key(group).chars().count()).max().unwrap_or(0).max(head.len()).max(5);
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{head:<width$}  {:>8}  {:>12}  {:>12}  {:>10}  {:>14}",
+        "requests", "in", "cached", "out", "cost"
+    );
+    for group in groups {
+        let title = sanitise::clean_line(&group.name).into_owned();
+        let title = if title.is_empty() { String::new() } else { format!("  {title}") };
+        let _ = writeln!(out, "{}{title}", line(&key(group), width, &group.sum));
+    }
+    let _ = writeln!(out, "{}", line("total", width, total));
+    out
+}
+
+fn line(name: &str, width: usize, sum: &Sum) -> String {
+    let cost = match sum.unpriced {
+        0 => format!("${:.4}", sum.cost_usd),
+        all if all == sum.requests => "unknown".to_owned(),
+        some => format!("${:.4} +{some}?", sum.cost_usd),
+    };
+    format!(
+        "{name:<width$}  {:>8}  {:>12}  {:>12}  {:>10}  {cost:>14}",
+        sum.requests, sum.input, sum.cache_read, sum.output
+    )
+}

@@ -1,0 +1,58 @@
+//! Commands that go on in the background, as the screen shows them.
+
+use super::ids::At;
+use serde::{Deserialize, Serialize};
+
+/// A command that goes on, or went on, beside the turns of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobShown {
+    /// Its name, which the model uses, too.
+    pub id: String,
+    /// The command line, exactly. Not sanitised.
+    pub command: String,
+    /// Since when.
+    pub since: At,
+    /// How it ended; `None` while it goes on.
+    #[serde(default)]
+    pub end: Option<JobEnd>,
+    /// Bytes that it wrote.
+    pub bytes: u64,
+    /// The last lines that it wrote. Not sanitised.
+    pub last: String,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobEnd {
+    /// When.
+    pub at: At,
+    /// In a few words: `exit 0`, `ended by you`.
+    pub words: String,
+    /// It did not end well by itself.
+    pub failed: bool,
+    /// Who ended it.
+    pub by: EndedBy,
+}
+
+/// Who ended a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndedBy {
+    /// It ended by itself, or a limit did.
+    #[default]
+    Itself,
+    /// The model, with `job_kill`.
+    Model,
+    /// The user.
+    User,
+    /// The session or lisle ended.
+    Close,
+}
+
+impl JobShown {
+    /// It goes on.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.end.is_none()
+    }
+}

@@ -1,0 +1,136 @@
+//! Reads the user's own commands: `commands/*.md` in the folder of the configuration, in the workspace, and
+//! `.lisle/commands/*.md` in the repository where tools work. Of one name the user's own counts before the workspace's, and
+//! that before the repository's; the names of lisle's commands stay lisle's.
+
+use crate::app::slash::Slash;
+use crate::domain::command::{self, Origin, OwnCommand};
+use crate::domain::problem::Problem;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files of a folder at the most.
+const FILES: usize = 500;
+/// A longer file is no command.
+const LONGEST: u64 = 256 << 10;
+
+/// Where commands lie besides the repository.
+#[derive(Clone, Debug, Default)]
+pub struct Folders {
+    /// The folder of the configuration.
+    pub config: PathBuf,
+    /// The workspace.
+    pub workspace: PathBuf,
+}
+
+/// All commands for sessions that work in `cwd`, by name, and what is wrong with files.
+#[must_use]
+pub fn read(folders: &Folders, cwd: &Path) -> (Vec<OwnCommand>, Vec<Problem>) {
+    let (mut commands, mut problems): (Vec<OwnCommand>, Vec<Problem>) = Default::default();
+    let repository = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
+    for (folder, origin) in [
+        (folders.config.join("commands"), Origin::User),
+        (folders.workspace.join("commands"), Origin::Workspace),
+        (repository.join(".lisle/commands"), Origin::Repository),
+    ] {
+        for path in files(&folder) {
+            match one(&path, origin) {
+                Ok(own) if commands.iter().all(|known| known.name != own.name) => commands.push(own),
+                Ok(_) => {}
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+    commands.sort_by(|a, b| a.name.cmp(&b.name));
+    (commands, problems)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES);
+    let named = |path: &PathBuf| {
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        !hidden && path.extension().is_some_and(|extension| extension == "md")
+    };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(named).collect();
+    files.sort();
+    files
+}
+
+fn one(path: &Path, origin: Origin) -> Result<OwnCommand, Problem> {
+    let odd = |line, text: &str, fix: &str| Problem { path: path.to_owned(), line, text: text.into(), fix: fix.into() };
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    if !command::is_name(&name) {
+        let fix = "Name the file in small letters, digits, - and _.";
+        return Err(odd(None, "This name cannot be a command.", fix));
+    }
+    if Slash::ALL.iter().any(|slash| slash.word() == name) {
+        return Err(odd(None, &format!("/{name} is a command of lisle."), "Give the file another name."));
+    }
+    // A link could lead to any file of the machine, and its text would be sent.
+    let meta = fs::symlink_metadata(path)
+        .map_err(|error| odd(None, &format!("The file could not be read: {error}."), "Check its owner and rights."))?;
+    if !meta.is_file() && origin == Origin::Repository {
+        return Err(odd(None, "A command of a repository is a file, not a link.", "Put the file itself there."));
+    }
+    if meta.len() > LONGEST {
+        return Err(odd(None, "The file is too long for a command.", "Keep it under 256 KB."));
+    }
+    let whole = fs::read_to_string(path).map_err(|error| {
+        odd(None, &format!("The file could not be read: {error}."), "Save it as UTF-8, and check its rights.")
+    })?;
+    let written = command::read(&whole).map_err(|(line, why)| {
+        odd(Some(line), &format!("The command /{name} cannot be used: {why}."), "Correct it.")
+    })?;
+    let mut hash = String::new();
+    for byte in Sha256::digest(whole.as_bytes()) {
+        let _ = write!(hash, "{byte:02x}");
+    }
+    let command::Written { description, hint, text } = written;
+    Ok(OwnCommand { name, description, hint, text, origin, path: path.to_owned(), hash })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_come_from_three_places_and_odd_ones_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("config/commands/fix.md", "---\nargument-hint: [ISSUE]\n---\nFix $1");
+        put("config/commands/new.md", "x");
+        put("config/commands/Big.md", "x");
+        put("config/commands/notes.txt", "x");
+        put("config/commands/.hidden.md", "x");
+        put("workspace/commands/fix.md", "the workspace's");
+        put("workspace/commands/tidy.md", "Tidy up");
+        put("repo/.git/HEAD", "x");
+        put("repo/.lisle/commands/ship.md", "Ship it");
+        put("repo/.lisle/commands/broken.md", "---\nx\n---\ny");
+        put("repo/src/x", "x");
+        let folders = Folders { config: dir.path().join("config"), workspace: dir.path().join("workspace") };
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("repo/.lisle/commands/link.md")).unwrap();
+        let (commands, problems) = read(&folders, &dir.path().join("repo/src"));
+        let shown: Vec<_> = commands.iter().map(|own| (own.name.as_str(), own.origin, own.text.as_str())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("fix", Origin::User, "Fix $1"),
+                ("ship", Origin::Repository, "Ship it"),
+                ("tidy", Origin::Workspace, "Tidy up"),
+            ]
+        );
+        assert!(commands.iter().all(|own| own.hash.len() == 64));
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 4, "{told:?}");
+        for word in ["new is a command of lisle", "cannot be a command", "not a link", "name: value"] {
+            assert!(told.iter().any(|told| told.contains(word)), "{word}: {told:?}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Links of a frame as the terminal is told of them (OSC 8): which cells lead where.
+//!
+//! Only addresses that `domain::link` let through come here; what is no printable ASCII is left out once more.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+/// Cells of one row that lead somewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The first column.
+    pub x: u16,
+    /// The row.
+    pub y: u16,
+    /// How many columns.
+    pub width: u16,
+    /// Where they lead.
+    pub url: Arc<str>,
+}
+
+impl Link {
+    /// Whether the cell belongs to it.
+    pub(super) fn holds(&self, x: u16, y: u16) -> bool {
+        y == self.y && x >= self.x && x - self.x < self.width
+    }
+}
+
+/// From here on cells lead to `url`, or nowhere. Parts of one link on several rows are one to the terminal.
+pub(super) fn turn(url: Option<&str>, out: &mut Vec<u8>) {
+    match url.filter(|url| url.bytes().all(|b| matches!(b, b'!'..=b'~'))) {
+        Some(url) => {
+            let hash =
+                url.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+            let _ = write!(out, "\x1b]8;id={hash:x};{url}\x1b\\");
+        }
+        None => out.extend_from_slice(b"\x1b]8;;\x1b\\"),
+    }
+}
+
+/// Whether a terminal is known to understand links, by the variables of the environment. Others print nothing of them, or
+/// worse.
+#[must_use]
+pub fn known(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    let var = |name| env(name).unwrap_or_default();
+    let (term, program) = (var("TERM"), var("TERM_PROGRAM"));
+    let version = |text: &str| -> (u32, u32) {
+        let mut parts = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+        let mut next = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
+        (next(), next())
+    };
+    if term == "dumb" || term == "linux" || term.starts_with("screen") && program != "tmux" {
+        return false;
+    }
+    if program == "tmux" {
+        // It passes them on to terminals that have them, and keeps them from others.
+        return version(&var("TERM_PROGRAM_VERSION")) >= (3, 4);
+    }
+    if !var("TMUX").is_empty() {
+        return false;
+    }
+    matches!(program.as_str(), "iTerm.app" | "WezTerm" | "ghostty" | "vscode" | "rio")
+        || ["kitty", "ghostty", "wezterm", "foot", "alacritty", "contour"].iter().any(|name| term.contains(name))
+        || var("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= 5_000)
+        || var("KONSOLE_VERSION").parse::<u32>().is_ok_and(|version| version >= 201_200)
+        || !var("WT_SESSION").is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{bytes, frame};
+    use super::super::{Frame, Shown};
+    use super::*;
+
+    fn linked(text: &str, links: &[(u16, u16, &str)]) -> Frame {
+        let link = |(x, width, url): &(u16, u16, &str)| Link { x: *x, y: 0, width: *width, url: (*url).into() };
+        Frame { links: links.iter().map(link).collect(), ..frame(&[text]) }
+    }
+
+    #[test]
+    fn a_link_is_around_its_cells_and_ends_with_them() {
+        let mut shown = Shown::default();
+        let first = bytes(&mut shown, linked("see here now", &[(4, 4, "https://a.b")]));
+        let (before, rest) = first.split_once("\x1b]8;id=").unwrap();
+        assert!(before.ends_with("see "), "{first:?}");
+        let (_, rest) = rest.split_once(";https://a.b\x1b\\").unwrap();
+        assert_eq!(rest, "here\x1b[C\x1b]8;;\x1b\\now");
+        assert_eq!(bytes(&mut shown, linked("see here now", &[(4, 4, "https://a.b")])), "", "nothing changed");
+        let other = bytes(&mut shown, linked("see here now", &[(4, 4, "https://c.d")]));
+        assert!(other.contains("https://c.d\x1b\\here") && !other.contains("see"), "{other:?}");
+        assert_eq!(bytes(&mut shown, linked("see here now", &[])), "\x1b[1;5Hhere", "it goes as it came");
+        // What cannot be told is not told.
+        assert_eq!(bytes(&mut shown, linked("see here now", &[(0, 1, "https://\x07")])).matches("https").count(), 0);
+    }
+
+    #[test]
+    fn terminals_that_know_them() {
+        let table: [(&[(&str, &str)], bool); 8] = [
+            (&[("TERM", "xterm-kitty")], true),
+            (&[("TERM", "xterm-256color")], false),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "7603")], true),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "4800")], false),
+            (&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux"), ("TERM_PROGRAM_VERSION", "3.5a")], true),
+            (&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux"), ("TERM_PROGRAM_VERSION", "3.3a")], false),
+            (&[("TERM", "screen-256color"), ("TMUX", "/tmp/x"), ("VTE_VERSION", "7603")], false),
+            (&[("TERM", "linux"), ("WT_SESSION", "x")], false),
+        ];
+        for (pairs, want) in table {
+            let env = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            assert_eq!(known(&env), want, "{pairs:?}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A command that runs: started through lisle's own program, read to its end, and ended when it is to end.
+//!
+//! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
+
+use super::held::Held;
+use super::input;
+use super::{Halt, Place};
+use crate::domain::permission::Sandbox;
+use crate::domain::tool::{Outcome, ToolFigures};
+use crate::sandbox::{Ended, GRACE, Invocation, Report, environment, process};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// At most this often somebody hears of new output.
+const TICK: Duration = Duration::from_millis(250);
+
+/// What is to run.
+pub(super) struct Line {
+    /// The program by its absolute path, and its arguments.
+    pub command: Vec<OsString>,
+    /// Where.
+    pub cwd: PathBuf,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// How many bytes it may write.
+    pub output_limit: u64,
+}
+
+/// Who takes the output.
+pub(super) trait Taker: Send {
+    /// These bytes came.
+    fn take(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
+    /// Called a few times a second.
+    fn tick(&mut self);
+}
+
+/// A command that was started.
+pub(super) struct Running {
+    child: Child,
+    control: ChildStdin,
+    output: ChildStdout,
+    report: ChildStderr,
+    held: Held,
+    timeout: Duration,
+}
+
+/// A command that is over.
+pub(super) struct Over {
+    /// What its parent said.
+    pub report: Option<Report>,
+    /// All that its parent said, for the case that this was no report.
+    said: Vec<u8>,
+    held: Held,
+    timeout: Duration,
+    /// It was asked to end.
+    pub stopped: bool,
+}
+
+/// Starts a command. Blocks while the places of its profile are looked up, off the async threads.
+pub(super) async fn start(place: &Place, sandbox: Sandbox, line: Line) -> Result<Running, Halt> {
+    let site = place.clone();
+    let held = blocking(move || Held::new(site, sandbox)).await?;
+    let Line { command, cwd, timeout, output_limit } = line;
+    let (memory, profile) = (place.allowances.memory, held.profile.clone());
+    let call = Invocation { timeout, output_limit, memory, profile, command };
+    let child = Command::new(&place.runner)
+        .args(call.arguments())
+        .current_dir(&cwd)
+        .env_clear()
+        .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.map_err(|e| {
+        format!("The command could not be started through {} in {}: {e}.", place.runner.display(), cwd.display())
+    })?;
+    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+        (Some(control), Some(output), Some(report)) => Ok(Running { child, control, output, report, held, timeout }),
+        _ => Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
+    }
+}
+
+/// Looks at the disk off the async threads.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Halt> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|e| Halt::Says(format!("The tool broke off: {e}. Nothing more is known; try another way.")))
+}
+
+impl Running {
+    /// Reads it to its end. When `stop` comes, everything it started is ended.
+    pub async fn see_it_through(self, taker: &mut impl Taker, stop: &CancellationToken) -> Over {
+        let Running { mut child, control, output, report, held, timeout } = self;
+        let mut control = Some(control);
+        let mut said = Vec::new();
+        // The parent keeps to the time itself; this is for the case that it does not.
+        let mut last_moment = Instant::now() + timeout + GRACE + Duration::from_secs(10);
+        let mut stopped = false;
+        {
+            let collected = collect(output, report, taker, &mut said);
+            tokio::pin!(collected);
+            loop {
+                tokio::select! {
+                    () = &mut collected => break,
+                    () = stop.cancelled(), if !stopped => {
+                        stopped = true;
+                        // Its end is the word to end everything.
+                        drop(control.take());
+                        last_moment = Instant::now() + GRACE + Duration::from_secs(4);
+                    }
+                    () = tokio::time::sleep_until(last_moment) => break,
+                }
+            }
+        }
+        drop(control);
+        let report = Report::parse(&String::from_utf8_lossy(&said));
+        if report.is_none() {
+            // The parent was killed or hangs: what it held must not go on.
+            if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+                let _ = tokio::task::spawn_blocking(move || process::kill_session(pid)).await;
+            }
+            let _ = child.start_kill();
+        }
+        // It has said its last word, so this does not take long; if it does, tokio takes care of the remains.
+        let _ = tokio::time::timeout(Duration::from_secs(1), child.wait()).await;
+        Over { report, said, held, timeout, stopped }
+    }
+}
+
+/// Reads both pipes to their ends.
+async fn collect(
+    mut output: impl AsyncRead + Unpin,
+    report: impl AsyncRead + Unpin,
+    taker: &mut impl Taker,
+    said: &mut Vec<u8>,
+) {
+    let mut report = report.take(64 * 1024);
+    let mut buffer = vec![0; 64 * 1024];
+    let (mut output_open, mut report_open) = (true, true);
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    while output_open || report_open {
+        tokio::select! {
+            read = output.read(&mut buffer), if output_open => match read {
+                Ok(0) | Err(_) => output_open = false,
+                Ok(count) => taker.take(buffer.get(..count).unwrap_or_default()).await,
+            },
+            read = report.read_buf(said), if report_open => match read {
+                Ok(0) | Err(_) => report_open = false,
+                Ok(_) => {}
+            },
+            _ = tick.tick() => taker.tick(),
+        }
+    }
+}
+
+impl Over {
+    /// The exit status as a shell gives it.
+    pub fn code(&self) -> Option<i32> {
+        self.report.as_ref().and_then(Report::code)
+    }
+
+    /// It ended by itself, and well.
+    pub fn is_well(&self) -> bool {
+        self.report.as_ref().is_some_and(|report| report.ended == Ended::Itself) && self.code() == Some(0)
+    }
+
+    /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end.
+    pub async fn told(self, output: String) -> Result<String, Halt> {
+        let Over { report, said, held, timeout, .. } = self;
+        let code = report.as_ref().and_then(Report::code);
+        let notes = blocking(move || held.notes(&output, code)).await?;
+        let Some(report) = report else {
+            let said = input::one_line(&String::from_utf8_lossy(&said), 300);
+            let said = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
+            return Ok(format!("The process that held the command ended before it.{said}\nexit unknown"));
+        };
+        let mut text = String::new();
+        match report.ended {
+            Ended::Itself => {}
+            Ended::Timeout => {
+                text.push_str(&format!("Ended because it took longer than {} s (timeout_s).\n", timeout.as_secs()));
+            }
+            Ended::Output => text.push_str("Ended because it wrote more than it may.\n"),
+            Ended::Asked => text.push_str("Ended on request.\n"),
+            Ended::NotStarted => {
+                let why = report.error.clone().unwrap_or_default();
+                text.push_str(&format!("The command could not be started: {why}.\n"));
+            }
+        }
+        if report.left > 0 {
+            text.push_str(&format!("(Left running and ended with it: {}.)\n", processes(report.left)));
+        }
+        if report.stuck > 0 {
+            text.push_str(&format!("({} could not be ended.)\n", processes(report.stuck)));
+        }
+        for note in notes {
+            text.push_str(&format!("({note})\n"));
+        }
+        match code {
+            Some(code) => text.push_str(&format!("exit {code}")),
+            None => text.push_str("exit unknown"),
+        }
+        Ok(text)
+    }
+
+    /// The result of a call that was nothing but this command.
+    pub async fn outcome(self, mut text: String) -> Result<Outcome, Halt> {
+        let lines = u64::try_from(text.lines().count()).ok().filter(|lines| *lines > 0);
+        let not_started = self.report.as_ref().is_some_and(|report| report.ended == Ended::NotStarted);
+        let (failed, exit) = (!self.is_well(), self.code());
+        let end = self.told(text.clone()).await?;
+        if not_started {
+            text.clear();
+        } else if text.is_empty() {
+            text.push_str("(no output)\n");
+        } else if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&end);
+        Ok(Outcome { failed, figures: ToolFigures { exit, lines, ..ToolFigures::default() }, ..Outcome::ok(text) })
+    }
+}
+
+fn processes(count: u32) -> String {
+    if count == 1 { "1 process".to_owned() } else { format!("{count} processes") }
+}
+
+/// The shell with its arguments up to the command line, by absolute path and never `$SHELL`.
+pub(super) fn shell() -> Vec<&'static str> {
+    match ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].into_iter().find(|path| Path::new(path).exists()) {
+        Some(bash) => vec![bash, "--noprofile", "--norc", "-c"],
+        None => vec!["/bin/sh", "-c"],
+    }
+}

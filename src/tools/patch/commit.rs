@@ -1,0 +1,162 @@
+//! Makes the changes of several files, all or none: what was made before one that fails is taken back.
+
+use super::super::files::{self, FileError, Loaded};
+use super::super::restore;
+use crate::domain::undo::Thing;
+use std::path::{Path, PathBuf};
+
+/// One change on the disk.
+pub(super) enum Deed<'a> {
+    /// These bytes come under this path, in place of `before` where there is something.
+    Put { path: &'a Path, bytes: &'a [u8], before: Option<&'a Loaded> },
+    /// A file that was there under another name comes here, with its permissions.
+    Bring { path: &'a Path, bytes: &'a [u8], mode: u32 },
+    /// This goes.
+    Remove { path: &'a Path, before: &'a Loaded },
+}
+
+/// Why nothing was changed, or what could not be taken back.
+pub(super) struct Failed {
+    /// The one that failed.
+    pub error: FileError,
+    /// What is changed all the same, because taking it back failed.
+    pub left: Vec<PathBuf>,
+}
+
+/// Makes all changes, or none.
+pub(super) fn all(deeds: &[Deed<'_>]) -> Result<(), Failed> {
+    let none = |error| Failed { error, left: Vec::new() };
+    // Looked at before the first one: a file that changed meanwhile must not cost the others a moment of being changed.
+    deeds.iter().try_for_each(check).map_err(none)?;
+    let mut done: Vec<Done<'_>> = Vec::new();
+    for deed in deeds {
+        let folders = deed.missing_folders();
+        match deed.make() {
+            Ok(()) => done.push(Done { deed, folders }),
+            Err(error) => {
+                take_folders(&folders);
+                let left =
+                    done.iter().rev().filter(|one| one.take_back().is_err()).map(|one| one.deed.path().to_owned());
+                return Err(Failed { error, left: left.collect() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A change that was made, with the folders that were made for it.
+struct Done<'a> {
+    deed: &'a Deed<'a>,
+    folders: Vec<PathBuf>,
+}
+
+fn thing(before: &Loaded) -> Thing {
+    Thing::File { hash: files::hex(&before.hash), mode: before.mode }
+}
+
+fn check(deed: &Deed<'_>) -> Result<(), FileError> {
+    let path = deed.path();
+    let changed = || FileError::Changed(path.to_owned());
+    match deed {
+        Deed::Put { before: Some(before), .. } | Deed::Remove { before, .. } => {
+            if files::load(path).map_err(|_| changed())?.hash == before.hash { Ok(()) } else { Err(changed()) }
+        }
+        Deed::Put { before: None, .. } | Deed::Bring { .. } => match files::look(path) {
+            Err(FileError::Missing(_)) => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(changed()),
+        },
+    }
+}
+
+/// Removes folders that were made and stay empty, the deepest first.
+fn take_folders(folders: &[PathBuf]) {
+    for folder in folders {
+        // One that somebody put something into stays.
+        let _ = restore::remove_folder(folder);
+    }
+}
+
+impl Deed<'_> {
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Deed::Put { path, .. } | Deed::Bring { path, .. } | Deed::Remove { path, .. } => path,
+        }
+    }
+
+    fn make(&self) -> Result<(), FileError> {
+        match self {
+            Deed::Put { path, bytes, before } => files::replace(path, bytes, *before),
+            Deed::Bring { path, bytes, mode } => restore::file(path, bytes, *mode, &Thing::Absent),
+            Deed::Remove { path, before } => restore::remove(path, &thing(before)),
+        }
+    }
+
+    fn missing_folders(&self) -> Vec<PathBuf> {
+        if matches!(self, Deed::Remove { .. }) {
+            return Vec::new();
+        }
+        let above = self.path().ancestors().skip(1);
+        above.take_while(|folder| std::fs::symlink_metadata(folder).is_err()).map(Path::to_owned).collect()
+    }
+}
+
+impl Done<'_> {
+    fn take_back(&self) -> Result<(), FileError> {
+        match self.deed {
+            Deed::Put { path, bytes, before: Some(before) } => {
+                let now = Loaded { bytes: bytes.to_vec(), hash: files::hash(bytes), ..(*before).clone() };
+                files::replace(path, &before.bytes, Some(&now))
+            }
+            Deed::Put { path, bytes, before: None } | Deed::Bring { path, bytes, .. } => {
+                let (now, _) = restore::look(path, files::LARGEST)?;
+                let hash = files::hex(&files::hash(bytes));
+                if !matches!(&now, Thing::File { hash: found, .. } if *found == hash) {
+                    return Err(FileError::Changed(path.to_path_buf()));
+                }
+                restore::remove(path, &now)?;
+                take_folders(&self.folders);
+                Ok(())
+            }
+            Deed::Remove { path, before } => restore::file(path, &before.bytes, before.mode, &Thing::Absent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_was_made_before_a_failure_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in ["a", "gone"] {
+            std::fs::write(root.join(name), name).unwrap();
+            std::fs::set_permissions(root.join(name), std::fs::Permissions::from_mode(0o750)).unwrap();
+        }
+        let (a, gone) = (files::load(&root.join("a")).unwrap(), files::load(&root.join("gone")).unwrap());
+        let (new, brought) = (root.join("x/y/new"), root.join("brought"));
+        let (path, removed) = (root.join("a"), root.join("gone"));
+        let deeds = [
+            Deed::Put { path: &path, bytes: b"A", before: Some(&a) },
+            Deed::Put { path: &new, bytes: b"N", before: None },
+            Deed::Bring { path: &brought, bytes: b"B", mode: 0o700 },
+            Deed::Remove { path: &removed, before: &gone },
+            // The second of the same name finds it taken by the first.
+            Deed::Bring { path: &brought, bytes: b"C", mode: 0o700 },
+        ];
+        let failed = all(&deeds).err().unwrap();
+        assert!(matches!(failed.error, FileError::Changed(_)) && failed.left.is_empty());
+        let names: Vec<_> = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+        for name in ["a", "gone"] {
+            assert_eq!(std::fs::read(root.join(name)).unwrap(), name.as_bytes());
+            assert_eq!(std::fs::metadata(root.join(name)).unwrap().permissions().mode() & 0o777, 0o750);
+        }
+        assert!(all(&deeds[..4]).is_ok());
+        assert!(!removed.exists() && new.exists());
+        assert_eq!(std::fs::metadata(&brought).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}

@@ -1,0 +1,143 @@
+//! The pane beside the conversation on a wide screen: how far the plan is, what changed, how full the context is.
+
+use super::cells;
+use super::figures::{count, dollars, tokens};
+use super::paint::Paint;
+use crate::app::state::open::Open;
+use crate::domain::diff::FileDiff;
+use crate::domain::message::Body;
+use crate::domain::plan::StepStatus;
+use crate::domain::sanitise::clean_line;
+use crate::domain::tool::{TodoStatus, ToolStatus};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Steps and files at the most.
+const ROWS: usize = 14;
+
+pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    let mut y = 0;
+    let Some(open) = paint.state.current_open() else { return };
+    context(paint, inner, &mut y);
+    steps(paint, open, inner, &mut y);
+    files(paint, open, inner, &mut y);
+}
+
+fn heading(paint: &mut Paint<'_>, area: Rect, y: &mut u16, text: &str, right: &str) {
+    if *y > 0 {
+        *y += 1;
+    }
+    let row = cells::row(area, *y);
+    let (left, right) = ([paint.piece(text.to_owned(), Role::Group)], [paint.piece(right.to_owned(), Role::Dim)]);
+    paint.sides(row, &left, &right, cells::width(text));
+    *y += 1;
+}
+
+fn context(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
+    let Some(usage) = paint.state.current_meta().map(|meta| meta.usage.clone()) else { return };
+    let cost = if usage.cost_usd > 0.0 { dollars(usage.cost_usd) } else { String::new() };
+    heading(paint, area, y, "Context", &cost);
+    let row = cells::row(area, *y);
+    *y += 1;
+    let Some(window) = usage.context_window.filter(|window| *window > 0) else {
+        let text = format!("{} tokens; the window is not known", tokens(usage.context_tokens));
+        paint.text(row, &text, Role::Dim);
+        return;
+    };
+    let percent = usage.context_tokens.saturating_mul(100) / window;
+    let role = if percent >= 80 { Role::Warning } else { Role::Text };
+    let words = format!(" {percent}% of {}", tokens(window));
+    let room = usize::from(row.width).saturating_sub(cells::width(&words));
+    let full = usize::try_from(percent.min(100)).unwrap_or(100) * room / 100;
+    let (full_sign, empty_sign) = (paint.signs.full, paint.signs.empty);
+    let pieces = [
+        paint.piece(full_sign.repeat(full), role),
+        paint.piece(empty_sign.repeat(room - full), Role::Faint),
+        paint.piece(words, role),
+    ];
+    paint.pieces(row, &pieces);
+}
+
+fn steps(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
+    let plan = open.plan.as_ref().filter(|plan| !plan.over);
+    let rows: Vec<(&'static str, Role, String)> = match plan {
+        Some(plan) => {
+            let (done, of) = plan.figures();
+            heading(paint, area, y, "Plan", &format!("{done} of {of}"));
+            plan.steps
+                .iter()
+                .filter(|step| !step.struck)
+                .map(|step| step_row(paint, step.status, step.line()))
+                .collect()
+        }
+        None if open.todo.is_empty() => return,
+        None => {
+            let done = open.todo.iter().filter(|item| item.status == TodoStatus::Completed).count();
+            heading(paint, area, y, "Todo", &format!("{done} of {}", open.todo.len()));
+            let status = |status| match status {
+                TodoStatus::Completed => StepStatus::Done,
+                TodoStatus::InProgress => StepStatus::Running,
+                TodoStatus::Pending => StepStatus::Open,
+            };
+            open.todo.iter().map(|item| step_row(paint, status(item.status), &item.content)).collect()
+        }
+    };
+    // What is done goes first where there are too many.
+    let skip = rows.len().saturating_sub(ROWS).min(rows.iter().take_while(|row| row.1 == Role::Faint).count());
+    for (sign, role, text) in rows.into_iter().skip(skip).take(ROWS) {
+        let pieces = [paint.piece(format!("{sign} "), role), paint.piece(text, role)];
+        paint.pieces(cells::row(area, *y), &pieces);
+        *y += 1;
+    }
+}
+
+fn step_row(paint: &Paint<'_>, status: StepStatus, text: &str) -> (&'static str, Role, String) {
+    let (sign, role) = match status {
+        StepStatus::Done => (paint.signs.check, Role::Faint),
+        StepStatus::Running => (paint.spin(), Role::Running),
+        StepStatus::Failed => (paint.signs.warning, Role::Error),
+        _ => (paint.signs.dot, Role::Dim),
+    };
+    (sign, role, clean_line(text).into_owned())
+}
+
+/// The files that calls of this conversation wrote, as far as it is loaded, the latest first.
+fn files(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
+    let mut files: Vec<(String, u32, u32)> = Vec::new();
+    for entry in open.chat.entries.iter().rev() {
+        let Body::Tool(call) = &entry.message.body else { continue };
+        let Some(FileDiff { path, added, removed, .. }) = &call.figures.diff else { continue };
+        if call.status != ToolStatus::Completed {
+            continue;
+        }
+        match files.iter_mut().find(|file| file.0 == *path) {
+            Some(file) => (file.1, file.2) = (file.1 + added, file.2 + removed),
+            None => files.push((path.clone(), *added, *removed)),
+        }
+    }
+    if files.is_empty() {
+        return;
+    }
+    heading(paint, area, y, "Changed", &count(files.len(), "file", "files"));
+    let more = files.len().saturating_sub(ROWS);
+    for (path, added, removed) in files.into_iter().take(ROWS) {
+        let right = [
+            paint.piece(format!("+{added} "), Role::DiffAdded),
+            paint.piece(format!("{}{removed}", paint.signs.minus), Role::DiffRemoved),
+        ];
+        let room = usize::from(area.width).saturating_sub(cells::pieces_width(&right) + 2);
+        let shown = clean_line(&path).into_owned();
+        let left = [paint.piece(cells::cut_start(&shown, room, paint.signs.cut).into_owned(), Role::Text)];
+        paint.sides(cells::row(area, *y), &left, &right, 8);
+        *y += 1;
+    }
+    if more > 0 {
+        let text = format!("and {more} more");
+        paint.text(cells::row(area, *y), &text, Role::Faint);
+        *y += 1;
+    }
+}
