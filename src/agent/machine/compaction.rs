@@ -314,20 +314,23 @@ impl Machine {
             }
             // What was said meanwhile is sent next, or once the plan was carried out.
             Why::Wished => {
-                self.queue_steers();
+                self.queue_steers(out);
                 self.end_turn(now, TurnEnd::Done, out);
             }
             Why::Plan(approval) => {
-                self.queue_steers();
+                self.queue_steers(out);
                 self.turn = None;
                 self.due = Some(approval);
             }
         }
     }
 
-    fn queue_steers(&mut self) {
+    fn queue_steers(&mut self, out: &mut Vec<Step>) {
         let steers = self.turn.as_mut().map(|turn| std::mem::take(&mut turn.steers)).unwrap_or_default();
-        self.queue.items.splice(0..0, steers);
+        if !steers.is_empty() {
+            self.queue.items.splice(0..0, steers);
+            self.queue_changed(out);
+        }
     }
 
     /// The figure of the context is a guess until the next request counts it.

@@ -2,8 +2,10 @@
 
 mod children;
 mod compaction;
+mod jobs;
 mod key;
 mod law;
+mod queue;
 
 use super::*;
 
@@ -687,7 +689,7 @@ fn what_steers_is_never_lost() {
     assert_eq!(ended(&steps), Some(TurnEnd::Failed));
     assert_eq!(b.machine.queue.items[0].text, "rather this");
     assert!(b.machine.queue.held);
-    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { items, held: true }) if items.len() == 1)));
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { items, held: true, .. }) if items.len() == 1)));
 }
 
 #[test]
