@@ -85,7 +85,7 @@ mod tests {
         let path = dir.path().join("a.txt");
         std::fs::write(&path, "one\u{1b}[31m two").unwrap();
         let none = |_: &str| None;
-        assert_eq!(view(&file(&path, AttachmentKind::Text), &none).await, Ok(Some("one[31m two".to_owned())));
+        assert_eq!(view(&file(&path, AttachmentKind::Text), &none).await, Ok(Some("one two".to_owned())));
         let folder = view(&file(dir.path(), AttachmentKind::Text), &none).await.unwrap_err();
         assert!(folder.contains("no file"), "{folder}");
         // What a session's file calls a picture is one by its ending, too.

@@ -108,6 +108,7 @@ fn in_palette(action: Action) -> bool {
                 | ComposerAction::Editor
                 | ComposerAction::OpenPaste
                 | ComposerAction::History
+                | ComposerAction::OpenFile
                 | ComposerAction::Queue
         ),
         _ => action.contexts().contains(&Context::Global),

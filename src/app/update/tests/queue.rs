@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::effect::Effect;
-use crate::app::msg::{Mouse, MouseKind, Target};
+use crate::app::msg::{Area, Frame, Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
 use crate::domain::attachment::{Attachment, AttachmentKind};
@@ -156,23 +156,19 @@ fn what_was_sent_meanwhile_leaves_the_selection_in_its_place() {
 fn a_click_on_a_row_above_the_draft_opens_the_list_at_it() {
     let mut screen = Screen::new();
     screen.session("s", event(&["a", "b"], false, &[]));
-    screen.draw(true);
-    let found = |screen: &Screen, wanted: &Target| {
-        let size = screen.state.size;
-        let all = (0..size.height).flat_map(|row| (0..size.width).map(move |col| (col, row)));
-        all.into_iter().find(|(col, row)| screen.state.frame.at(*col, *row) == Some(wanted))
+    let click = |screen: &mut Screen, target: Target| {
+        let areas = vec![(Area { x: 0, y: 5, w: 80, h: 1 }, target)];
+        screen.msg(Msg::Drawn(Box::new(Frame { areas, overlay_rows: 10, ..Frame::default() })));
+        screen.msg(Msg::Mouse(Mouse { kind: MouseKind::Press, col: 3, row: 5 }));
     };
-    let Some((col, row)) = found(&screen, &Target::Queued(MessageId::new("a"))) else {
-        panic!("no row of the message")
-    };
-    screen.msg(Msg::Mouse(Mouse { kind: MouseKind::Press, col, row }));
-    assert_eq!((selected(&screen), screen.acts()), (Some("a"), vec![]));
+    click(&mut screen, Target::Queued(MessageId::new("a")));
+    assert_eq!(screen.acts(), vec![]);
+    assert_eq!(selected(&screen), Some("a"));
     // A first click on a row selects it, the second takes it back.
-    screen.draw(true);
-    let (col, row) = found(&screen, &Target::OverlayRow(1)).unwrap();
-    screen.msg(Msg::Mouse(Mouse { kind: MouseKind::Press, col, row }));
-    assert_eq!((selected(&screen), screen.acts()), (Some("b"), vec![]));
-    screen.msg(Msg::Mouse(Mouse { kind: MouseKind::Press, col, row }));
+    click(&mut screen, Target::OverlayRow(1));
+    assert_eq!(screen.acts(), vec![]);
+    assert_eq!(selected(&screen), Some("b"));
+    click(&mut screen, Target::OverlayRow(1));
     assert_eq!((screen.text().as_str(), screen.acts()), ("text b", vec![remove("b")]));
 }
 
