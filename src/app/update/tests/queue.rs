@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::effect::Effect;
-use crate::app::msg::{Area, Frame, Mouse, MouseKind, Target};
+use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
 use crate::domain::attachment::{Attachment, AttachmentKind};
@@ -184,7 +184,6 @@ fn files_are_opened_from_the_list_and_from_the_draft() {
     assert!(screen.fx.contains(&Effect::View(Box::new(file("b.png")))));
     assert_eq!(selected(&screen), Some("a"));
     screen.keys("e").fx.clear();
-    screen.keys("backspace ctrl+a");
     screen.state.composer_mut().files_mut().pop();
     screen.keys("ctrl+x ctrl+o");
     assert!(screen.fx.contains(&Effect::View(Box::new(file("a.png")))));
