@@ -168,7 +168,7 @@ impl Machine {
     /// Tokens at which it is compacted by itself.
     pub(super) fn compact_limit(&self) -> Option<u64> {
         let window = self.window().filter(|_| self.rules.compact_at > 0.0)?;
-        Some((window as f64 * f64::from(self.rules.compact_at) / 100.0) as u64)
+        Some((window as f64 * self.rules.compact_at / 100.0) as u64)
     }
 
     /// The request did not fit. It is taken out, what was before is compacted, and it is sent again: once in a turn. False
