@@ -92,10 +92,13 @@ pub fn cut(rows: &[Message], keep: u64, at_least: Option<usize>) -> usize {
 /// A response, or what a person said, begins with this row.
 fn begins(rows: &[Message], at: usize) -> bool {
     let Some(row) = rows.get(at) else { return false };
-    let told = |row: &&Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_));
+    let told =
+        |row: &&Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_));
     let before = rows.iter().take(at).rev().find(told).map(|row| &row.body);
     match (&row.body, before) {
-        (Body::User(_), _) | (Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_), None | Some(Body::User(_))) => true,
+        (Body::User(_), _) | (Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_), None | Some(Body::User(_))) => {
+            true
+        }
         (Body::Assistant(_) | Body::Thinking(_), Some(Body::Tool(_))) => true,
         _ => false,
     }
@@ -152,10 +155,12 @@ pub fn carry(
     });
 
     let mut parts = vec![match summary {
-        Some(_) => "The conversation until here was compacted. A model summed it up; the user's messages, the plan and the \
+        Some(_) => {
+            "The conversation until here was compacted. A model summed it up; the user's messages, the plan and the \
                     lists below are kept word for word and count more than the summary. Tool results are gone: read \
                     files again where you need them."
-            .to_owned(),
+                .to_owned()
+        }
         None => "The conversation until here was compacted. No model summed it up: these are its parts, word for word \
                  where it says so. Answers and tool results that are not listed are gone; read files again where you \
                  need them."
@@ -404,7 +409,8 @@ mod tests {
         let mut rows = vec![user("never touch main"), tool("edit", "a.rs", ToolStatus::Completed)];
         for round in 0..5 {
             let carried = carry(&rows, &standing(), Some(&format!("summary {round}")), None, &room());
-            rows = vec![compaction(carried), user(&format!("wish {round}")), tool("read", "b.rs", ToolStatus::Completed)];
+            rows =
+                vec![compaction(carried), user(&format!("wish {round}")), tool("read", "b.rs", ToolStatus::Completed)];
         }
         let last = carry(&rows, &standing(), None, None, &room());
         assert_eq!(last.said[..2], ["never touch main", "wish 0"]);

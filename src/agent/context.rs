@@ -381,7 +381,8 @@ mod tests {
         ];
         let told = items(&rows);
         assert_eq!(told[..2], [Item::User("before".into()), Item::User("second".into())]);
-        let results = |item: &Item| if let Item::Results(all) = item { all[0].text.clone() } else { panic!("{item:?}") };
+        let results =
+            |item: &Item| if let Item::Results(all) = item { all[0].text.clone() } else { panic!("{item:?}") };
         assert!(results(&told[3]).len() < KEPT_RESULT + 200 && results(&told[3]).contains("left out"));
         assert_eq!(results(&told[5]), long, "what came since is whole");
         // What is not there any more is not missed.

@@ -268,7 +268,12 @@ impl Loading {
         let mut text = text[..end].trim_start_matches('\u{feff}').to_owned();
         if data.len() > MOST_BYTES as u64 {
             let kb = MOST_BYTES / 1024;
-            self.problem(path, None, format!("It is longer than {kb} KB: what is behind that is not told."), "Make it shorter.");
+            self.problem(
+                path,
+                None,
+                format!("It is longer than {kb} KB: what is behind that is not told."),
+                "Make it shorter.",
+            );
             text.push_str("\n[The rest of this file was left out.]");
         }
         Some(MemoryFile { path: path.to_owned(), text, whole: data.len() })
@@ -399,9 +404,7 @@ mod tests {
         }
         fn names(&self, cwd: &str) -> Vec<String> {
             let root = self.root();
-            let name = |file: &MemoryFile| {
-                file.path.strip_prefix(&root).unwrap_or(&file.path).display().to_string()
-            };
+            let name = |file: &MemoryFile| file.path.strip_prefix(&root).unwrap_or(&file.path).display().to_string();
             self.load(cwd).files.iter().map(name).collect()
         }
     }

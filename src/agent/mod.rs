@@ -29,8 +29,8 @@ pub mod summary;
 mod tally;
 #[cfg(test)]
 mod tests;
-pub mod tokens;
 pub mod titles;
+pub mod tokens;
 pub mod undo;
 mod whole;
 mod work;

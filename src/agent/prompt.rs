@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn what_changes_least_comes_first() {
-        let file = |path: &str, text: &str| MemoryFile { path: path.into(), text: text.into(), whole: text.len() as u64 };
+        let file =
+            |path: &str, text: &str| MemoryFile { path: path.into(), text: text.into(), whole: text.len() as u64 };
         let memory = Memory {
             preferences: Some(file("/c/preferences.md", "Be brief.")),
             files: vec![file("/w/AGENTS.md", "Use tabs."), file("/w/CLAUDE.md", "Use spaces.")],

@@ -131,7 +131,12 @@ mod tests {
     fn every_part_of_a_request_counts() {
         let media = Media { name: "a.png".into(), path: "/a".into(), mime: "image/png".into(), data: None };
         let said = Said { text: "x".repeat(400), media: vec![media] };
-        let result = CallResult { id: crate::domain::ids::CallId::new("c"), text: "y".repeat(800), failed: false, media: vec![] };
+        let result = CallResult {
+            id: crate::domain::ids::CallId::new("c"),
+            text: "y".repeat(800),
+            failed: false,
+            media: vec![],
+        };
         let spec = ToolSpec { name: "read".into(), description: "d".repeat(40), schema: serde_json::json!({}) };
         let whole = ModelRequest {
             model: "m".into(),

@@ -136,7 +136,8 @@ impl ContextReport {
     pub fn sums(&self) -> Vec<(ContextSort, u64, u64)> {
         let sum = |sort: ContextSort| {
             let parts = || self.parts.iter().filter(move |part| part.sort == sort);
-            let messages = matches!(sort, ContextSort::User | ContextSort::Assistant | ContextSort::Calls | ContextSort::Results);
+            let messages =
+                matches!(sort, ContextSort::User | ContextSort::Assistant | ContextSort::Calls | ContextSort::Results);
             let count = if messages { parts().map(|part| part.count).sum() } else { parts().count() as u64 };
             (sort, count, parts().map(|part| part.tokens).sum())
         };

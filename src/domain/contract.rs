@@ -968,12 +968,7 @@ mod tests {
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
             Event::Context(Box::new(ContextReport {
                 window: Some(200_000),
-                parts: vec![ContextPart {
-                    sort: ContextSort::Tool,
-                    name: "read".into(),
-                    count: 1,
-                    tokens: 200,
-                }],
+                parts: vec![ContextPart { sort: ContextSort::Tool, name: "read".into(), count: 1, tokens: 200 }],
                 ..ContextReport::new(session())
             })),
             Event::Compacting { part: 1, of: 2 },

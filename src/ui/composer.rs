@@ -6,16 +6,14 @@ use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::edit::Editor;
-use crate::app::state::vim::Mode;
 use crate::app::state::files::File;
+use crate::app::state::vim::Mode;
 use crate::app::state::{Current, Focus};
 use crate::domain::ids::RequestId;
 use crate::domain::message::Body;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
-use crate::keymap::action::{
-    Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, TurnAction,
-};
+use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, TurnAction};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -308,9 +308,13 @@ impl Lane {
 /// would hold up what the user waits for.
 fn leads_to_a_request(act: &Act) -> bool {
     match act {
-        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Queue(_) | Act::Retry | Act::Compact { .. } | Act::Answer { .. } => {
-            true
-        }
+        Act::Send { .. }
+        | Act::Steer { .. }
+        | Act::Type { .. }
+        | Act::Queue(_)
+        | Act::Retry
+        | Act::Compact { .. }
+        | Act::Answer { .. } => true,
         Act::Stop
         | Act::Mode { .. }
         | Act::DropPlan

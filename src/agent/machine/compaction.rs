@@ -151,7 +151,8 @@ impl Machine {
         self.gauge.asks(&request.model, guess);
         let Some(limit) = self.compact_limit() else { return false };
         let Some(window) = self.window() else { return false };
-        let just_done = self.turn.as_ref().is_some_and(|turn| turn.compacted.is_some() && turn.compacted == self.last_row);
+        let just_done =
+            self.turn.as_ref().is_some_and(|turn| turn.compacted.is_some() && turn.compacted == self.last_row);
         if just_done || self.gauge.corrected(guess) < limit {
             return false;
         }
@@ -225,8 +226,7 @@ impl Machine {
         let room = self.room();
         let Some(Turn { work: Work::Compacting(it), .. }) = &self.turn else { return };
         let Some(text) = it.parts.front() else { return };
-        let part =
-            Part { so_far: &it.so_far, text, number: it.done + 1, of: it.done + it.parts.len(), wish: &it.wish };
+        let part = Part { so_far: &it.so_far, text, number: it.done + 1, of: it.done + it.parts.len(), wish: &it.wish };
         let (system, text) = summary::question(&part, &room);
         let small = self.models.has_small && !it.by_own;
         out.push(Step::Emit(it.event()));

@@ -1,7 +1,7 @@
 //! The machine as tables: what goes in, what comes out.
 
-mod compaction;
 mod children;
+mod compaction;
 mod key;
 mod law;
 

@@ -3,8 +3,8 @@
 
 use super::settle::plain;
 use super::{
-    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules, session,
-    to, undo,
+    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules,
+    session, to, undo,
 };
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};

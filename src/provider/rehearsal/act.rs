@@ -28,7 +28,8 @@ fn sum_up(items: &[Item]) -> String {
     let of = |sort: &'static str| text.lines().filter_map(move |line| line.strip_prefix(sort));
     let wished: Vec<String> = of("USER: ").map(|line| format!("\"{}\"", shorten(line, 60))).collect();
     let last = of("ASSISTANT: ").next_back().map_or_else(|| "nothing".to_owned(), |line| shorten(line, 80));
-    let before = if text.contains("The summary of what was before") { "It goes on from an earlier summary. " } else { "" };
+    let before =
+        if text.contains("The summary of what was before") { "It goes on from an earlier summary. " } else { "" };
     format!(
         "{before}Rehearsal's summary. Goal: {}. State: {} tool calls. Said last: {last}",
         if wished.is_empty() { "none".to_owned() } else { wished.join(", then ") },

@@ -135,7 +135,10 @@ fn stopped_in_the_middle_nothing_changed() {
 
 #[test]
 fn what_was_sent_meanwhile_goes_when_it_is_done() {
-    for act in [Act::Send { text: "next".into(), attachments: vec![] }, Act::Steer { text: "next".into(), attachments: vec![] }] {
+    for act in [
+        Act::Send { text: "next".into(), attachments: vec![] },
+        Act::Steer { text: "next".into(), attachments: vec![] },
+    ] {
         let mut b = long(10, 16_000);
         b.compact("");
         assert!(asks(&b.act(act)).is_none());
@@ -334,7 +337,8 @@ fn compacting_again_and_again_loses_none_of_the_users_words() {
         b.sum_all(&format!("summary {n}"));
     }
     let items = asks(&b.send("now")).unwrap();
-    let all: String = items.iter().map(|item| if let Item::User(said) = item { said.text.clone() } else { String::new() }).collect();
+    let all: String =
+        items.iter().map(|item| if let Item::User(said) = item { said.text.clone() } else { String::new() }).collect();
     for n in 0..6 {
         assert_eq!(all.matches(&format!("constraint {n}")).count(), 1, "{n} in {all}");
     }
