@@ -172,11 +172,8 @@ impl Lane {
         self.beside.titling = false;
         match title {
             // The files may have been let go meanwhile.
-            Some(title) => {
-                if self.own().await {
-                    self.input(Input::Titled { title, was, wanted }).await;
-                }
-            }
+            Some(title) if self.own().await => self.input(Input::Titled { title, was, wanted }).await,
+            Some(_) => {}
             None if wanted => {
                 let text = "No title was made: the model gave none that can be used.";
                 let notice = Notice::new(Level::Warning, text).hint("the title is as it was; the log says why");

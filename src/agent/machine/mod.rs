@@ -347,7 +347,7 @@ impl Machine {
             Input::Summed(run, answer) if run == self.run => self.summed(now, answer, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
-            Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
+            Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, *ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
             Input::PlanFile(file) => self.found_plan(file, &mut out),
             Input::CarryOut => self.carry_out_due(now, &mut out),
