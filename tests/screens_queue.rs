@@ -115,7 +115,7 @@ fn a_held_queue_says_why_and_how_it_goes_on() {
     ] {
         open(&mut state).ended = ended;
         let shown = screen::shot("queue-held", &state, 100, 30);
-        assert!(shown.contains(word) && shown.contains("Space sends them"), "{ended:?}\n{shown}");
+        assert!(shown.contains(word) && shown.contains("space sends them"), "{ended:?}\n{shown}");
     }
     open(&mut state).queue.iter_mut().for_each(|item| item.redelivered = true);
     assert!(screen::shot("queue-held", &state, 100, 30).contains("lisle ended while they waited"));

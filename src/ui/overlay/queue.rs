@@ -22,20 +22,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &QueueCard, body: Rect) {
     let at = card.place(Some(open));
     let Some(item) = open.waiting().nth(at) else { return };
     let held = open.queue_held && !open.queue.is_empty();
-    let title = [
-        paint.piece("Waiting to be sent", Role::PanelTitle),
-        paint.piece(format!("  {}", count(open.waits(), "message", "messages")), Role::Dim),
-    ];
+    let title = [paint.piece(count(open.waits(), "message waits", "messages wait"), Role::PanelTitle)];
     let key = |verb| paint.key(Action::Queue(verb), Context::Queue);
-    let mut hints = vec![(paint.key(Action::Picker(PickerAction::Accept), Context::Inbox), "edit")];
-    hints.push((key(QueueAction::Remove), "delete"));
+    let mut hints = vec![(key(QueueAction::Remove), "delete")];
+    // Where there is little room, the key that anybody would try is not told.
     if body.width >= 60 {
+        hints.insert(0, (paint.key(Action::Picker(PickerAction::Accept), Context::Inbox), "edit"));
         if at >= open.steers.len() && open.queue.len() > 1 {
-            hints.push((key(QueueAction::Earlier), "earlier"));
-            hints.push((key(QueueAction::Later), "later"));
+            let both = key(QueueAction::Earlier).zip(key(QueueAction::Later));
+            hints.push((both.map(|(earlier, later)| format!("{earlier} {later}")), "move"));
         }
         if !item.attachments.is_empty() {
-            hints.push((key(QueueAction::File), "open a file"));
+            hints.push((key(QueueAction::File), "file"));
         }
     }
     let wait = u16::try_from(open.waits()).unwrap_or(u16::MAX).min(ROWS);
