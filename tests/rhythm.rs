@@ -174,7 +174,7 @@ fn nothing_that_is_written_answers() {
     // Somewhere in the middle.
     gates.insert(gates.len() / 2, gate);
     let sessions = scripts.len();
-    let server = ModelServer::start(scripts);
+    let server = ModelServer::for_program(scripts);
 
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join("lisle/config");
