@@ -10,6 +10,8 @@ mod model_server;
 mod pty;
 #[path = "support/stores.rs"]
 mod stores;
+#[path = "support/streams.rs"]
+mod streams;
 
 use model_server::{Gate, ModelServer, Script, chunk};
 use pty::{Pty, Start};
@@ -42,7 +44,7 @@ fn main() {
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 16] = [
     ("commands", commands),
     ("start", || vec![first_frame()]),
     ("idle", idle),
@@ -56,6 +58,9 @@ const PARTS: [Part; 13] = [
     ("many", many),
     ("large", large),
     ("crowd", crowd),
+    ("swift", streams::swift),
+    ("twenty", streams::twenty),
+    ("code", streams::code),
 ];
 
 fn start(home: &Path) -> Pty {
