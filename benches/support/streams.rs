@@ -1,8 +1,6 @@
 //! Streams that are faster and more than what one person reads, and what the first coloured block of code costs.
 
-use super::{
-    IDLE_DRAFT, ModelServer, Row, Script, caret, chunk, cpu, echo, ms, pair, pss, send, sent, start_on,
-};
+use super::{IDLE_DRAFT, ModelServer, Row, Script, caret, chunk, cpu, echo, ms, pair, pss, send, sent, start_on};
 use crate::model_server::Gate;
 use crate::pty::Pty;
 use serde_json::{Value, json};
@@ -129,9 +127,10 @@ pub fn code() -> Vec<Row> {
     let shown = pty.until("that is all");
     let coloured = pty.wait_for("`fn` has another colour than the name", |seen| {
         let text = seen.text();
-        let found = text.lines().enumerate().find_map(|(y, line)| {
-            line.find("fn zebra").map(|at| (y, line[..at].chars().count()))
-        });
+        let found = text
+            .lines()
+            .enumerate()
+            .find_map(|(y, line)| line.find("fn zebra").map(|at| (y, line[..at].chars().count())));
         let Some((y, x)) = found else { return false };
         let colour = |x: usize| {
             let cell = seen.screen().cell(u16::try_from(y).unwrap(), u16::try_from(x).unwrap());
