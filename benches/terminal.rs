@@ -78,7 +78,7 @@ fn connect(home: &Path, server: &ModelServer) {
     fs::create_dir_all(&config).unwrap();
     let text = format!(
         "default_connection = \"bench\"\n[connections.bench]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n\
-         key_env = \"BENCH_KEY\"\nmodels = [\"bench\"]\n",
+         key_env = \"BENCH_KEY\"\nmodels = [\"bench\"]\nparallel_requests = 64\n",
         server.base_url()
     );
     fs::write(config.join("config.toml"), text).unwrap();
