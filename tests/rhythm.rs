@@ -185,7 +185,7 @@ fn nothing_that_is_written_answers() {
     }
     let text = format!(
         "default_connection = \"local\"\n[connections.local]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n\
-         default_model = \"m\"\n",
+         default_model = \"m\"\nparallel_requests = 64\n",
         server.base_url()
     );
     std::fs::write(config.join("config.toml"), text).unwrap();

@@ -183,7 +183,7 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
     pty.look(|seen| nothing_secret("the screen", &seen.raw));
     assert!(nothing_secret_below(home.path()) > 3);
     let stored = std::fs::read_to_string(lisle_home.join("config/credentials")).unwrap();
-    assert_eq!(stored, format!("work = \"{TYPED}\"\n"));
+    assert_eq!(stored, format!("\"work\" = \"{TYPED}\"\n"));
     let asked = server.asked();
     let with_key = asked.iter().filter(|one| one.header("authorization") == Some(&format!("Bearer {TYPED}")));
     assert!(with_key.count() >= 2, "{asked:?}");
