@@ -10,6 +10,8 @@ mod model_server;
 mod pty;
 #[path = "support/stores.rs"]
 mod stores;
+#[path = "support/streams.rs"]
+mod streams;
 
 use model_server::{Gate, ModelServer, Script, chunk};
 use pty::{Pty, Start};
@@ -42,7 +44,7 @@ fn main() {
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 16] = [
     ("commands", commands),
     ("start", || vec![first_frame()]),
     ("idle", idle),
@@ -56,6 +58,9 @@ const PARTS: [Part; 13] = [
     ("many", many),
     ("large", large),
     ("crowd", crowd),
+    ("swift", streams::swift),
+    ("twenty", streams::twenty),
+    ("code", streams::code),
 ];
 
 fn start(home: &Path) -> Pty {
@@ -73,7 +78,7 @@ fn connect(home: &Path, server: &ModelServer) {
     fs::create_dir_all(&config).unwrap();
     let text = format!(
         "default_connection = \"bench\"\n[connections.bench]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n\
-         key_env = \"BENCH_KEY\"\nmodels = [\"bench\"]\n",
+         key_env = \"BENCH_KEY\"\nmodels = [\"bench\"]\nparallel_requests = 64\n",
         server.base_url()
     );
     fs::write(config.join("config.toml"), text).unwrap();

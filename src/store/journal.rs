@@ -472,6 +472,10 @@ impl Journal {
         self.touched = true;
         self.add_live(&additions, Durability::Written)?;
         self.live.content.saved();
+        // A file that somebody else may write is no place to get it back from.
+        if self.lock.granted() {
+            self.live.content.let_go();
+        }
         Ok(())
     }
 

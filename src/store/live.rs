@@ -1,7 +1,8 @@
 //! `live.jsonl`: what can still change. Running calls, text that is streaming, the queue, and whether a turn runs.
 //!
 //! One entry a line; the last line of an id wins. [`Live`] holds the same in memory, so that the file can be written
-//! anew at any time; `file` does that. When it may be emptied is the journal's business.
+//! anew at any time; `file` does that. Of text that streams in, only what the file lacks need be in memory. When the file may
+//! be emptied is the journal's business.
 //!
 //! | line | means |
 //! |---|---|
@@ -33,6 +34,8 @@ pub struct Entry {
     pub from: u64,
     /// Bytes of its text that are in the file.
     pub saved: usize,
+    /// So many of them, from the beginning, are not in memory any more: `row` has the text from there on.
+    pub cut: usize,
 }
 
 /// All of `live.jsonl`.
@@ -127,8 +130,8 @@ impl Live {
     /// Opens a row, or replaces the one of its id where it stands.
     pub fn set(&mut self, row: Message, from: u64) {
         match self.rows.iter_mut().find(|entry| entry.row.id == row.id) {
-            Some(entry) => entry.row = row,
-            None => self.rows.push(Entry { row, from, saved: 0 }),
+            Some(entry) => (entry.row, entry.cut) = (row, 0),
+            None => self.rows.push(Entry { row, from, saved: 0, cut: 0 }),
         }
     }
 
@@ -154,7 +157,34 @@ impl Live {
     /// Everything that is in memory is in the file now.
     pub fn saved(&mut self) {
         for entry in &mut self.rows {
-            entry.saved = text(&entry.row).map_or(0, String::len);
+            entry.saved = entry.cut + text(&entry.row).map_or(0, String::len);
+        }
+    }
+
+    /// Text that is in the file need not be in memory as well; [`Live::restore`] gets it back.
+    pub fn let_go(&mut self) {
+        for entry in &mut self.rows {
+            if let Some(text) = text_mut(&mut entry.row).filter(|text| entry.cut + text.len() == entry.saved) {
+                *text = String::new();
+                entry.cut = entry.saved;
+            }
+        }
+    }
+
+    /// Bytes of text that are in the file only.
+    pub fn let_gone(&self) -> usize {
+        self.rows.iter().map(|entry| entry.cut).sum()
+    }
+
+    /// Takes text that was let go back from the file as it was `read`. What is not there any more stays away.
+    pub fn restore(&mut self, read: &Self) {
+        for entry in self.rows.iter_mut().filter(|entry| entry.cut > 0) {
+            let before = read.rows.iter().find(|other| other.row.id == entry.row.id).and_then(|other| text(&other.row));
+            let before = before.map(|text| text.get(..entry.cut).unwrap_or(text)).unwrap_or_default();
+            if let Some(text) = text_mut(&mut entry.row) {
+                text.insert_str(0, before);
+            }
+            entry.cut = 0;
         }
     }
 
@@ -162,7 +192,10 @@ impl Live {
     pub fn additions(&self, dir: &Path) -> String {
         let mut out = String::new();
         for entry in &self.rows {
-            if let Some(add) = text(&entry.row).and_then(|text| text.get(entry.saved..)).filter(|add| !add.is_empty()) {
+            if let Some(add) = text(&entry.row)
+                .and_then(|text| text.get(entry.saved.saturating_sub(entry.cut)..))
+                .filter(|add| !add.is_empty())
+            {
                 let line = json!({"id": entry.row.id, "at": entry.saved, "add": add});
                 out.push_str(&portable::render(&line, dir));
                 out.push('\n');

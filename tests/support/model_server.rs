@@ -179,6 +179,8 @@ fn usage() -> String {
 }
 
 struct Shared {
+    /// Whether questions for the models are scripted too.
+    lists: bool,
     scripts: Mutex<VecDeque<Script>>,
     asked: watch::Sender<Vec<Asked>>,
     hung_up: watch::Sender<usize>,
@@ -195,7 +197,18 @@ pub struct ModelServer {
 impl ModelServer {
     /// Answers the first request with the first script, and so on; after the last one with 500.
     pub fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
+        Self::with(scripts, true)
+    }
+
+    /// The same for the whole program, which asks for the models when it likes: it is told that there is no such list, and
+    /// neither a script nor a place among what was asked goes to that.
+    pub fn for_program(scripts: impl IntoIterator<Item = Script>) -> Self {
+        Self::with(scripts, false)
+    }
+
+    fn with(scripts: impl IntoIterator<Item = Script>, lists: bool) -> Self {
         let shared = Arc::new(Shared {
+            lists,
             scripts: Mutex::new(scripts.into_iter().collect()),
             asked: watch::Sender::new(Vec::new()),
             hung_up: watch::Sender::new(0),
@@ -274,6 +287,10 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 async fn serve(mut socket: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut unread = Vec::new();
     while let Some(asked) = read_request(&mut socket, &mut unread).await? {
+        if asked.method == "GET" && !shared.lists {
+            socket.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").await?;
+            continue;
+        }
         let script = shared.scripts.lock().unwrap().pop_front();
         let script = script.unwrap_or_else(|| Script::json(500, &json!({"error": {"message": "no script is left"}})));
         shared.asked.send_modify(|all| all.push(asked));

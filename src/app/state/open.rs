@@ -5,12 +5,13 @@ use super::composer::Composer;
 use super::panel::Panel;
 use crate::domain::Mode;
 use crate::domain::contract::{Queued, TurnEnd};
-use crate::domain::ids::{At, ConnectionName, RequestId};
+use crate::domain::ids::{At, ConnectionName, MessageId, RequestId};
 use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
 use crate::domain::tool::TodoItem;
+use std::collections::HashSet;
 
 /// What is known of the turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,6 +93,8 @@ pub struct Open {
     pub(crate) resync: bool,
     /// The draft as the engine last got it.
     pub(crate) saved_draft: UserText,
+    /// Rows that are not whole, because they grew while another session was shown.
+    pub(crate) behind: HashSet<MessageId>,
     /// A timer that saves the draft runs.
     pub(crate) draft_timer: bool,
     /// The draft's revision that the engine last got.

@@ -129,7 +129,8 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
 }
 
-fn resync(open: &mut Open, id: &SessionId, fx: &mut Vec<Effect>) {
+/// Asks for a new snapshot of a conversation that is not as the engine has it.
+pub(super) fn resync(open: &mut Open, id: &SessionId, fx: &mut Vec<Effect>) {
     if open.resync {
         return;
     }
@@ -146,6 +147,7 @@ fn resync(open: &mut Open, id: &SessionId, fx: &mut Vec<Effect>) {
 /// An event of a conversation that is loaded and complete.
 fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>) {
     let now = state.now;
+    let shown = state.current_id() == Some(id);
     let Some(open) = state.open.get_mut(id) else { return };
     match event {
         Event::Page { rows, earlier } => rows::prepend(open, rows, earlier),
@@ -173,7 +175,8 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             open.turn.waiting = None;
             (open.turn.heard, open.turn.answering) = (Some(now), true);
             // Nothing of a turn is shown any more once it was told to stop.
-            if !open.turn.stopping && !rows::grow(open, &row, &add) {
+            let grow = if shown { rows::grow } else { rows::grow_hidden };
+            if !open.turn.stopping && !grow(open, &row, &add) {
                 resync(open, id, fx);
             }
         }

@@ -7,6 +7,9 @@ use crate::domain::ids::MessageId;
 use crate::domain::message::Body;
 use std::collections::HashSet;
 
+/// Of text that grows in a session that is not shown, at most so many bytes stay: the end, as much as a screen shows.
+const HIDDEN: usize = 16_384;
+
 fn revise(open: &mut Open) -> u64 {
     open.next_revision += 1;
     open.next_revision
@@ -52,6 +55,7 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, O
     (open.chat.earlier, open.chat.later) = ends;
     open.chat.loading = false;
     open.chat.unseen.clear();
+    open.behind.clear();
     let key_of = |id: &MessageId| open.chat.entries.iter().rev().find(|e| e.message.id == *id).map(|e| e.key);
     let view = read.and_then(|(id, line)| Some(View::At { key: key_of(&id)?, line })).unwrap_or(View::End);
     let cursor = cursor.and_then(|id| key_of(&id));
@@ -103,6 +107,7 @@ fn find(open: &Open, id: &MessageId) -> Option<usize> {
 /// A new row at the end, or a row of the turn as it is now.
 pub(super) fn put(open: &mut Open, message: Message) {
     let revision = revise(open);
+    open.behind.remove(&message.id);
     match find(open, &message.id) {
         Some(at) => {
             if let Some(entry) = open.chat.entries.get_mut(at) {
@@ -133,8 +138,41 @@ pub(super) fn grow(open: &mut Open, id: &MessageId, add: &str) -> bool {
     true
 }
 
+/// Adds text to a row of a session that is not shown. Of a long one only the end is kept, and where somebody reads further
+/// up, what they read: the row is behind then, and whole again with a new snapshot or its last change. Whether there is
+/// such a row.
+pub(super) fn grow_hidden(open: &mut Open, id: &MessageId, add: &str) -> bool {
+    let Some(at) = find(open, id) else { return false };
+    let Some(entry) = open.chat.entries.get_mut(at) else { return false };
+    let text = match &mut entry.message.body {
+        Body::Assistant(assistant) => &mut assistant.text,
+        Body::Thinking(thinking) => &mut thinking.text,
+        _ => return grow(open, id, add),
+    };
+    if text.len() + add.len() <= HIDDEN {
+        return grow(open, id, add);
+    }
+    if open.chat.view == View::End {
+        text.push_str(add);
+        let from = text.ceil_char_boundary(text.len() - HIDDEN / 2);
+        let rest = text.get(from..).unwrap_or_default();
+        let line = rest.find('\n').map_or(0, |at| at + 1);
+        *text = rest.get(line..).unwrap_or(rest).to_owned();
+        let key = entry.key;
+        // Blocks of code have other numbers now.
+        open.chat.colours.retain(|(of, _), _| *of != key);
+        let revision = revise(open);
+        if let Some(entry) = open.chat.entries.get_mut(at) {
+            entry.revision = revision;
+        }
+    }
+    open.behind.insert(id.clone());
+    true
+}
+
 /// Takes away a row that does not stay.
 pub(super) fn drop_row(open: &mut Open, id: &MessageId) {
+    open.behind.remove(id);
     let Some(at) = find(open, id) else { return };
     let Some(gone) = open.chat.entries.remove(at) else { return };
     let chat = &mut open.chat;

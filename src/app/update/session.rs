@@ -90,6 +90,10 @@ pub(super) fn enter(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
         state.search = None;
         state.trail = None;
         state.left_unread = None;
+        // What came meanwhile was not kept.
+        if let Some(open) = state.open.get_mut(id).filter(|open| !open.behind.is_empty()) {
+            super::engine::resync(open, id, fx);
+        }
     }
     state.sessions.select(id);
     let height = state.list_height();

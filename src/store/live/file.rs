@@ -42,7 +42,8 @@ impl LiveFile {
 
     /// It is large and mostly out of date.
     pub fn overgrown(&self) -> bool {
-        self.len > LARGE && self.len > 4 * self.content.render(&self.dir).len() as u64
+        let live = self.content.let_gone() + self.content.render(&self.dir).len();
+        self.len > LARGE && self.len > 4 * live as u64
     }
 
     /// Somebody else wrote it since we did.
@@ -93,6 +94,10 @@ impl LiveFile {
     pub fn rewrite(&mut self) -> Result<(), StoreError> {
         let path = self.path();
         let io = self.store.inner.io.clone();
+        if self.content.let_gone() > 0 {
+            let bytes = session::whole(&*io, &path)?.unwrap_or_default();
+            self.content.restore(&Live::parse(&bytes, &self.dir));
+        }
         let text = self.content.render(&self.dir);
         self.file = None;
         if text.is_empty() {

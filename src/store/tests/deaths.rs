@@ -256,3 +256,42 @@ fn a_cut_at_any_byte_opens_and_goes_on() {
         check(2..=4, format!("live.jsonl cut at {cut}"));
     }
 }
+
+#[test]
+fn text_that_is_in_the_file_only_is_whole_after_a_write_anew() {
+    let life = |io: Arc<Watched>, root: &Path| -> Option<(SessionId, bool)> {
+        let (id, mut journal) = store_with(root, io).create(&meta("a")).ok()?;
+        let _ = journal.append(&[user(1)], Durability::Synced);
+        let mut text = answer(2);
+        text.body = Body::Assistant(AssistantText::default());
+        let _ = journal.live(text, Durability::Written);
+        for n in 0..5 {
+            journal.grow(&MessageId::new("msg-a2"), &format!("{n} \u{1f600} "));
+            let _ = journal.flush_text();
+        }
+        // With the end of the turn the file is written anew.
+        let _ = journal.turn(false);
+        let _ = journal.flush();
+        Some((id, journal.unsaved()))
+    };
+    let count = Arc::new(Watched::new(Arc::new(Quick), Fault::None));
+    let root = tempfile::tempdir().unwrap();
+    assert!(life(count.clone(), root.path()).is_some());
+    let mut whole = 0;
+    for at in 0..=count.calls() {
+        for times in [1, 3] {
+            let root = tempfile::tempdir().unwrap();
+            let io = Arc::new(Watched::new(Arc::new(Quick), Fault::Fail { at, times, errno: 28 }));
+            // Where opening fails, there is nothing to be saved.
+            let Some((id, false)) = life(io, root.path()) else { continue };
+            let loaded = store(root.path()).load(&id, 10).unwrap();
+            let Body::Assistant(text) = &loaded.rows[1].body else { panic!("text") };
+            assert_eq!(
+                text.text, "0 \u{1f600} 1 \u{1f600} 2 \u{1f600} 3 \u{1f600} 4 \u{1f600} ",
+                "call {at}, {times} times"
+            );
+            whole += 1;
+        }
+    }
+    assert!(whole > 20, "{whole}");
+}

@@ -48,6 +48,61 @@ fn rows_come_grow_change_and_go() {
 }
 
 #[test]
+fn a_session_that_is_not_shown_keeps_the_end_of_a_long_answer_and_asks_for_the_rest_when_it_is() {
+    let mut screen = Screen::new();
+    screen.session("s", Event::TurnStarted { at: At(NOON) });
+    put(&mut screen, user_row("u", "hi"));
+    put(&mut screen, assistant_row("m", "It begins. "));
+    screen.session("other", Event::Opened(Box::new(snapshot(meta("other")))));
+    let mut fx = Vec::new();
+    session::open(&mut screen.state, &id("other"), &mut fx);
+    let line = "words without an end, \u{1f600}\n";
+    for _ in 0..10_000 {
+        screen.session("s", delta("m", line));
+    }
+    screen.session("s", delta("m", "the last word"));
+    let chat = &screen.state.open.get(&id("s")).unwrap().chat;
+    let kept = crate::app::state::search::text_of(&chat.entries[1].message.body).concat();
+    assert!(kept.len() <= 16_384 && kept.ends_with("the last word") && kept.starts_with("words without"), "{kept}");
+    fx.clear();
+    session::open(&mut screen.state, &id("s"), &mut fx);
+    let asked = Effect::Send(Command::Open { session: id("s"), rows: session::ROWS });
+    assert!(fx.contains(&asked), "{fx:?}");
+    // The snapshot makes it whole, and it grows on.
+    let mut opened = snapshot(meta("s"));
+    opened.rows = vec![user_row("u", "hi"), assistant_row("m", "all of it")];
+    screen.session("s", Event::Opened(Box::new(opened))).session("s", delta("m", " and more"));
+    assert_eq!(texts(&screen), vec!["hi", "all of it and more"]);
+    session::open(&mut screen.state, &id("other"), &mut fx);
+    // A row that came whole is not asked for.
+    for _ in 0..1000 {
+        screen.session("s", delta("m", line));
+    }
+    put(&mut screen, assistant_row("m", "the whole answer"));
+    fx.clear();
+    session::open(&mut screen.state, &id("s"), &mut fx);
+    assert!(!fx.contains(&asked), "{fx:?}");
+    assert_eq!(texts(&screen), vec!["hi", "the whole answer"]);
+}
+
+#[test]
+fn where_somebody_reads_stays_as_it_was_while_another_session_is_shown() {
+    let mut screen = Screen::new();
+    screen.session("s", Event::TurnStarted { at: At(NOON) });
+    put(&mut screen, user_row("u", "hi"));
+    put(&mut screen, assistant_row("m", &"read so far\n".repeat(3000)));
+    let key = keys(&screen)[1];
+    screen.state.open.get_mut(&id("s")).unwrap().chat.view = View::At { key, line: 1500 };
+    screen.session("other", Event::Opened(Box::new(snapshot(meta("other")))));
+    let mut fx = Vec::new();
+    session::open(&mut screen.state, &id("other"), &mut fx);
+    screen.session("s", delta("m", "and more"));
+    session::open(&mut screen.state, &id("s"), &mut fx);
+    assert_eq!(texts(&screen)[1], "read so far\n".repeat(3000));
+    assert!(fx.contains(&Effect::Send(Command::Open { session: id("s"), rows: session::ROWS })), "{fx:?}");
+}
+
+#[test]
 fn a_page_before_keeps_the_place() {
     let mut screen = Screen::new();
     let mut opened = snapshot(meta("s"));
