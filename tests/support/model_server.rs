@@ -182,6 +182,8 @@ struct Shared {
     scripts: Mutex<VecDeque<Script>>,
     asked: watch::Sender<Vec<Asked>>,
     hung_up: watch::Sender<usize>,
+    /// A question for the models takes no script and is not counted.
+    no_models: bool,
 }
 
 /// The server. It ends when it is dropped.
@@ -195,10 +197,20 @@ pub struct ModelServer {
 impl ModelServer {
     /// Answers the first request with the first script, and so on; after the last one with 500.
     pub fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
+        Self::begin(scripts, false)
+    }
+
+    /// As [`ModelServer::start`], of a server that has no list of its models: who asks for it at any time takes no script.
+    pub fn start_without_models(scripts: impl IntoIterator<Item = Script>) -> Self {
+        Self::begin(scripts, true)
+    }
+
+    fn begin(scripts: impl IntoIterator<Item = Script>, no_models: bool) -> Self {
         let shared = Arc::new(Shared {
             scripts: Mutex::new(scripts.into_iter().collect()),
             asked: watch::Sender::new(Vec::new()),
             hung_up: watch::Sender::new(0),
+            no_models,
         });
         let (stop, stopped) = oneshot::channel();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -274,6 +286,10 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 async fn serve(mut socket: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut unread = Vec::new();
     while let Some(asked) = read_request(&mut socket, &mut unread).await? {
+        if shared.no_models && asked.method == "GET" {
+            socket.write_all(b"HTTP/1.1 404 Scripted\r\ncontent-length: 0\r\n\r\n").await?;
+            continue;
+        }
         let script = shared.scripts.lock().unwrap().pop_front();
         let script = script.unwrap_or_else(|| Script::json(500, &json!({"error": {"message": "no script is left"}})));
         shared.asked.send_modify(|all| all.push(asked));
