@@ -34,7 +34,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, usage: &Usage, body: Rect) {
             }
             let row = cells::row(area, 0);
             let what = if n == 0 { what } else { "" };
-            paint.pieces(row, &[paint.piece(format!("{what:<11}"), Role::Dim), paint.piece(line, Role::Text)]);
+            paint.pieces(row, &[paint.piece(format!("{what:<11}"), Role::Dim), paint.piece(line, Role::Panel)]);
             area = Rect { y: area.y + 1, height: area.height - 1, ..area };
         }
     }
@@ -111,7 +111,7 @@ fn row(paint: &mut Paint<'_>, usage: &Usage, group: &Group, n: usize, area: Rect
         // More than this, by what is not known.
         _ => format!("{}+?", dollars(sum.cost_usd)),
     };
-    let mut left = vec![paint.piece(clean_line(&name).into_owned(), if chosen { Role::Strong } else { Role::Text })];
+    let mut left = vec![paint.piece(clean_line(&name).into_owned(), if chosen { Role::Strong } else { Role::Panel })];
     let mut right = Vec::new();
     if area.width >= ROOMY {
         let cached = sum.cache_read.saturating_mul(100).checked_div(sum.input).unwrap_or_default();
@@ -122,7 +122,7 @@ fn row(paint: &mut Paint<'_>, usage: &Usage, group: &Group, n: usize, area: Rect
     } else if area.width >= 44 {
         right.push(paint.piece(format!("  {} in {} out", tokens(sum.input), tokens(sum.output)), Role::Dim));
     }
-    right.push(paint.piece(format!("{money:>10}"), Role::Text));
+    right.push(paint.piece(format!("{money:>10}"), Role::Panel));
     for piece in left.iter_mut().chain(&mut right) {
         piece.1.bg = None;
     }
