@@ -182,8 +182,8 @@ struct Shared {
     scripts: Mutex<VecDeque<Script>>,
     asked: watch::Sender<Vec<Asked>>,
     hung_up: watch::Sender<usize>,
-    /// A question for the models takes no script and is not counted.
-    no_models: bool,
+    /// A question for the models or for a title takes no script and is not counted.
+    only_turns: bool,
 }
 
 /// The server. It ends when it is dropped.
@@ -200,17 +200,17 @@ impl ModelServer {
         Self::begin(scripts, false)
     }
 
-    /// As [`ModelServer::start`], of a server that has no list of its models: who asks for it at any time takes no script.
-    pub fn start_without_models(scripts: impl IntoIterator<Item = Script>) -> Self {
+    /// As [`ModelServer::start`], for turns only: a question for the models or for a title may come at any time, and takes no script.
+    pub fn start_for_turns(scripts: impl IntoIterator<Item = Script>) -> Self {
         Self::begin(scripts, true)
     }
 
-    fn begin(scripts: impl IntoIterator<Item = Script>, no_models: bool) -> Self {
+    fn begin(scripts: impl IntoIterator<Item = Script>, only_turns: bool) -> Self {
         let shared = Arc::new(Shared {
             scripts: Mutex::new(scripts.into_iter().collect()),
             asked: watch::Sender::new(Vec::new()),
             hung_up: watch::Sender::new(0),
-            no_models,
+            only_turns,
         });
         let (stop, stopped) = oneshot::channel();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -286,7 +286,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 async fn serve(mut socket: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut unread = Vec::new();
     while let Some(asked) = read_request(&mut socket, &mut unread).await? {
-        if shared.no_models && asked.method == "GET" {
+        if shared.only_turns && (asked.method == "GET" || asked.body.contains("You name conversations")) {
             socket.write_all(b"HTTP/1.1 404 Scripted\r\ncontent-length: 0\r\n\r\n").await?;
             continue;
         }
