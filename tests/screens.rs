@@ -422,7 +422,7 @@ fn overlays() {
 fn commands_and_chords() {
     let mut state = used();
     talk(&mut state);
-    current(&mut state).composer.type_char('/');
+    lisle::app::update(&mut state, NOW, Msg::Key(Key::parse("/").unwrap()));
     shots("slash", &state);
     current(&mut state).composer = Composer::default();
     state.chord.keys = vec![Key::parse("ctrl+x").unwrap()];
