@@ -166,7 +166,7 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
     pty.keys(&format!("\x1b[200~{TYPED}\x1b[201~"));
     pty.until("looks like a key");
     // Each asking has words of its own: keys for the second one must not meet the first.
-    for why in ["no key:", "is not a key of ours"] {
+    for why in ["no key for it yet", "is not a key of ours"] {
         pty.until(why);
         to_the_field(&pty);
         pty.keys(&format!("\x1b[200~{TYPED}\x1b[201~"));

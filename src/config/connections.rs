@@ -389,8 +389,11 @@ fn key_of_environment(
     }
 }
 
+/// How the reason begins where a connection has no key at all.
+pub const NO_KEY: &str = "no key";
+
 fn no_key(name: &str, variable: &str) -> String {
-    format!("no key: give it with `lisle auth add {name}` or when a message needs it, or set {variable}")
+    format!("{NO_KEY}: store it with `lisle auth add {name}`, set {variable}, or send a message, which asks for it")
 }
 
 fn is_own_host(vendor: &Vendor, base_url: &str) -> bool {

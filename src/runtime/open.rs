@@ -2,7 +2,7 @@
 //! runs are stored here, and their connections opened anew.
 
 use crate::agent::{Connections, Keys, Opened};
-use crate::config::connections::{Usable, api_of};
+use crate::config::connections::{NO_KEY, Usable, api_of};
 use crate::config::{self, Paths, Settings, settings};
 use crate::domain::ConnectionName;
 use crate::domain::contract::ConnectionInfo;
@@ -127,6 +127,8 @@ impl Keys for Opener {
         let host = Some(one.host()).filter(|host| !host.is_empty())?;
         let why = match (refused, &one.missing) {
             (Some(refused), _) => refused.to_owned(),
+            // How else a key could be given is of no use while it can be given here.
+            (None, Some(missing)) if missing.starts_with(NO_KEY) => "There is no key for it yet.".to_owned(),
             (None, Some(missing)) => format!("The connection cannot be used: {missing}."),
             (None, None) => match &one.key_from {
                 Some(from) => format!("It has a key ({}). The new one is used in its place.", from.words()),
