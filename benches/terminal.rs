@@ -126,7 +126,7 @@ fn session(home: &Path) -> PathBuf {
 /// A home with `count` sessions of one short turn.
 fn used_home(count: usize) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
-    let server = ModelServer::start_for_turns([Script::says("Giraffes are tall.")]);
+    let server = ModelServer::for_program([Script::says("Giraffes are tall.")]);
     let pty = start_on(home.path(), &server);
     send(&pty, "about giraffes");
     pty.until("are tall");
@@ -166,8 +166,7 @@ fn commands() -> Vec<Row> {
 /// From Enter to the request and to its short answer, from the second message on.
 fn turns() -> Vec<Row> {
     const TURNS: usize = 15;
-    let server =
-        ModelServer::start_for_turns((0..=TURNS).map(|n| Script::says(&format!("This is answer number {n}."))));
+    let server = ModelServer::for_program((0..=TURNS).map(|n| Script::says(&format!("This is answer number {n}."))));
     let waiting = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let home = tempfile::tempdir().unwrap();
     let pty = start_on(home.path(), &server);
@@ -226,7 +225,7 @@ fn markdown() -> Vec<Row> {
         .zip(&gates)
         .fold(Script::sse(""), |script, (piece, gate)| script.then_wait(gate).then(said(piece)));
     let at_once = Script::sse(said(&text) + &end("second-end"));
-    let server = ModelServer::start_for_turns([paced.then(end("first-end")), at_once]);
+    let server = ModelServer::for_program([paced.then(end("first-end")), at_once]);
     let home = tempfile::tempdir().unwrap();
     let pty = start_on(home.path(), &server);
     let caret = caret(&pty);
@@ -271,8 +270,7 @@ fn markdown() -> Vec<Row> {
 
 /// Back and forth between two sessions.
 fn switching() -> Row {
-    let server =
-        ModelServer::start_for_turns([Script::says("Zebras have stripes."), Script::says("Giraffes are tall.")]);
+    let server = ModelServer::for_program([Script::says("Zebras have stripes."), Script::says("Giraffes are tall.")]);
     let home = tempfile::tempdir().unwrap();
     let pty = start_on(home.path(), &server);
     send(&pty, "the first");
@@ -433,7 +431,7 @@ fn crowd() -> Vec<Row> {
     let gates: Vec<Gate> = (0..BEATS).map(|_| Gate::new()).collect();
     let begin = Script::sse(chunk(json!({"content": "it begins "}), Value::Null));
     let script = gates.iter().fold(begin, |script, gate| script.then_wait(gate).then(&beat)).then_stall();
-    let server = ModelServer::start_for_turns(std::iter::repeat_n(script, SESSIONS));
+    let server = ModelServer::for_program(std::iter::repeat_n(script, SESSIONS));
     let home = tempfile::tempdir().unwrap();
     let pty = start_on(home.path(), &server);
     for n in 0..SESSIONS {

@@ -111,7 +111,9 @@ const HOUSE: &[Room] = &[
     Room {
         name: "tools",
         sees: &["domain", "sandbox"],
+        // `fetch` asks web servers.
         uses: &[
+            "reqwest",
             "rustix",
             "tokio",
             "tokio_util",

@@ -174,7 +174,7 @@ fn nothing_that_is_written_answers() {
     // Somewhere in the middle.
     gates.insert(gates.len() / 2, gate);
     let sessions = scripts.len();
-    let server = ModelServer::start(scripts);
+    let server = ModelServer::for_program(scripts);
 
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join("lisle/config");
@@ -185,7 +185,7 @@ fn nothing_that_is_written_answers() {
     }
     let text = format!(
         "default_connection = \"local\"\n[connections.local]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\n\
-         default_model = \"m\"\n",
+         default_model = \"m\"\nparallel_requests = 64\n",
         server.base_url()
     );
     std::fs::write(config.join("config.toml"), text).unwrap();

@@ -168,8 +168,8 @@ fn the_three_densities() {
 fn a_change_stands_beside_itself_where_there_is_room() {
     let mut state = state(vec![user("change it"), Body::Tool(Box::new(change()))]);
     chat(&mut state).density = Density::Full;
-    let state = coloured(state, 180, 20);
-    insta::assert_snapshot!("beside-180x20", shot("beside", &state, 180, 20));
+    let state = coloured(state, 220, 20);
+    insta::assert_snapshot!("beside-220x20", shot("beside", &state, 220, 20));
     let mut state = state;
     chat(&mut state).unified = true;
     insta::assert_snapshot!("below-180x20", shot("below", &coloured(state, 180, 20), 180, 20));

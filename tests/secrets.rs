@@ -146,8 +146,7 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
     let refusal: Value =
         json!({"error": {"message": format!("{TYPED} is not a key of ours"), "code": "invalid_api_key"}});
     let refuses = Script::json(401, &refusal);
-    let models = Script::json(200, &json!({"data": [{"id": "m", "max_model_len": 8192}]}));
-    let server = ModelServer::start([refuses, Script::says("The key fits."), models]);
+    let server = ModelServer::for_program([refuses, Script::says("The key fits.")]);
     let lisle_home = home.path().join("lisle");
     config(
         &lisle_home,
@@ -178,14 +177,13 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
     }
     pty.until("The key fits.");
     assert!(pty.text().contains("draft"));
-    pty.keys("\x15\x03");
-    pty.until("once more");
+    again_until(&pty, "\x15\x03", "once more");
     pty.keys("\x03");
     pty.end();
     pty.look(|seen| nothing_secret("the screen", &seen.raw));
     assert!(nothing_secret_below(home.path()) > 3);
     let stored = std::fs::read_to_string(lisle_home.join("config/credentials")).unwrap();
-    assert_eq!(stored, format!("work = \"{TYPED}\"\n"));
+    assert_eq!(stored, format!("\"work\" = \"{TYPED}\"\n"));
     let asked = server.asked();
     let with_key = asked.iter().filter(|one| one.header("authorization") == Some(&format!("Bearer {TYPED}")));
     assert!(with_key.count() >= 2, "{asked:?}");
@@ -194,19 +192,23 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
 /// Goes to the field for the key. Keys are dropped for a while when the panel gets the focus, so it is tried again.
 #[track_caller]
 fn to_the_field(pty: &pty::Pty) {
-    pty.keys("\x1bOR");
-    // It has the focus: before, these keys would be a message.
-    pty.until("later");
+    // It has the focus: before, the other keys would be a message.
+    again_until(pty, "\x1bOR", "later");
+    again_until(pty, "1\r", "the key, not shown");
+}
+
+#[track_caller]
+fn again_until(pty: &pty::Pty, keys: &str, shown: &str) {
     let end = Instant::now() + Duration::from_secs(20);
     while Instant::now() < end {
-        pty.keys("1\r");
+        pty.keys(keys);
         let again = Instant::now() + Duration::from_secs(1);
         while Instant::now() < again {
-            if pty.text().contains("the key, not shown") {
+            if pty.text().contains(shown) {
                 return;
             }
             std::thread::yield_now();
         }
     }
-    panic!("the field did not open\n{}", pty.text());
+    panic!("{shown} did not come\n{}", pty.text());
 }

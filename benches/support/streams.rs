@@ -55,7 +55,7 @@ pub fn swift() -> Vec<Row> {
     const BEATS: u32 = 1200;
     const TOKENS: usize = 5;
     let gates = gates(BEATS);
-    let server = ModelServer::start_for_turns([paced(&gates, TOKENS)]);
+    let server = ModelServer::for_program([paced(&gates, TOKENS)]);
     let home = tempfile::tempdir().unwrap();
     let pty = start_on(home.path(), &server);
     let caret = caret(&pty);
@@ -79,7 +79,7 @@ pub fn twenty() -> Vec<Row> {
     const BEAT: Duration = Duration::from_millis(10);
     const BEATS: u32 = 1000;
     let gates = gates(BEATS);
-    let server = ModelServer::start_for_turns(std::iter::repeat_n(paced(&gates, 1), SESSIONS));
+    let server = ModelServer::for_program(std::iter::repeat_n(paced(&gates, 1), SESSIONS));
     let home = tempfile::tempdir().unwrap();
     let pty = start_on(home.path(), &server);
     let caret = caret(&pty);
@@ -110,7 +110,7 @@ pub fn twenty() -> Vec<Row> {
 /// What the first block of code in an answer costs: its colours, and the memory of the grammars.
 pub fn code() -> Vec<Row> {
     let home = tempfile::tempdir().unwrap();
-    let server = ModelServer::start_for_turns([
+    let server = ModelServer::for_program([
         Script::says("Plain words and no more."),
         Script::says("See:\n\n```rust\nfn zebra(n: usize) -> usize {\n    n + 1\n}\n```\n\nthat is all"),
     ]);

@@ -95,13 +95,12 @@ fn begins(rows: &[Message], at: usize) -> bool {
     let told =
         |row: &&Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_));
     let before = rows.iter().take(at).rev().find(told).map(|row| &row.body);
-    match (&row.body, before) {
-        (Body::User(_), _) | (Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_), None | Some(Body::User(_))) => {
-            true
-        }
-        (Body::Assistant(_) | Body::Thinking(_), Some(Body::Tool(_))) => true,
-        _ => false,
-    }
+    matches!(
+        (&row.body, before),
+        (Body::User(_), _)
+            | (Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_), None | Some(Body::User(_)))
+            | (Body::Assistant(_) | Body::Thinking(_), Some(Body::Tool(_)))
+    )
 }
 
 fn row_tokens(row: &Message) -> u64 {

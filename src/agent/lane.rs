@@ -514,7 +514,7 @@ impl Lane {
                 let dir = self.shared.setup.store.session_dir(&self.machine.meta.id);
                 let shelf = Arc::clone(&self.shelf);
                 shelf.belongs_to(&dir);
-                self.works.ask(run, provider, request, shelf, self.me.clone(), (wanted, tally));
+                self.works.ask(run, provider, request, (shelf, self.me.clone()), (wanted, tally));
             }
             (Some(info), _) => {
                 let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());

@@ -62,7 +62,7 @@ pub enum Input {
     /// The last lines of a running command.
     Progress(RunNo, CallId, String),
     /// A call ended.
-    Ran(RunNo, CallId, Result<Outcome, RunError>),
+    Ran(RunNo, CallId, Box<Result<Outcome, RunError>>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
     /// What the file of the plan that waits holds now.

@@ -56,8 +56,7 @@ impl Works {
         run: RunNo,
         provider: Arc<dyn Provider>,
         mut request: ModelRequest,
-        shelf: Arc<Shelf>,
-        lane: mpsc::Sender<ToLane>,
+        (shelf, lane): (Arc<Shelf>, mpsc::Sender<ToLane>),
         (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
         let one = self.of(run);
@@ -194,7 +193,7 @@ impl Works {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }
             }
-            let _ = lane.send(ToLane::Input(Input::Ran(run, id, ended))).await;
+            let _ = lane.send(ToLane::Input(Input::Ran(run, id, Box::new(ended)))).await;
         });
     }
 

@@ -3,6 +3,7 @@
 use super::msg::Timer;
 use super::state::sessions::kept::Kept;
 use crate::domain::Command;
+use crate::domain::attachment::Attachment;
 use crate::domain::code::Block;
 use crate::domain::ids::SessionId;
 use std::path::PathBuf;
@@ -46,6 +47,8 @@ pub enum Effect {
         /// Where.
         place: Place,
     },
+    /// Open this file of a session in what shows such files.
+    View(Box<Attachment>),
     /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].
     Picture,
     /// Remove a file that [`Effect::Picture`] made.

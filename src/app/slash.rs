@@ -86,7 +86,8 @@ commands! {
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
     Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;
-    Queue "queue" "" "take a queued message back" ComposerAction::Queue;
+    View "view" "" "open a file of the draft, or of a message" ComposerAction::OpenFile;
+    Queue "queue" "" "the messages that wait: edit, move, delete" ComposerAction::Queue;
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
     Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;

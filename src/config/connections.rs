@@ -124,7 +124,7 @@ const VENDORS: &[Vendor] = &[
         host: "api.openai.com",
         base_url: "https://api.openai.com/v1",
         default_model: "gpt-5-mini",
-        small_model: "",
+        small_model: "gpt-5-nano",
     },
     Vendor {
         name: "gemini",
@@ -133,7 +133,7 @@ const VENDORS: &[Vendor] = &[
         host: "generativelanguage.googleapis.com",
         base_url: "https://generativelanguage.googleapis.com",
         default_model: "gemini-flash-latest",
-        small_model: "",
+        small_model: "gemini-flash-lite-latest",
     },
     Vendor {
         name: "openrouter",

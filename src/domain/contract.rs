@@ -350,7 +350,7 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "edit")]
 pub enum QueueEdit {
-    /// Take this message out.
+    /// Take this message out, also one that goes into the turn that runs.
     Remove {
         /// Which one.
         id: MessageId,
@@ -477,6 +477,9 @@ pub enum Event {
         items: Vec<Queued>,
         /// It waits for the user to let it go.
         held: bool,
+        /// What was sent into the turn that runs and goes in with the next tool results, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steers: Vec<Queued>,
     },
     /// What a death left in the queue is sent at this time; `None` when it no longer is, because it was held or sent.
     Redelivering {
@@ -654,6 +657,9 @@ pub struct Opened {
     pub queue: Vec<Queued>,
     /// The queue waits for the user to let it go.
     pub queue_held: bool,
+    /// What was sent into the turn that runs and goes in with the next tool results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steers: Vec<Queued>,
     /// What waits for the user.
     pub requests: Vec<Request>,
     /// The agent's todo list.
@@ -740,6 +746,16 @@ mod tests {
             mime: "image/png".into(),
             bytes: 3,
             text: Some("/s/attachments/1_a.png.md".into()),
+        }
+    }
+
+    fn queued() -> Queued {
+        Queued {
+            id: MessageId::new("q"),
+            text: "t".into(),
+            at: At(1),
+            redelivered: true,
+            attachments: vec![attachment()],
         }
     }
 
@@ -930,14 +946,9 @@ mod tests {
                 earlier: Some(1),
                 later: Some(2),
                 redelivery: Some(At(1)),
-                queue: vec![Queued {
-                    id: MessageId::new("q"),
-                    text: "t".into(),
-                    at: At(1),
-                    redelivered: true,
-                    attachments: vec![attachment()],
-                }],
+                queue: vec![queued()],
                 queue_held: true,
+                steers: vec![queued()],
                 requests: vec![],
                 todo: vec![],
                 plan: Some(Box::default()),
@@ -986,7 +997,8 @@ mod tests {
             Event::Properties(Box::default()),
             Event::Delta { id: MessageId::new("m"), add: "t".into() },
             Event::Dropped { id: MessageId::new("m") },
-            Event::Queue { items: vec![], held: false },
+            Event::Queue { items: vec![], held: false, steers: vec![] },
+            Event::Queue { items: vec![queued()], held: true, steers: vec![queued()] },
             Event::Attached { path: "a.png".into(), made: Ok(attachment()) },
             Event::Attached { path: "a.exe".into(), made: Err("no".into()) },
             Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),

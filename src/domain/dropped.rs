@@ -80,7 +80,10 @@ pub fn pasted(text: &str) -> Option<Vec<String>> {
 
 /// Whether a word is written like the whole path of something. A lone slash, a comment and a command are none.
 fn is_path(word: &str) -> bool {
-    let rest = word.strip_prefix("file://").or_else(|| word.strip_prefix('~')).unwrap_or(word);
+    let rest = match word.strip_prefix("file://") {
+        Some(address) => behind_host(address),
+        None => word.strip_prefix('~').unwrap_or(word),
+    };
     let name = rest.strip_prefix('/').unwrap_or_default();
     let named = name.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '/' | '*'));
     // `/help` may be a command, and is more often that than a file of the root directory.
@@ -91,9 +94,12 @@ fn is_path(word: &str) -> bool {
 /// The path that a word stands for: that of an address is taken out of it.
 fn place(word: &str) -> String {
     let Some(rest) = word.strip_prefix("file://") else { return word.to_owned() };
-    // A host may stand before the path; it is this machine's name where files are dragged.
-    let path = rest.find('/').map_or(rest, |at| rest.get(at..).unwrap_or(rest));
-    decoded(path)
+    decoded(behind_host(rest))
+}
+
+/// A host may stand before the path of an address; it is this machine's name where files are dragged.
+fn behind_host(address: &str) -> &str {
+    address.find('/').and_then(|at| address.get(at..)).unwrap_or(address)
 }
 
 /// `%20` and the like as what they stand for; what is no UTF-8 then stays as it was.

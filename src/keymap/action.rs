@@ -53,6 +53,8 @@ pub enum Context {
     Rules,
     /// The commands in the background; the keys of a list hold there too.
     Jobs,
+    /// The messages that wait; the keys of a list hold there too.
+    Queue,
 }
 
 impl Context {
@@ -82,6 +84,7 @@ impl Context {
         Context::Changes,
         Context::Rules,
         Context::Jobs,
+        Context::Queue,
     ];
 
     /// Its name in keymap files.
@@ -112,6 +115,7 @@ impl Context {
             Context::Changes => "changes",
             Context::Rules => "rules",
             Context::Jobs => "jobs",
+            Context::Queue => "queue",
         }
     }
 
@@ -254,8 +258,9 @@ actions! {
         OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
         Attach "attach" "give files along with the message" [Global];
         Image "image" "give the picture of the clipboard along" [Global];
+        OpenFile "open_file" "open a file of the draft, or of a message" [Global];
         History "history" "search the messages sent earlier" [Composer];
-        Queue "queue" "take a queued message back" [Global];
+        Queue "queue" "the messages that wait: edit, move, delete" [Global];
     }
     /// Modal editing of the draft, for keymaps with modes.
     Vim VimAction "vim" {
@@ -433,6 +438,15 @@ actions! {
     Job JobAction "job" {
         List "list" "commands in the background, and end one" [Global];
         Kill "kill" "end the command" [Jobs];
+    }
+    /// Messages that wait.
+    Queue QueueAction "queue" {
+        Edit "edit" "take the message back into the composer" [Queue];
+        Earlier "earlier" "send the message earlier" [Queue];
+        Later "later" "send the message later" [Queue];
+        Remove "remove" "delete the message, with its files" [Queue];
+        Release "release" "let a held queue go" [Queue];
+        File "file" "open a file of the message" [Queue];
     }
     /// The rules of the permissions.
     Rules RulesAction "rules" {

@@ -2,10 +2,11 @@
 
 use super::face::{Face, Owed, Told};
 use super::files::{Finder, Question};
-use super::{Exit, brush, clipboard, commands, editor, picture};
+use super::{Exit, brush, clipboard, commands, editor, picture, viewer};
 use crate::app::effect::{Keep, Place};
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
+use crate::domain::attachment::Attachment;
 use crate::domain::code::Block;
 use crate::domain::sanitise;
 use crate::domain::{Command, Level, Notice, SessionId};
@@ -35,6 +36,7 @@ impl Face {
             }
             Effect::Edit { text } => self.edit(text),
             Effect::Show { text, place } => self.show(text, place),
+            Effect::View(file) => self.view(*file),
             Effect::Picture => self.picture(),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
@@ -117,7 +119,7 @@ impl Face {
 
     /// Gives the terminal to whoever shows the text. `cat` leaves it on the screen that the shell has, where it scrolls
     /// back.
-    fn show(&mut self, text: String, place: Place) {
+    pub(super) fn show(&mut self, text: String, place: Place) {
         self.leave();
         self.editing = true;
         let program = match place {
@@ -128,6 +130,19 @@ impl Face {
         tokio::spawn(async move {
             let shown = editor::edit(&program, &temp, &text).await.map(drop).map_err(|error| error.to_string());
             let _ = tell.send(Told::Shown(shown));
+        });
+    }
+
+    /// Opens a file of a session: its text in the pager, a picture or a PDF with the desktop's own program.
+    fn view(&mut self, file: Attachment) {
+        let tell = self.tell.clone();
+        tokio::spawn(async move {
+            let msg = match viewer::view(&file, &env).await {
+                Ok(Some(text)) => Told::Show(text),
+                Ok(None) => return,
+                Err(why) => Told::Msg(Msg::Notice(Notice::new(Level::Warning, why))),
+            };
+            let _ = tell.send(msg);
         });
     }
 

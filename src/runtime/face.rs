@@ -34,6 +34,8 @@ pub(super) enum Told {
     Msg(Msg),
     /// For the screen, and nobody waits for it.
     Late(Msg),
+    /// A text for the pager.
+    Show(String),
     /// Who showed a text ended.
     Shown(Result<(), String>),
     /// The editor ended.

@@ -29,6 +29,7 @@ mod signals;
 mod start;
 pub mod terminal;
 pub mod tty;
+mod viewer;
 
 pub use crate::agent::Link;
 pub use commands::Folders;

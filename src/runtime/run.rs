@@ -9,6 +9,7 @@ use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError};
 use super::{Exit, LAST_SAVE, Link, Options, RunError, effects, listen};
+use crate::app::effect::Place;
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
 use crate::domain::{Command, Event, Level, Notice, Stamped};
@@ -177,6 +178,9 @@ fn take(face: &mut Face, thing: Told) -> Result<(), RunError> {
         Told::Late(msg) => face.tell(msg, Owed::Engine),
         Told::Gone => face.terminal_gone(),
         Told::Returned => face.come_back().map_err(RunError::System)?,
+        // The terminal is somebody else's already: nothing takes it from there.
+        Told::Show(_) if face.editing => {}
+        Told::Show(text) => face.show(text, Place::Pager),
         Told::Shown(shown) => {
             face.editing = false;
             face.come_back().map_err(RunError::System)?;

@@ -168,6 +168,7 @@ pub mod glob;
 pub mod grep;
 mod held;
 mod held_process;
+pub mod holding;
 pub mod host;
 pub mod input;
 pub mod job_output;

@@ -335,7 +335,7 @@ mod tests {
     fn what_cannot_be_read_is_explained() {
         let bench = Bench::new();
         bench.write("src/main.rs", "x");
-        bench.write("pic", b"\x89PNG\r\n\x1a\n\0\0\0\0");
+        bench.write("pic", b"BM\x46\0\0\0\0\0\0\0\0\0");
         bench.write("f", "a\n");
         rustix::fs::mkfifoat(rustix::fs::CWD, bench.path("pipe"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
         for (input, says) in [
@@ -343,7 +343,7 @@ mod tests {
             (json!({"path": "zzz"}), "Use `list` or `glob`"),
             (json!({"path": "f/x"}), "does not exist"),
             (json!({"path": "src"}), "src is a directory. Use `list`"),
-            (json!({"path": "pic"}), "pic is a PNG image (12 bytes), not text."),
+            (json!({"path": "pic"}), "(12 bytes), not text."),
             (json!({"path": "pipe"}), "pipe is a named pipe"),
             (json!({"path": "/dev/zero"}), "is a device"),
             (json!({"path": "f", "offset": 9}), "f ends with line 1, so there is no line 9."),
@@ -355,6 +355,23 @@ mod tests {
             assert!(error.contains(says), "{input}: {error}");
         }
         assert_eq!(bench.seen.hash(&bench.path("pic")), None);
+    }
+
+    #[test]
+    fn pictures_and_documents_go_along_as_copies_of_the_session() {
+        let bench = Bench::new();
+        let mut png = std::io::Cursor::new(Vec::new());
+        image::RgbImage::new(3, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
+        bench.write("plot.png", png.into_inner());
+        bench.write("paper.pdf", b"%PDF-1.7\n%%EOF\n");
+        for (name, mime) in [("plot.png", "image/png"), ("paper.pdf", "application/pdf")] {
+            let outcome = bench.ok("read", json!({"path": name}));
+            let [kept] = outcome.figures.media.as_slice() else { panic!("{outcome:?}") };
+            assert_eq!((kept.name.as_str(), kept.mime.as_str()), (name, mime));
+            assert!(kept.path.starts_with(&bench.place.session_dir), "{kept:?}");
+            assert_eq!(std::fs::read(&kept.path).unwrap(), bench.content(name));
+            assert!(outcome.text.contains(name), "{}", outcome.text);
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The composer: the draft with the real caret, the line above it that tells of the turn, and the queue. Also draws any other text of several lines that is being written.
+//! The composer: the draft with the real caret, and the line above it that tells of the turn. Also draws any other text of several lines that is being written.
 
 use super::cells::{self, Piece, piece};
 use super::figures::{bytes, count, elapsed};
 use super::layout::Layout;
 use super::paint::Paint;
+use super::queue;
 use crate::app::msg::Target;
 use crate::app::state::edit::Editor;
 use crate::app::state::files::File;
@@ -161,7 +162,7 @@ fn key_mode(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
 /// Draws edge, queue, draft and the commands on offer.
 pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
     edge(paint, layout);
-    queue(paint, layout.queue);
+    queue::draw(paint, layout.queue);
     files(paint, layout.files);
     draft(paint, layout.composer);
     super::offer::draw(paint, layout);
@@ -370,48 +371,6 @@ fn silence(paint: &Paint<'_>, room: usize) -> Option<Piece<'static>> {
     };
     let text = format!("{what} {}  ", elapsed(silent));
     (silent >= after && cells::width(&text) <= room).then(|| piece(text, paint.style(role)))
-}
-
-fn queue(paint: &mut Paint<'_>, area: Rect) {
-    let Some(open) = paint.state.current_open() else { return };
-    let items = &open.queue;
-    for n in 0..area.height {
-        let row = cells::after(cells::row(area, n), 1);
-        let row = Rect { width: row.width.saturating_sub(1), ..row };
-        let at = usize::from(n);
-        let Some(item) = items.get(at) else { return };
-        let last = n + 1 == area.height;
-        let rest = items.len().saturating_sub(at + 1);
-        let word = match (open.queue_held, item.redelivered) {
-            (_, true) => "from before: ",
-            (true, _) => "held: ",
-            (false, _) => "queued: ",
-        };
-        let bar = if open.queue_held { Role::Warning } else { Role::Accent };
-        let text = clean_line(&item.text).into_owned();
-        let along = match item.attachments.len() {
-            0 => String::new(),
-            n => format!("  + {}", count(n, "file", "files")),
-        };
-        let left = [
-            paint.piece(paint.signs.bar, bar),
-            paint.piece(word, Role::Dim),
-            paint.piece(text, Role::Text),
-            paint.piece(along, Role::Dim),
-        ];
-        let mut right = Vec::new();
-        if last && rest > 0 {
-            right.push(paint.piece(format!("and {}  ", count(rest, "more", "more")), Role::Dim));
-        }
-        if last {
-            let (verb, word) =
-                if open.queue_held { (ComposerAction::Send, "sends") } else { (ComposerAction::Up, "edit") };
-            let key = paint.key(Action::Composer(verb), Context::Composer);
-            right.extend(paint.hints(&[(key, word)]));
-        }
-        paint.sides(row, &left, &right, 16);
-        paint.target(row, Target::Queued(item.id.clone()));
-    }
 }
 
 /// The files of the draft, each with its size and the mark that takes it out; those for which there is no room are

@@ -16,6 +16,7 @@ mod offer;
 mod overlay;
 mod paint;
 mod panel;
+mod queue;
 mod session_list;
 mod status;
 pub mod text;
@@ -128,7 +129,7 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
     if right.is_empty() {
         return plain;
     }
-    let queue = state.current_open().map_or(0, |open| open.queue.len());
+    let queue = state.current_open().map_or(0, |open| open.waits());
     let panel = match view(state) {
         None => PanelWant::None,
         Some(view) if view.panel.extent == Extent::Full && view.focused => PanelWant::Full,

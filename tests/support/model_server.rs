@@ -179,11 +179,11 @@ fn usage() -> String {
 }
 
 struct Shared {
+    /// Whether questions for the models are scripted too.
+    lists: bool,
     scripts: Mutex<VecDeque<Script>>,
     asked: watch::Sender<Vec<Asked>>,
     hung_up: watch::Sender<usize>,
-    /// A question for the models or for a title takes no script and is not counted.
-    only_turns: bool,
 }
 
 /// The server. It ends when it is dropped.
@@ -197,20 +197,21 @@ pub struct ModelServer {
 impl ModelServer {
     /// Answers the first request with the first script, and so on; after the last one with 500.
     pub fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
-        Self::begin(scripts, false)
+        Self::with(scripts, true)
     }
 
-    /// As [`ModelServer::start`], for turns only: a question for the models or for a title may come at any time, and takes no script.
-    pub fn start_for_turns(scripts: impl IntoIterator<Item = Script>) -> Self {
-        Self::begin(scripts, true)
+    /// The same for the whole program, which asks for the models when it likes: it is told that there is no such list, and
+    /// neither a script nor a place among what was asked goes to that.
+    pub fn for_program(scripts: impl IntoIterator<Item = Script>) -> Self {
+        Self::with(scripts, false)
     }
 
-    fn begin(scripts: impl IntoIterator<Item = Script>, only_turns: bool) -> Self {
+    fn with(scripts: impl IntoIterator<Item = Script>, lists: bool) -> Self {
         let shared = Arc::new(Shared {
+            lists,
             scripts: Mutex::new(scripts.into_iter().collect()),
             asked: watch::Sender::new(Vec::new()),
             hung_up: watch::Sender::new(0),
-            only_turns,
         });
         let (stop, stopped) = oneshot::channel();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -286,8 +287,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 async fn serve(mut socket: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut unread = Vec::new();
     while let Some(asked) = read_request(&mut socket, &mut unread).await? {
-        if shared.only_turns && (asked.method == "GET" || asked.body.contains("You name conversations")) {
-            socket.write_all(b"HTTP/1.1 404 Scripted\r\ncontent-length: 0\r\n\r\n").await?;
+        if asked.method == "GET" && !shared.lists {
+            socket.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").await?;
             continue;
         }
         let script = shared.scripts.lock().unwrap().pop_front();

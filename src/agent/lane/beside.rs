@@ -101,35 +101,36 @@ impl Lane {
 
     // ---- titles ----
 
-    /// Whether a title is to be made by itself, and whether there is a small model for it that does not hold up the turn.
-    fn wants_title(&self) -> Option<Small> {
+    /// Whether a title is to be made by itself: only where there is a small model for it. Nobody asked for a second
+    /// request to a large one, or to a local server that has one place.
+    fn wants_title(&self) -> bool {
         let meta = &self.machine.meta;
         let settings = &self.shared.setup.settings;
         if settings.headless || meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {
-            return None;
+            return false;
         }
         if self.beside.titling || self.beside.title_tries >= TITLE_TRIES || titles::messages(self.machine.rows()) != 1 {
-            return None;
+            return false;
         }
-        let info = self.shared.setup.connections.info(meta.connection.as_ref()?)?;
+        let connections = &self.shared.setup.connections;
+        let Some(info) = meta.connection.as_ref().and_then(|name| connections.info(name)) else { return false };
         // What follows rules makes no better title than the start of the message.
         if info.provider == "rehearsal" || info.missing.is_some() {
-            return None;
+            return false;
         }
-        let own = meta.model.as_deref().unwrap_or(&info.default_model);
-        Some(if info.small_model.is_empty() || info.small_model == own { Small::None } else { Small::Own })
+        !info.small_model.is_empty()
     }
 
     /// The first turn began: a model of its own for such things works beside it.
     pub(super) fn name_at_start(&mut self) {
-        if self.machine.is_running() && self.wants_title() == Some(Small::Own) {
+        if self.machine.is_running() && self.wants_title() {
             self.ask_for_title(false);
         }
     }
 
     /// The first turn is over: the answer says what it is about, too.
     fn name_at_end(&mut self) {
-        if self.wants_title().is_some() {
+        if self.wants_title() {
             self.ask_for_title(false);
         }
     }
@@ -172,11 +173,8 @@ impl Lane {
         self.beside.titling = false;
         match title {
             // The files may have been let go meanwhile.
-            Some(title) => {
-                if self.own().await {
-                    self.input(Input::Titled { title, was, wanted }).await;
-                }
-            }
+            Some(title) if self.own().await => self.input(Input::Titled { title, was, wanted }).await,
+            Some(_) => {}
             None if wanted => {
                 let text = "No title was made: the model gave none that can be used.";
                 let notice = Notice::new(Level::Warning, text).hint("the title is as it was; the log says why");
@@ -204,13 +202,4 @@ impl Lane {
         });
         self.beside.enhancing = Some(task.abort_handle());
     }
-}
-
-/// Whether there is a small model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Small {
-    /// One of its own.
-    Own,
-    /// The session's model does it.
-    None,
 }

@@ -39,6 +39,7 @@ impl Lane {
             redelivery: self.machine.redelivery(),
             queue: self.machine.queue.items.clone(),
             queue_held: self.machine.queue.held,
+            steers: self.machine.steers().to_vec(),
             requests: self.machine.requests(),
             todo: self.machine.own.todo.clone(),
             plan: self.machine.own.progress.clone().map(Box::new),

@@ -102,7 +102,7 @@ impl Lane {
             Followed::Queue(items) => {
                 self.machine.queue.items.clone_from(&items);
                 self.machine.queue.held = false;
-                self.out.send(Event::Queue { items, held: false }).await;
+                self.out.send(Event::Queue { items, held: false, steers: Vec::new() }).await;
             }
             Followed::Rewritten => self.reopen(SHOWN).await,
             Followed::Free => {

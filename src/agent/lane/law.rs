@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// Whether the rules must be those of the files as they are now: before something is decided.
 pub(super) fn needs_law(input: &Input) -> bool {
     match input {
-        Input::Inspected(..) | Input::Ran(_, _, Err(RunError::FactsChanged(_))) => true,
+        Input::Inspected(..) => true,
+        Input::Ran(_, _, ended) => matches!(**ended, Err(RunError::FactsChanged(_))),
         Input::Act(act) => {
             matches!(act, Act::Send { .. } | Act::Steer { .. } | Act::Retry | Act::Answer { .. } | Act::Mode { .. })
         }

@@ -2,7 +2,7 @@
 
 use super::batch::{Asking, Batch, Stage, Underway};
 use super::turn::{STRIKES, stopped_text};
-use super::{Machine, Turn, Work, notice};
+use super::{Machine, Turn, Work};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
@@ -388,8 +388,7 @@ impl Machine {
         let Some(turn) = &mut self.turn else { return };
         turn.steers.push(item);
         // Until it is delivered it is kept like a queued message.
-        out.push(Step::KeepQueue(self.waiting()));
-        out.push(notice(Level::Info, "The message goes in with the next tool results.", ""));
+        self.queue_changed(out);
         self.skip_unstarted(now, STEERED, out);
         self.advance(now, out);
     }

@@ -168,7 +168,7 @@ impl Machine {
     /// Tokens at which it is compacted by itself.
     pub(super) fn compact_limit(&self) -> Option<u64> {
         let window = self.window().filter(|_| self.rules.compact_at > 0.0)?;
-        Some((window as f64 * f64::from(self.rules.compact_at) / 100.0) as u64)
+        Some((window as f64 * self.rules.compact_at / 100.0) as u64)
     }
 
     /// The request did not fit. It is taken out, what was before is compacted, and it is sent again: once in a turn. False
@@ -179,8 +179,10 @@ impl Machine {
             return false;
         }
         turn.requests = turn.requests.saturating_sub(1);
-        // Whatever was guessed, it was too little: less stays than usual.
-        let cut = compact::cut(&self.rows, self.room().keep / 2, self.unanswered());
+        // Whatever was guessed, it was too little, and the window may be smaller than what is known of it: less stays than
+        // usual, and never all of it.
+        let keep = (self.room().keep / 2).min(tokens_of(&self.rows) / 3);
+        let cut = compact::cut(&self.rows, keep, self.unanswered());
         if !compact::has_matter(&self.rows[..cut]) {
             return false;
         }
@@ -195,8 +197,9 @@ impl Machine {
         if !matches!(self.rows[last].body, Body::User(_)) {
             return None;
         }
-        // Several messages may have been delivered at once.
-        let first = self.rows[..last].iter().rposition(|row| told(row) && !matches!(row.body, Body::User(_)));
+        // Several messages may have been delivered at once. One that failed was answered by its failure.
+        let answer = |row: &Message| matches!(row.body, Body::Assistant(_) | Body::Tool(_) | Body::Error(_));
+        let first = self.rows[..last].iter().rposition(answer);
         let from = first.map_or(0, |at| at + 1);
         self.rows[from..].iter().position(|row| matches!(row.body, Body::User(_))).map(|at| from + at)
     }
@@ -314,20 +317,23 @@ impl Machine {
             }
             // What was said meanwhile is sent next, or once the plan was carried out.
             Why::Wished => {
-                self.queue_steers();
+                self.queue_steers(out);
                 self.end_turn(now, TurnEnd::Done, out);
             }
             Why::Plan(approval) => {
-                self.queue_steers();
+                self.queue_steers(out);
                 self.turn = None;
                 self.due = Some(approval);
             }
         }
     }
 
-    fn queue_steers(&mut self) {
+    fn queue_steers(&mut self, out: &mut Vec<Step>) {
         let steers = self.turn.as_mut().map(|turn| std::mem::take(&mut turn.steers)).unwrap_or_default();
-        self.queue.items.splice(0..0, steers);
+        if !steers.is_empty() {
+            self.queue.items.splice(0..0, steers);
+            self.queue_changed(out);
+        }
     }
 
     /// The figure of the context is a guess until the next request counts it.

@@ -304,6 +304,12 @@ impl Machine {
         all
     }
 
+    /// What was sent into the turn that runs and is not delivered yet.
+    #[must_use]
+    pub fn steers(&self) -> &[Queued] {
+        self.turn.as_ref().map(|turn| turn.steers.as_slice()).unwrap_or_default()
+    }
+
     /// A turn runs.
     #[must_use]
     pub fn is_running(&self) -> bool {
@@ -341,7 +347,7 @@ impl Machine {
             Input::Summed(run, answer) if run == self.run => self.summed(now, answer, &mut out),
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
-            Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, ended, &mut out),
+            Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, *ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
             Input::PlanFile(file) => self.found_plan(file, &mut out),
             Input::CarryOut => self.carry_out_due(now, &mut out),
@@ -499,13 +505,13 @@ impl Machine {
 
     /// All that is kept as waiting: what steers and was not delivered, then the queue.
     fn waiting(&self) -> Vec<Queued> {
-        let steers = self.turn.iter().flat_map(|turn| turn.steers.iter().cloned());
-        steers.chain(self.queue.items.iter().cloned()).collect()
+        self.steers().iter().chain(&self.queue.items).cloned().collect()
     }
 
     fn queue_changed(&mut self, out: &mut Vec<Step>) {
         out.push(Step::KeepQueue(self.waiting()));
-        out.push(Step::Emit(Event::Queue { items: self.queue.items.clone(), held: self.queue.held }));
+        let (items, steers) = (self.queue.items.clone(), self.steers().to_vec());
+        out.push(Step::Emit(Event::Queue { items, held: self.queue.held, steers }));
     }
 
     /// Writes the mode to the transcript once something happens in it, so that cycling leaves no trail of its own.

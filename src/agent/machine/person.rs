@@ -97,12 +97,29 @@ impl Machine {
 
     fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
         let releases = edit == QueueEdit::Release;
-        if self.queue.edit(edit) {
+        if self.edit_steers(&edit) || self.queue.edit(edit) {
             self.queue_changed(out);
         }
         if releases && self.turn.is_none() {
             self.send_next(now, out);
         }
+    }
+
+    /// What goes into the turn that runs can be taken out and changed until it is delivered; its order stays. Tells
+    /// whether the edit was about such a message.
+    fn edit_steers(&mut self, edit: &QueueEdit) -> bool {
+        let (QueueEdit::Remove { id } | QueueEdit::Replace { id, .. }) = edit else { return false };
+        let Some(steers) = self.turn.as_mut().map(|turn| &mut turn.steers) else { return false };
+        let Some(at) = steers.iter().position(|steer| steer.id == *id) else { return false };
+        match edit {
+            QueueEdit::Replace { text, .. } => {
+                if let Some(steer) = steers.get_mut(at) {
+                    steer.text.clone_from(text);
+                }
+            }
+            _ => drop(steers.remove(at)),
+        }
+        true
     }
 
     // ---- answers ----

@@ -2,8 +2,10 @@
 
 mod children;
 mod compaction;
+mod jobs;
 mod key;
 mod law;
+mod queue;
 
 use super::*;
 
@@ -109,7 +111,7 @@ impl Bench {
         self.feed(Input::Inspected(self.run(), CallId::new(id), Ok(facts)))
     }
     fn ran(&mut self, id: &str, text: &str) -> Vec<Step> {
-        self.feed(Input::Ran(self.run(), CallId::new(id), Ok(Outcome::ok(text))))
+        self.feed(Input::Ran(self.run(), CallId::new(id), Box::new(Ok(Outcome::ok(text)))))
     }
     fn call(&self, id: &str) -> crate::domain::tool::ToolCall {
         let live = self.machine.live_rows();
@@ -503,7 +505,7 @@ fn a_changed_command_runs_in_no_stricter_mode_and_not_when_its_facts_change() {
     let mut elsewhere = command("cargo test --lib");
     elsewhere.proposal = Proposal::Command { command: "cargo test --lib".into(), cwd: "/other".into() };
     let run = b.run();
-    let steps = b.feed(Input::Ran(run, CallId::new("a"), Err(RunError::FactsChanged(Box::new(elsewhere)))));
+    let steps = b.feed(Input::Ran(run, CallId::new("a"), Box::new(Err(RunError::FactsChanged(Box::new(elsewhere))))));
     assert!(runs(&steps).is_empty(), "writing it was the answer to what it was then");
     b.asked();
 }
@@ -519,7 +521,7 @@ fn what_changed_since_the_answer_asks_again() {
     let mut other = write("/w/x");
     other.proposal = Proposal::Change { diff: Default::default(), before: "9".into(), after: "2".into() };
     let run = b.run();
-    b.feed(Input::Ran(run, CallId::new("a"), Err(RunError::FactsChanged(Box::new(other)))));
+    b.feed(Input::Ran(run, CallId::new("a"), Box::new(Err(RunError::FactsChanged(Box::new(other))))));
     assert_ne!(b.asked().id, first);
 }
 
@@ -589,7 +591,7 @@ fn with_plan() -> Bench {
     let then = Then::Plan { path: "/s/plans/x.md".into(), title: "Tidy".into(), markdown: "# Tidy\n1. x".into() };
     let run = b.run();
     let outcome = Outcome { then, ..Outcome::ok("submitted") };
-    let steps = b.feed(Input::Ran(run, CallId::new("p"), Ok(outcome)));
+    let steps = b.feed(Input::Ran(run, CallId::new("p"), Box::new(Ok(outcome))));
     assert_eq!(ended(&steps), Some(TurnEnd::Plan));
     assert!(b.call("q").result.unwrap().contains("plan"));
     b
@@ -687,7 +689,7 @@ fn what_steers_is_never_lost() {
     assert_eq!(ended(&steps), Some(TurnEnd::Failed));
     assert_eq!(b.machine.queue.items[0].text, "rather this");
     assert!(b.machine.queue.held);
-    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { items, held: true }) if items.len() == 1)));
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { items, held: true, .. }) if items.len() == 1)));
 }
 
 #[test]
@@ -802,7 +804,11 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
         let question =
             crate::domain::request::Question { call: CallId::new("?"), text: "which?".into(), options: vec![] };
         let run = b.run();
-        b.feed(Input::Ran(run, CallId::new("q"), Ok(Outcome { then: Then::Ask(question), ..Outcome::ok("") })))
+        b.feed(Input::Ran(
+            run,
+            CallId::new("q"),
+            Box::new(Ok(Outcome { then: Then::Ask(question), ..Outcome::ok("") })),
+        ))
     };
     let mut b = Bench::new(Mode::Explore);
     ask(&mut b);
@@ -871,7 +877,7 @@ proptest! {
                 3 => { b.stop_with(Stop::Calls); }
                 4 => { b.stop_with(Stop::Done); }
                 5 => { b.feed(Input::Inspected(run, id, Ok([read("/w/a"), write("/w/b"), command("ls"), command("make")][usize::from(which)].clone()))); }
-                6 => { b.feed(Input::Ran(run, id, Ok(Outcome::ok("r")))); }
+                6 => { b.feed(Input::Ran(run, id, Box::new(Ok(Outcome::ok("r"))))); }
                 7 => { b.act(Act::Stop); }
                 8 => { b.feed(Input::Failed(run, broken(which > 1))); }
                 9 => { b.feed(Input::RetryNow(run)); }
@@ -998,7 +1004,7 @@ fn a_plan_needs_review_and_a_stopped_turn_does_not() {
     let mut outcome = Outcome::ok("submitted");
     outcome.then = Then::Plan { path: "/s/plans/p.md".into(), title: "P".into(), markdown: "# P".into() };
     let run = b.run();
-    let steps = b.feed(Input::Ran(run, CallId::new("p"), Ok(outcome)));
+    let steps = b.feed(Input::Ran(run, CallId::new("p"), Box::new(Ok(outcome))));
     assert_eq!(ended(&steps), Some(TurnEnd::Plan));
     assert_eq!(b.machine.meta.status, "needs-review");
 }

@@ -424,6 +424,7 @@ impl State {
             Some(Overlay::Undo(_)) => contexts.extend([Context::Undo, Context::Inbox]),
             Some(Overlay::Changes(_)) => contexts.extend([Context::Changes, Context::Help]),
             Some(Overlay::Jobs(_)) => contexts.extend([Context::Jobs, Context::Inbox]),
+            Some(Overlay::Queue(_)) => contexts.extend([Context::Queue, Context::Inbox]),
             Some(Overlay::Rules(_)) => contexts.extend([Context::Rules, Context::Inbox]),
             Some(overlay) => contexts.push(self.overlay_context(overlay)),
             None => match self.focus {
@@ -477,6 +478,7 @@ impl State {
             Overlay::Changes(_) => Context::Changes,
             Overlay::Rules(_) => Context::Rules,
             Overlay::Jobs(_) => Context::Jobs,
+            Overlay::Queue(_) => Context::Queue,
             Overlay::Inbox(inbox) => match &inbox.answering {
                 Some((session, panel)) => self
                     .request(session, &panel.request)

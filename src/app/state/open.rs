@@ -4,7 +4,7 @@ use super::chat::Chat;
 use super::composer::Composer;
 use super::panel::Panel;
 use crate::domain::Mode;
-use crate::domain::contract::Queued;
+use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId};
 use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
@@ -67,6 +67,10 @@ pub struct Open {
     pub queue: Vec<Queued>,
     /// They wait for the user to let them go.
     pub queue_held: bool,
+    /// Messages that go into the turn that runs, with the next tool results.
+    pub steers: Vec<Queued>,
+    /// How the last turn ended, as far as that was seen.
+    pub ended: Option<TurnEnd>,
     /// What a death left in the queue is sent at this time.
     pub redelivery: Option<At>,
     /// What waits for the user, first come first.
@@ -108,6 +112,17 @@ impl Open {
     #[must_use]
     pub fn request(&self, id: &RequestId) -> Option<&Request> {
         self.requests.iter().find(|request| request.id == *id)
+    }
+
+    /// All messages that wait: what goes into the turn that runs, then the queue.
+    pub fn waiting(&self) -> impl DoubleEndedIterator<Item = &Queued> {
+        self.steers.iter().chain(&self.queue)
+    }
+
+    /// How many messages wait.
+    #[must_use]
+    pub fn waits(&self) -> usize {
+        self.steers.len() + self.queue.len()
     }
 
     /// How many commands go on in the background.

@@ -3,6 +3,7 @@
 use super::audit::Audit;
 use super::context::ContextCard;
 use super::edit::Line;
+use super::open::Open;
 use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
@@ -54,6 +55,29 @@ pub enum Overlay {
     Jobs(JobsCard),
     /// What requests used and cost.
     Usage(Usage),
+    /// The messages of a session that wait.
+    Queue(QueueCard),
+}
+
+/// The messages of a session that wait; what is known of them is in the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueCard {
+    /// Of which session.
+    pub session: SessionId,
+    /// The selected one.
+    pub selected: Option<MessageId>,
+    /// Its place when it was last seen: what stands there is selected once it was sent.
+    pub at: usize,
+}
+
+impl QueueCard {
+    /// The place of the selected one among those that wait.
+    #[must_use]
+    pub fn place(&self, open: Option<&Open>) -> usize {
+        let Some(open) = open else { return 0 };
+        let named = open.waiting().position(|item| self.selected.as_ref() == Some(&item.id));
+        named.unwrap_or_else(|| self.at.min(open.waits().saturating_sub(1)))
+    }
 }
 
 /// The commands of a session in the background; what is known of them is in the session.

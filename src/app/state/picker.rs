@@ -5,6 +5,7 @@ use super::edit::Line;
 use super::fuzzy;
 use super::sessions::Facet;
 use crate::domain::Mode;
+use crate::domain::attachment::Attachment;
 use crate::domain::ids::{ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
 use crate::keymap::action::Action;
@@ -29,8 +30,8 @@ pub enum Kind {
     Session,
     /// Texts sent earlier.
     History,
-    /// Queued messages.
-    Queue,
+    /// Files of a message or a draft, to be opened.
+    File,
     /// The status of sessions.
     Status,
     /// The labels of sessions: each is added or taken away, and the picker stays open.
@@ -54,7 +55,7 @@ impl Kind {
             Kind::Theme => "Theme",
             Kind::Session => "Sessions",
             Kind::History => "Sent earlier",
-            Kind::Queue => "Queued",
+            Kind::File => "Open a file",
             Kind::Status => "Status",
             Kind::Labels => "Labels",
             Kind::Rewind => "Go back to before",
@@ -87,8 +88,8 @@ pub enum Value {
     Session(SessionId),
     /// Write this text into the composer.
     Text(String),
-    /// Take this message out of the queue into the composer.
-    Queued(MessageId),
+    /// Open this file outside the screen.
+    File(Box<Attachment>),
     /// Give the sessions this status.
     Status(String),
     /// Add or take away this label.

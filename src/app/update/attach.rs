@@ -1,11 +1,13 @@
 //! Files that go along with a message: asked for, come, refused, taken out again.
 
-use super::to;
+use super::{overlay, to};
 use crate::app::effect::Effect;
 use crate::app::state::files::{File, Files};
+use crate::app::state::picker::{Kind, Value};
 use crate::app::state::{Current, Focus, State};
 use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
+use crate::domain::sanitise::clean_line;
 use crate::domain::{Level, Notice, SessionId};
 use std::path::{Path, PathBuf};
 
@@ -70,6 +72,21 @@ pub(super) fn came(
 pub(super) fn dropped(state: &State, file: &File, fx: &mut Vec<Effect>) {
     if let (File::There(file), Some(id)) = (file, state.current_id()) {
         fx.push(to(id, Act::Detach { path: file.path.clone() }));
+    }
+}
+
+/// Opens one of these files outside the screen: the only one, or the one that is chosen.
+pub(super) fn view(state: &mut State, mut files: Vec<Attachment>, fx: &mut Vec<Effect>) {
+    if files.len() > 1 {
+        let named = |file: Attachment| {
+            overlay::item(clean_line(&file.name).into_owned(), file.mime.clone(), Value::File(Box::new(file)))
+        };
+        let items = files.into_iter().map(named).collect();
+        return overlay::open_picker(state, Kind::File, items, 0);
+    }
+    match files.pop() {
+        Some(file) => fx.push(Effect::View(Box::new(file))),
+        None => state.notify(Notice::new(Level::Info, "No file goes along with it.")),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{self, Chat, Density, Entry, View};
 use crate::app::state::search::Search;
 use crate::app::state::{Focus, State};
+use crate::domain::attachment::Attachment;
 use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
 use crate::domain::message::Body;
@@ -168,6 +169,17 @@ enum Way {
 
 fn chat(state: &mut State) -> Option<&mut Chat> {
     state.current_open_mut().map(|open| &mut open.chat)
+}
+
+/// The files of the chosen message; without one those of the last message that has some.
+pub(super) fn files(state: &State) -> Vec<Attachment> {
+    let Some(chat) = state.current_open().map(|open| &open.chat) else { return Vec::new() };
+    let of = |entry: &Entry| match &entry.message.body {
+        Body::User(said) if !said.attachments.is_empty() => Some(said.attachments.clone()),
+        _ => None,
+    };
+    let chosen = chat.entries.iter().find(|entry| chat.cursor == Some(entry.key)).and_then(of);
+    chosen.or_else(|| chat.entries.iter().rev().find_map(of)).unwrap_or_default()
 }
 
 fn is_user(entry: &Entry) -> bool {

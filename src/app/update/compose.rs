@@ -1,6 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, slash, to};
+use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, queue, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
@@ -44,8 +44,13 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Verb::Enhance => enhance::ask(state, fx),
         Verb::Attach => state.composer_mut().set("/attach "),
         Verb::Image => fx.push(Effect::Picture),
+        Verb::OpenFile => {
+            let draft = state.composer().files().there();
+            let files = if draft.is_empty() { chat::files(state) } else { draft };
+            attach::view(state, files, fx);
+        }
         Verb::History => overlay::history(state),
-        Verb::Queue => overlay::queue(state),
+        Verb::Queue => queue::open(state, None),
         _ => edit(state, verb, fx),
     }
 }
@@ -91,6 +96,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             | Overlay::Usage(_)
             | Overlay::Rules(_)
             | Overlay::Jobs(_)
+            | Overlay::Queue(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),
@@ -160,7 +166,7 @@ fn feed(state: &mut State, token: Token) {
 
 fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
     if verb == Verb::Up && state.composer().is_empty() {
-        let last = state.current_open().and_then(|open| open.queue.last()).cloned();
+        let last = state.current_open().and_then(|open| open.waiting().last()).cloned();
         if let Some(queued) = last {
             return take_queued(state, &queued, fx);
         }
@@ -195,6 +201,7 @@ pub(super) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effec
     keep_draft(state, fx);
     if let Some(open) = state.open.get_mut(&id) {
         open.queue.retain(|other| other.id != queued.id);
+        open.steers.retain(|other| other.id != queued.id);
         open.composer.set(&queued.text);
         open.composer.files_mut().add(queued.attachments.clone());
     }

@@ -1,6 +1,7 @@
 //! Text that leaves the conversation: copied, opened in a pager, printed. It is the logical text: no gutter, no padding, no
 //! soft breaks.
 
+use super::attach;
 use crate::app::effect::{Effect, Place};
 use crate::app::state::State;
 use crate::app::state::chat::{Chat, Entry};
@@ -60,6 +61,14 @@ pub(super) fn code(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// The chosen entry in the pager.
 pub(super) fn open(state: &mut State, fx: &mut Vec<Effect>) {
+    // A message of files alone has no text to show.
+    if let Some(Body::User(said)) = chat(state).and_then(|chat| chosen(chat)).map(|entry| &entry.message.body)
+        && said.text.trim().is_empty()
+        && !said.attachments.is_empty()
+    {
+        let files = said.attachments.clone();
+        return attach::view(state, files, fx);
+    }
     match chat(state).and_then(|chat| chosen(chat).map(|entry| logical(&entry.message.body))) {
         Some(text) => fx.push(Effect::Show { text: clean(&text).into_owned(), place: Place::Pager }),
         None => nothing(state, "There is nothing to open yet."),

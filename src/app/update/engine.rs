@@ -3,8 +3,8 @@
 
 use super::settle::plain;
 use super::{
-    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, rows, rules,
-    session, to, undo,
+    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, queue, rows,
+    rules, session, to, undo,
 };
 use crate::app::effect::Effect;
 use crate::app::state::open::{Open, Retry, Turn};
@@ -181,9 +181,12 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             }
         }
         Event::Dropped { id: row } => rows::drop_row(open, &row),
-        Event::Queue { items, held } => {
+        Event::Queue { items, held, steers } => {
             open.queue = items;
             open.queue_held = held;
+            open.steers = steers;
+            queue::changed(state, id);
+            return;
         }
         Event::Attached { path, made } => attach::came(state, id, &path, made, fx),
         Event::Asked(request) => asked(state, id, *request),
@@ -209,6 +212,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Waiting(connection) => open.turn.waiting = connection,
         Event::TurnEnded { end } => {
             open.turn = Turn::default();
+            open.ended = Some(end);
             rows::settle(open);
             let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
             if held && state.current_id() == Some(id) {
@@ -253,6 +257,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
         redelivery,
         queue,
         queue_held,
+        steers,
         requests,
         todo,
         plan,
@@ -277,6 +282,7 @@ fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mu
     open.redelivery = redelivery;
     open.queue = queue;
     open.queue_held = queue_held;
+    open.steers = steers;
     open.todo = todo;
     open.jobs = jobs;
     open.plan = plan;
@@ -402,6 +408,7 @@ fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
             Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
             Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
             Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Queue(card) if card.session == *from => card.session = to.clone(),
             Overlay::Picker(picker) => {
                 for id in picker.sessions.iter_mut().filter(|id| *id == from) {
                     id.clone_from(to);

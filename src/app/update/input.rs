@@ -129,6 +129,7 @@ fn insert(state: &mut State, text: &str) {
             | Overlay::Usage(_)
             | Overlay::Rules(_)
             | Overlay::Jobs(_)
+            | Overlay::Queue(_)
             | Overlay::Health(_)
             | Overlay::Undo(_)
             | Overlay::Changes(_),

@@ -23,6 +23,7 @@ mod overlay;
 mod panel;
 mod plan;
 mod properties;
+mod queue;
 mod redeliver;
 mod rows;
 mod rules;
@@ -146,6 +147,7 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::Undo(verb) => undo::act(state, verb, fx),
         Action::Rules(verb) => rules::act(state, verb),
         Action::Job(verb) => jobs::act(state, verb, fx),
+        Action::Queue(verb) => queue::act(state, verb, fx),
         Action::Health(verb) => lifecycle::health_act(state, verb, fx),
         Action::Help(verb) => overlay::help(state, verb),
         Action::App(AppAction::Back) => input::back(state, fx),

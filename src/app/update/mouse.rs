@@ -1,6 +1,6 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use super::{act, attach, chat, compose, list, offer, overlay, panel, session};
+use super::{act, attach, chat, list, offer, overlay, panel, queue, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
@@ -68,12 +68,7 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
         }
         Target::StopMark => act(state, TurnAction::Stop.into(), None, fx),
         Target::File(at) => attach::take_out(state, at, fx),
-        Target::Queued(id) => {
-            let queued = state.current_open().and_then(|open| open.queue.iter().find(|q| q.id == id)).cloned();
-            if let Some(queued) = queued {
-                compose::take_queued(state, &queued, fx);
-            }
-        }
+        Target::Queued(id) => queue::open(state, Some(id)),
         Target::Slash(at) => offer::press(state, at, fx),
         Target::Choice(at) if state.focus == Focus::Panel => choose(state, at),
         Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => panel::focus(state, fx),

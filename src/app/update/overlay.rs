@@ -1,8 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, session, to,
-    undo,
+    act as do_action, chat, compose, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, queue,
+    session, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -108,6 +108,7 @@ fn in_palette(action: Action) -> bool {
                 | ComposerAction::Editor
                 | ComposerAction::OpenPaste
                 | ComposerAction::History
+                | ComposerAction::OpenFile
                 | ComposerAction::Queue
         ),
         _ => action.contexts().contains(&Context::Global),
@@ -173,6 +174,7 @@ pub(super) fn wheel(state: &mut State, by: isize) {
         Some(Overlay::Usage(usage)) => usage.step(by),
         Some(Overlay::Rules(rules)) => rules.step(by),
         Some(Overlay::Jobs(_)) => jobs::step(state, by),
+        Some(Overlay::Queue(_)) => queue::step(state, by),
         Some(Overlay::Health(card)) => {
             let scroll = usize::from(card.scroll).saturating_add_signed(by).min(usize::from(hidden));
             card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
@@ -253,16 +255,6 @@ pub(super) fn history(state: &mut State) {
     open_picker(state, Kind::History, items, 0);
 }
 
-pub(super) fn queue(state: &mut State) {
-    let queue = state.current_open().map_or(&[][..], |open| &open.queue);
-    let items: Vec<Item> = queue.iter().map(|q| item(one_line(&q.text), "", Value::Queued(q.id.clone()))).collect();
-    if items.is_empty() {
-        return state.notify(Notice::new(Level::Info, "Nothing is queued in this session."));
-    }
-    let last = items.len() - 1;
-    open_picker(state, Kind::Queue, items, last);
-}
-
 /// The verbs of lists and inputs.
 pub(super) fn act(state: &mut State, verb: PickerAction, fx: &mut Vec<Effect>) {
     let page = isize::try_from(state.frame.overlay_rows.max(2) - 1).unwrap_or(1);
@@ -312,6 +304,12 @@ pub(super) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
         }
         Some(Overlay::Rules(rules)) => return rules.select(at),
         Some(Overlay::Jobs(_)) => return jobs::select(state, at),
+        // A second click on it is what Enter is.
+        Some(Overlay::Queue(_)) => {
+            if !queue::press(state, at) {
+                return;
+            }
+        }
         Some(Overlay::Usage(usage)) => return usage.select(at),
         Some(Overlay::Find) => {
             if !state.find.select_row(at) {
@@ -336,6 +334,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             back(state, fx)
         }
         Some(Overlay::Undo(_)) => undo::accept(state, fx),
+        Some(Overlay::Queue(_)) => queue::edit(state, fx),
         Some(Overlay::ConfirmQuit) => leave::quit(state, fx),
         Some(Overlay::Find) => find::accept(state, fx),
         Some(Overlay::Trash(_)) => lifecycle::restore(state, fx),
@@ -446,13 +445,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         }
         Value::Session(id) => session::open(state, &id, fx),
         Value::Text(text) => compose::write(state, &text, fx),
-        Value::Queued(id) => {
-            let queued = state.current_open().and_then(|open| open.queue.iter().find(|q| q.id == id)).cloned();
-            match queued {
-                Some(queued) => compose::take_queued(state, &queued, fx),
-                None => state.notify(Notice::new(Level::Info, "That message was sent meanwhile.")),
-            }
-        }
+        Value::File(file) => fx.push(Effect::View(file)),
         Value::Rewind(id) => lifecycle::ask_rewind(state, &id, fx),
         Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}

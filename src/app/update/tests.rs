@@ -4,11 +4,13 @@ mod attach;
 mod engine;
 mod find;
 mod focus;
+mod jobs;
 mod key;
 mod keys;
 mod lifecycle;
 mod list;
 mod plan;
+mod queue;
 
 use super::*;
 use crate::app::msg::{Area, Frame, Target};
@@ -111,6 +113,7 @@ pub(super) fn snapshot(meta: SessionMeta) -> Opened {
         redelivery: None,
         queue: vec![],
         queue_held: false,
+        steers: vec![],
         requests: vec![],
         plan: None,
         todo: vec![],

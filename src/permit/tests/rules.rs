@@ -550,7 +550,7 @@ fn rules_about_hosts_let_hosts_be_asked_in_every_mode_but_never_private_ones() {
         (host("bash", "docs.rs"), "docs.rs", "dqa"),
         (Rule::allow("*"), "docs.rs", "dqa"),
     ] {
-        assert_eq!(column(&[rule.clone()], &fetch(name, false)), said, "{rule:?} {name}");
+        assert_eq!(column(std::slice::from_ref(&rule), &fetch(name, false)), said, "{rule:?} {name}");
         assert_eq!(column(&[rule], &fetch(name, true)), "dQQ");
     }
     for (rule, name, said) in [
@@ -560,7 +560,7 @@ fn rules_about_hosts_let_hosts_be_asked_in_every_mode_but_never_private_ones() {
         (as_effect(Effect::Deny, host("fetch", "docs.rs")), "otherdocs.rs", "dqa"),
         (as_effect(Effect::Ask, host("fetch", "docs.rs")), "docs.rs", "dQQ"),
     ] {
-        assert_eq!(column(&[rule.clone()], &fetch(name, false)), said, "{rule:?} {name}");
+        assert_eq!(column(std::slice::from_ref(&rule), &fetch(name, false)), said, "{rule:?} {name}");
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<One>, String> {
     let lines: Vec<&str> = text.lines().collect();
     let begin = lines.iter().position(|line| line.trim() == BEGIN);
     let marked = |line: &&str| [ADD, DELETE, UPDATE].iter().any(|mark| line.trim_start().starts_with(mark));
-    let ones = match begin.or_else(|| lines.iter().position(|line| marked(&line))) {
+    let ones = match begin.or_else(|| lines.iter().position(marked)) {
         Some(at) => marked_files(&lines, at + usize::from(begin.is_some()))?,
         None => unified(&lines)?,
     };

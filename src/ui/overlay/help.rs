@@ -108,6 +108,7 @@ fn heading(context: Context) -> &'static str {
         Context::Undo => "At an undo of files",
         Context::Changes => "At a session's changes",
         Context::Rules => "In the permissions",
+        Context::Queue => "Among the messages that wait",
         Context::Jobs => "Among the commands in the background",
     }
 }

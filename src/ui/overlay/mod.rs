@@ -10,6 +10,7 @@ mod help;
 mod inbox;
 mod jobs;
 mod picker;
+mod queue;
 mod rules;
 mod undo;
 mod usage;
@@ -45,6 +46,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::Usage(usage) => usage::draw(paint, usage, body),
         Overlay::Rules(known) => rules::draw(paint, known, body),
         Overlay::Jobs(card) => jobs::draw(paint, card, body),
+        Overlay::Queue(card) => queue::draw(paint, card, body),
         Overlay::Health(card) => cards::health(paint, card, body),
         Overlay::Undo(card) => undo::draw(paint, card, body),
         Overlay::Changes(card) => changes::draw(paint, card, body),

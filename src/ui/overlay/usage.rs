@@ -114,7 +114,7 @@ fn row(paint: &mut Paint<'_>, usage: &Usage, group: &Group, n: usize, area: Rect
     let mut left = vec![paint.piece(clean_line(&name).into_owned(), if chosen { Role::Strong } else { Role::Text })];
     let mut right = Vec::new();
     if area.width >= ROOMY {
-        let cached = if sum.input > 0 { sum.cache_read.saturating_mul(100) / sum.input } else { 0 };
+        let cached = sum.cache_read.saturating_mul(100).checked_div(sum.input).unwrap_or_default();
         let cached = if cached > 0 { format!("{cached}% cached") } else { String::new() };
         let facts =
             format!("  {:>5} req {:>7} in {cached:>11} {:>7} out", sum.requests, tokens(sum.input), tokens(sum.output));

@@ -17,7 +17,7 @@ fn waiting(change: impl Fn(&mut Rules)) -> Bench {
     let mut outcome = Outcome::ok("with the user");
     outcome.then = Then::Plan { path: "/s/plans/p.md".into(), title: "Tidy".into(), markdown: PLAN.into() };
     let run = b.run();
-    b.feed(Input::Ran(run, CallId::new("p"), Ok(outcome)));
+    b.feed(Input::Ran(run, CallId::new("p"), Box::new(Ok(outcome))));
     b
 }
 
@@ -60,7 +60,7 @@ fn report(b: &mut Bench, number: u32, status: StepStatus) -> String {
     let mut outcome = Outcome::ok("reported");
     outcome.then = Then::Step { number, status };
     let run = b.run();
-    b.feed(Input::Ran(run, CallId::new(id.as_str()), Ok(outcome)));
+    b.feed(Input::Ran(run, CallId::new(id.as_str()), Box::new(Ok(outcome))));
     b.call(&id).result.unwrap()
 }
 
@@ -338,7 +338,7 @@ fn a_plan_can_be_dropped_and_another_one_takes_its_place() {
     let mut outcome = Outcome::ok("x");
     outcome.then = Then::Plan { path: "/s/plans/q.md".into(), title: "Q".into(), markdown: "1. q".into() };
     let run = b.run();
-    b.feed(Input::Ran(run, CallId::new("p2"), Ok(outcome)));
+    b.feed(Input::Ran(run, CallId::new("p2"), Box::new(Ok(outcome))));
     assert!(b.machine.own.progress.is_none() && b.machine.own.plan.is_some());
     assert_eq!(hash("1. q"), hash(&b.machine.own.plan.as_ref().unwrap().review.markdown));
 }

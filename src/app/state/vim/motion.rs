@@ -199,13 +199,13 @@ impl Vim {
             Verb::FindAgain | Verb::FindAgainBack => {
                 let (find, c) = self.found?;
                 let find = if verb == Verb::FindAgain { find } else { find.back() };
-                self.to_char(text, caret, find, c, count, true)
+                Self::to_char(text, caret, (find, c, count), true)
             }
             _ => None,
         }
     }
 
-    fn to_char(&self, text: &Text, caret: usize, find: Find, c: char, count: usize, again: bool) -> Option<Goal> {
+    fn to_char(text: &Text, caret: usize, (find, c, count): (Find, char, usize), again: bool) -> Option<Goal> {
         let mut at = find.seek(text, caret, c, count)?;
         // Done again, it does not stay before the very same one.
         if again && at == caret {
@@ -222,7 +222,7 @@ impl Vim {
                 self.found = Some((find, c));
                 let before = self.op.map_or(1, |(_, count)| count);
                 let count = (self.take_count() * before).min(super::MOST);
-                let goal = self.to_char(text, caret, find, c, count, false);
+                let goal = Self::to_char(text, caret, (find, c, count), false);
                 self.reach(text, caret, goal, false)
             }
             Awaits::Replace => {

@@ -91,7 +91,7 @@ fn what_was_queued_comes_back_with_its_files() {
         redelivered: false,
         attachments: vec![file("a.png")],
     };
-    screen.session("s", Event::Queue { items: vec![item], held: false });
+    screen.session("s", Event::Queue { items: vec![item], held: false, steers: vec![] });
     screen.keys("up");
     assert_eq!(screen.state.composer().text(), "look");
     assert_eq!(screen.state.composer().files().there(), [file("a.png")]);

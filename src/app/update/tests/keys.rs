@@ -28,6 +28,7 @@ fn overlay_name(screen: &Screen) -> &'static str {
         Some(Overlay::Usage(_)) => "usage",
         Some(Overlay::Rules(_)) => "rules",
         Some(Overlay::Jobs(_)) => "jobs",
+        Some(Overlay::Queue(_)) => "queue",
         Some(Overlay::Health(_)) => "health",
         Some(Overlay::Undo(_)) => "undo",
         Some(Overlay::Changes(_)) => "changes",
@@ -80,7 +81,10 @@ fn ctrl_x_enter_steers_a_running_turn_only() {
 #[test]
 fn up_takes_the_queue_back_then_walks_the_history() {
     let mut screen = Screen::new();
-    screen.session("s", Event::Queue { items: vec![queued("q1", "one"), queued("q2", "two")], held: false });
+    screen.session(
+        "s",
+        Event::Queue { items: vec![queued("q1", "one"), queued("q2", "two")], held: false, steers: vec![] },
+    );
     screen.keys("up");
     assert_eq!(screen.text(), "two");
     assert_eq!(screen.acts(), vec![Act::Queue(QueueEdit::Remove { id: MessageId::new("q2") })]);
@@ -113,7 +117,7 @@ fn in_a_text_of_several_lines_up_moves_first() {
 #[test]
 fn a_held_queue_is_let_go_by_enter() {
     let mut screen = Screen::new();
-    screen.session("s", Event::Queue { items: vec![queued("q", "one")], held: true }).keys("enter");
+    screen.session("s", Event::Queue { items: vec![queued("q", "one")], held: true, steers: vec![] }).keys("enter");
     assert_eq!(screen.acts(), vec![Act::Queue(QueueEdit::Release)]);
 }
 
