@@ -10,40 +10,15 @@ use lisle::app::state::chat::Entry;
 use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{JobsCard, Overlay};
 use lisle::app::state::panel::Panel;
-use lisle::app::state::{Current, Size, State};
+use lisle::app::state::State;
 use lisle::domain::diff::FileDiff;
 use lisle::domain::ids::CallId;
 use lisle::domain::job::{EndedBy, JobEnd, JobShown};
 use lisle::domain::message::{Body, Info, InfoKind};
 use lisle::domain::request::{Approval, Ask, Request};
 use lisle::domain::tool::{FileChange, Proposal, ToolCall, ToolFigures, ToolStatus};
-use lisle::domain::{At, Level, Message, MessageId, Mode, RequestId, SessionId, SessionMeta};
-use lisle::keymap;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-/// 2026-09-02, 21:04 UTC, a Wednesday.
-const NOW: At = At(1_788_383_040_000);
-const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (40, 10)];
-
-fn session() -> SessionId {
-    SessionId::parse("260902-swift-river").unwrap()
-}
-
-fn state() -> State {
-    let loaded = keymap::load(None);
-    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
-    let mut state = State::new(Arc::new(loaded.table), Size { width: 100, height: 30 }, NOW, 0);
-    let mut meta = SessionMeta::new(session(), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
-    meta.title = "Fix login redirect".to_owned();
-    state.sessions.replace(vec![meta], NOW, 0);
-    let mut open = Open::default();
-    open.loaded = true;
-    state.open.insert(session(), open);
-    state.current = Current::Session(session());
-    state.sessions.select(&session());
-    state
-}
+use lisle::domain::{At, Level, Message, MessageId, RequestId};
+use screen::{NOW, SIZES, one_session, session};
 
 fn open(state: &mut State) -> &mut Open {
     state.open.get_mut(&session()).unwrap()
@@ -86,7 +61,7 @@ fn jobs() -> Vec<JobShown> {
 
 #[test]
 fn what_goes_on_in_the_background() {
-    let mut state = state();
+    let mut state = one_session();
     open(&mut state).jobs = jobs();
     let text = "Background job k7pd (`cargo test --workspace`) is over after 370 s: exit 101. It wrote 48.2 KB.";
     let info = Info { text: text.into(), level: Level::Info, kind: InfoKind::JobEnded, carried: None };
@@ -138,7 +113,7 @@ fn call(name: &str, subject: &str, input: serde_json::Value, figures: ToolFigure
 
 #[test]
 fn calls_say_what_they_are_for_and_patches_show_every_file() {
-    let mut state = state();
+    let mut state = one_session();
     let intent = serde_json::json!({"intent": "Start the server to look at the redirect\nby hand"});
     say(
         &mut state,
@@ -184,7 +159,7 @@ fn ask(state: &mut State, tool: &str, proposal: Proposal, intent: &str) {
 
 #[test]
 fn a_patch_is_approved_with_all_its_files_in_sight() {
-    let mut state = state();
+    let mut state = one_session();
     let change = |diff| FileChange { diff, ..FileChange::default() };
     let proposal = Proposal::Changes { changes: diffs().into_iter().map(change).collect() };
     ask(&mut state, "patch", proposal, "Decode the query once\u{202e}");

@@ -8,35 +8,12 @@ mod screen;
 
 use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{Overlay, QueueCard};
-use lisle::app::state::{Current, Size, State};
+use lisle::app::state::State;
 use lisle::domain::attachment::{Attachment, AttachmentKind};
 use lisle::domain::contract::{Queued, TurnEnd};
-use lisle::domain::{At, MessageId, Mode, SessionId, SessionMeta};
-use lisle::keymap;
+use lisle::domain::{At, MessageId};
+use screen::{NOW, SIZES, one_session, session};
 use std::path::PathBuf;
-use std::sync::Arc;
-
-/// 2026-09-02, 21:04 UTC, a Wednesday.
-const NOW: At = At(1_788_383_040_000);
-const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (40, 10)];
-
-fn session() -> SessionId {
-    SessionId::parse("260902-swift-river").unwrap()
-}
-
-fn state() -> State {
-    let loaded = keymap::load(None);
-    let mut state = State::new(Arc::new(loaded.table), Size { width: 100, height: 30 }, NOW, 0);
-    let mut meta = SessionMeta::new(session(), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
-    meta.title = "Fix login redirect".to_owned();
-    state.sessions.replace(vec![meta], NOW, 0);
-    let mut open = Open::default();
-    open.loaded = true;
-    state.open.insert(session(), open);
-    state.current = Current::Session(session());
-    state.sessions.select(&session());
-    state
-}
 
 fn open(state: &mut State) -> &mut Open {
     state.open.get_mut(&session()).unwrap()
@@ -84,7 +61,7 @@ fn card(id: &str) -> Overlay {
 
 #[test]
 fn what_waits_while_a_turn_runs() {
-    let mut state = state();
+    let mut state = one_session();
     let open = open(&mut state);
     open.turn.started = Some(ago(12));
     open.steers = vec![message("s", "use ninja, not make 🛠", 3, vec![])];
@@ -100,7 +77,7 @@ fn what_waits_while_a_turn_runs() {
 
 #[test]
 fn a_held_queue_says_why_and_how_it_goes_on() {
-    let mut state = state();
+    let mut state = one_session();
     let one = open(&mut state);
     one.queue = waiting();
     one.queue_held = true;
@@ -123,7 +100,7 @@ fn a_held_queue_says_why_and_how_it_goes_on() {
 
 #[test]
 fn a_long_queue_keeps_the_selected_one_in_sight() {
-    let mut state = state();
+    let mut state = one_session();
     let many = (0..40).map(|n| message(&format!("m{n}"), &format!("message number {n}"), 100 - n, vec![]));
     open(&mut state).queue = many.collect();
     for chosen in [0, 17, 39] {

@@ -6,38 +6,13 @@
 
 mod screen;
 
-use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{ChangesCard, Confirm, Deed, Overlay, UndoCard};
-use lisle::app::state::{Current, Size, State};
+use lisle::app::state::State;
 use lisle::domain::diff::FileDiff;
 use lisle::domain::undo::{ChangeKind, ChangedFile, Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
-use lisle::domain::{At, MessageId, Mode, SessionId, SessionMeta};
-use lisle::keymap;
+use lisle::domain::{At, MessageId};
+use screen::{NOW, SIZES, one_session, session};
 use std::path::PathBuf;
-use std::sync::Arc;
-
-/// 2026-09-02, 21:04 UTC, a Wednesday.
-const NOW: At = At(1_788_383_040_000);
-const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (40, 10)];
-
-fn session() -> SessionId {
-    SessionId::parse("260902-swift-river").unwrap()
-}
-
-fn state() -> State {
-    let loaded = keymap::load(None);
-    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
-    let mut state = State::new(Arc::new(loaded.table), Size { width: 100, height: 30 }, NOW, 0);
-    let mut meta = SessionMeta::new(session(), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
-    meta.title = "Fix login redirect".to_owned();
-    state.sessions.replace(vec![meta], NOW, 0);
-    let mut open = Open::default();
-    open.loaded = true;
-    state.open.insert(session(), open);
-    state.current = Current::Session(session());
-    state.sessions.select(&session());
-    state
-}
 
 fn shots(name: &str, state: &State) {
     for (width, height) in SIZES {
@@ -83,7 +58,7 @@ fn card(aim: UndoAim, selected: usize) -> UndoCard {
 
 #[test]
 fn an_undo_before_it_is_done() {
-    let mut state = state();
+    let mut state = one_session();
     state.overlays.push(Overlay::Undo(Box::new(card(UndoAim::Last, 1))));
     shots("undo", &state);
     let mut ticked = card(UndoAim::Redo, 1);
@@ -104,7 +79,7 @@ fn an_undo_before_it_is_done() {
 
 #[test]
 fn going_back_offers_the_files() {
-    let mut state = state();
+    let mut state = one_session();
     let aim = UndoAim::Since(MessageId::new("m"));
     let deed =
         Deed::Rewind { session: session(), at: MessageId::new("m"), text: None, files: Some(Box::new(plan(aim))) };
@@ -119,7 +94,7 @@ fn going_back_offers_the_files() {
 
 #[test]
 fn what_a_session_changed() {
-    let mut state = state();
+    let mut state = one_session();
     let diff = |path: &str, old: Option<&str>, new: &str| Some(FileDiff::between(path, old, new));
     let old = "fn next(url: &Url) -> String {\n    let query = url.query();\n    decode(decode(query))\n}\n";
     let new = "fn next(url: &Url) -> String {\n    let query = url.query().unwrap_or_default();\n    decode(query)\n}\n\nfn decode(text: &str) -> String {\n    percent_decode(text)\n}\n";

@@ -3,7 +3,10 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use lisle::app::state::State;
+use lisle::app::state::open::Open;
+use lisle::app::state::{Current, Size, State};
+use lisle::domain::{At, Mode, SessionId, SessionMeta};
+use lisle::keymap;
 use lisle::theme::Theme;
 use lisle::ui::{self, Cache, Drawn, Look};
 use ratatui::backend::{Backend, CrosstermBackend};
@@ -11,6 +14,34 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::fmt::Write as _;
 use std::num::NonZeroU16;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// 2026-09-02, 21:04 UTC, a Wednesday.
+pub const NOW: At = At(1_788_383_040_000);
+/// Wide, usual and tiny.
+pub const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (40, 10)];
+
+/// The session of [`one_session`].
+pub fn session() -> SessionId {
+    SessionId::parse("260902-swift-river").unwrap()
+}
+
+/// A state with one session, which is open and shown.
+pub fn one_session() -> State {
+    let loaded = keymap::load(None);
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    let mut state = State::new(Arc::new(loaded.table), Size { width: 100, height: 30 }, NOW, 0);
+    let mut meta = SessionMeta::new(session(), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
+    meta.title = "Fix login redirect".to_owned();
+    state.sessions.replace(vec![meta], NOW, 0);
+    let mut open = Open::default();
+    open.loaded = true;
+    state.open.insert(session(), open);
+    state.current = Current::Session(session());
+    state.sessions.select(&session());
+    state
+}
 
 /// The screen of `state` as cells, drawn without any earlier frame.
 pub fn draw_with(state: &State, theme: &Theme, glyphs: ui::chat::Glyphs, width: u16, height: u16) -> (Buffer, Drawn) {
