@@ -86,7 +86,11 @@ fn connect(home: &Path, server: &ModelServer) {
 
 fn start_on(home: &Path, server: &ModelServer) -> Pty {
     connect(home, server);
-    let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home).size(200, 50).env("BENCH_KEY", "bench").go();
+    let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home)
+        .size(200, 50)
+        .env("BENCH_KEY", "bench")
+        .env("LISLE_LOG", "lisle::runtime::run=debug")
+        .go();
     pty.until(READY);
     pty
 }

@@ -6,11 +6,11 @@
 
 mod screen;
 
+use lisle::app::state::State;
 use lisle::app::state::chat::Entry;
 use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{JobsCard, Overlay};
 use lisle::app::state::panel::Panel;
-use lisle::app::state::State;
 use lisle::domain::diff::FileDiff;
 use lisle::domain::ids::CallId;
 use lisle::domain::job::{EndedBy, JobEnd, JobShown};

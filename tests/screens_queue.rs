@@ -6,9 +6,9 @@
 
 mod screen;
 
+use lisle::app::state::State;
 use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{Overlay, QueueCard};
-use lisle::app::state::State;
 use lisle::domain::attachment::{Attachment, AttachmentKind};
 use lisle::domain::contract::{Queued, TurnEnd};
 use lisle::domain::{At, MessageId};

@@ -6,8 +6,8 @@
 
 mod screen;
 
-use lisle::app::state::overlay::{ChangesCard, Confirm, Deed, Overlay, UndoCard};
 use lisle::app::state::State;
+use lisle::app::state::overlay::{ChangesCard, Confirm, Deed, Overlay, UndoCard};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::undo::{ChangeKind, ChangedFile, Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{At, MessageId};

@@ -4,6 +4,7 @@ use super::{IDLE_DRAFT, ModelServer, Row, Script, caret, chunk, cpu, echo, ms, p
 use crate::model_server::Gate;
 use crate::pty::Pty;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// One token, as an event of its own: that is how servers send them.
@@ -70,7 +71,15 @@ pub fn swift() -> Vec<Row> {
         ("1,000 tokens a second for 6 s, with typing: CPU", format!("{:.2} s", used.as_secs_f64()), "1.5 s"),
         ("1,000 tokens a second for 6 s: bytes", format!("{} KB", bytes / 1000), "-"),
         ("key echo p50 / p95 meanwhile", pair(keys), "5 / 16 ms"),
+        ("turns of the main loop over 16 ms", slow_turns(home.path()), "0"),
     ]
+}
+
+/// The turns of the main loop that the log calls slow.
+fn slow_turns(home: &Path) -> String {
+    let log = std::fs::read_to_string(home.join("lisle/state/log/lisle.log")).unwrap_or_default();
+    let slow: Vec<&str> = log.lines().filter_map(|line| line.split_once("main loop took ")).map(|(_, ms)| ms).collect();
+    if slow.is_empty() { "0".to_owned() } else { format!("{}: {}", slow.len(), slow.join(", ")) }
 }
 
 /// 20 streams at once at 100 tokens a second each, for 10 s.
@@ -102,6 +111,7 @@ pub fn twenty() -> Vec<Row> {
         ("20 streams of 100 tokens/s for 10 s, typing: CPU", format!("{:.2} s", used.as_secs_f64()), "-"),
         ("20 streams of 100 tokens/s: bytes", format!("{} KB", bytes / 1000), "-"),
         ("key echo p50 / p95 meanwhile", pair(keys), "5 / 16 ms"),
+        ("turns of the main loop over 16 ms", slow_turns(home.path()), "0"),
         ("20 streams: memory idle, open, after (PSS)", format!("{idle:.1} {open:.1} {late:.1} MB"), "-"),
         ("20 streams: growth of the text received", format!("{:.2} MB of {text:.2}", late - open), "-"),
     ]

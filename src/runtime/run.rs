@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+/// A turn of the main loop that took longer is logged: nothing is drawn and no key is heard meanwhile.
+const SLOW_TURN: std::time::Duration = std::time::Duration::from_millis(16);
+
 /// Events of the engine that are taken before keys are looked at again.
 const AT_ONCE: usize = 128;
 
@@ -119,7 +122,9 @@ fn open(
 async fn turn(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiver<Told>) -> Result<Exit, RunError> {
     face.draw_if_due();
     loop {
-        match next(face, signals, told).await {
+        let next = next(face, signals, told).await;
+        let began = Instant::now();
+        match next {
             Next::Told(thing) => take(face, thing)?,
             Next::Signal(signal) => heed(face, signal)?,
             Next::Engine(event) => engine(face, event)?,
@@ -138,6 +143,10 @@ async fn turn(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiv
             return Ok(exit);
         }
         face.draw_if_due();
+        let took = began.elapsed();
+        if took > SLOW_TURN {
+            tracing::debug!("a turn of the main loop took {} ms", took.as_millis());
+        }
     }
 }
 
