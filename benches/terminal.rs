@@ -515,6 +515,8 @@ fn idle() -> Vec<Row> {
 
 /// Where the next letter will be, as row and column. To be asked while nothing is drawn.
 fn caret(pty: &Pty) -> (u16, u16) {
+    // In the middle of a frame the cursor is hidden, and anywhere.
+    pty.wait_for("the cursor is shown", |seen| !seen.screen().hide_cursor());
     pty.look(|seen| seen.screen().cursor_position())
 }
 
