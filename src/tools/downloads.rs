@@ -49,18 +49,29 @@ pub(super) fn keep_output(bytes: &[u8], tool: &str, place: &Place) -> String {
 
 /// Makes a new private file `TIME_TOOL.ENDING` in a folder of the session.
 pub(super) fn create(place: &Place, folder: &str, tool: &str, ending: &str, bytes: &[u8]) -> Result<PathBuf, String> {
-    let folder = paths::follow(&place.session_dir)?.join(folder);
     let time = jiff::Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
+    create_named(place, folder, &format!("{time}_{tool}"), ending, bytes)
+}
+
+/// Makes a new private file `STEM.ENDING` in a folder of the session, `STEM-2.ENDING` where there is one.
+pub(super) fn create_named(
+    place: &Place,
+    folder: &str,
+    stem: &str,
+    ending: &str,
+    bytes: &[u8],
+) -> Result<PathBuf, String> {
+    let folder = paths::follow(&place.session_dir)?.join(folder);
     for number in 1..1_000 {
         let more = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("{time}_{tool}{more}.{ending}"));
+        let path = folder.join(format!("{stem}{more}.{ending}"));
         match files::create_private(&path, bytes) {
             Ok(()) => return Ok(path),
             Err(files::FileError::Changed(_)) => {}
             Err(e) => return Err(e.to_string()),
         }
     }
-    Err(format!("{} is full of files of this second", folder.display()))
+    Err(format!("{} is full of files of this name", folder.display()))
 }
 
 #[cfg(test)]

@@ -305,10 +305,16 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
     if !state.running() {
         return Vec::new();
     }
-    // In a panel or an overlay the key that goes back does only that.
+    // In a panel or an overlay the key that goes back does only that; with modes it ends the typing, and no turn.
+    let types = state.keys.modal() && state.focus == Focus::Composer;
     let here = state.focus != Focus::Panel && state.overlays.is_empty();
     let mut stop = vec![role(format!("{} ", paint.signs.stop), Role::Running)];
-    if let Some(key) = paint.key(Action::App(AppAction::Back), Context::Global).filter(|_| here) {
+    let stops = match types {
+        false => Some(AppAction::Back),
+        true => Some(AppAction::Interrupt).filter(|_| state.composer().is_empty()),
+    };
+    let key = stops.and_then(|stops| paint.key(Action::App(stops), Context::Global)).filter(|_| here);
+    if let Some(key) = key {
         stop.push(role(key, Role::Key));
         stop.push(role(" stops".to_owned(), Role::Dim));
     } else {

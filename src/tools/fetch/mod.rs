@@ -11,7 +11,7 @@ mod page;
 
 use super::host::{Completion, WhichModel};
 use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, files, seen::Seen, settled};
+use super::{Halt, Place, Run, RunError, Tool, downloads, seen::Seen, settled};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use ask::{Came, Names, System, host_of};
 use futures_util::future::BoxFuture;
@@ -260,21 +260,11 @@ async fn kept(url: &Url, said: &str, bytes: Vec<u8>, place: Place) -> Result<Str
     Ok(format!("{url}\nThis is no text ({what}, {size} bytes). It was kept as {}.", path.display()))
 }
 
+/// [`file_name`] gives every name an ending.
 fn keep(name: &str, bytes: &[u8], place: &Place) -> Result<PathBuf, String> {
-    let folder = super::paths::follow(&place.session_dir)?.join("downloads");
-    for number in 1..1_000 {
-        let name = match (number, name.rsplit_once('.')) {
-            (1, _) => name.to_owned(),
-            (_, Some((stem, end))) => format!("{stem}-{number}.{end}"),
-            (_, None) => format!("{name}-{number}"),
-        };
-        match files::create_private(&folder.join(&name), bytes) {
-            Ok(()) => return Ok(folder.join(name)),
-            Err(files::FileError::Changed(_)) => {}
-            Err(error) => return Err(format!("The file could not be kept: {error}")),
-        }
-    }
-    Err(format!("{} is full of files of this name.", folder.display()))
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "bin"));
+    downloads::create_named(place, "downloads", stem, ending, bytes)
+        .map_err(|why| format!("The file could not be kept: {why}."))
 }
 
 /// A name for what lies at an address: its last part, of harmless characters alone.

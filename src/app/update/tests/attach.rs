@@ -5,7 +5,7 @@ use crate::app::effect::Effect;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::contract::Act;
 
-fn file(name: &str) -> Attachment {
+pub(super) fn file(name: &str) -> Attachment {
     Attachment {
         name: name.to_owned(),
         path: format!("/s/attachments/1_{name}").into(),

@@ -1,23 +1,12 @@
 //! The list of what waits: selected, taken back, moved, deleted, let go; files opened.
 
+use super::attach::file;
 use super::*;
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
-use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::contract::{Act, QueueEdit};
-
-fn file(name: &str) -> Attachment {
-    Attachment {
-        name: name.to_owned(),
-        path: format!("/s/attachments/1_{name}").into(),
-        kind: AttachmentKind::Image,
-        mime: "image/png".into(),
-        bytes: 3,
-        text: None,
-    }
-}
 
 fn queued(id: &str) -> Queued {
     Queued {
