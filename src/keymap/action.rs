@@ -428,6 +428,7 @@ actions! {
         PageUp "page_up" "a page up" [Picker Inbox];
         PageDown "page_down" "a page down" [Picker Inbox];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];
+        Other "other" "the other thing that can be done here, as the list says" [Picker];
     }
     /// The search over all sessions.
     Find FindAction "find" {
