@@ -439,6 +439,8 @@ impl Desk {
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
+        meta.thinking = new.thinking.unwrap_or_default();
+        meta.labels = new.labels;
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
             Some(info.default_model).filter(|model| !model.is_empty())

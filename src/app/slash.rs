@@ -44,6 +44,8 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
+    Session "session" "[new|list|switch WHICH]" "a new session, or to another one" SessionAction::Switch;
+    Reset "reset" "" "archive this session, start anew with its settings" SessionAction::Reset;
     Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
@@ -52,6 +54,7 @@ commands! {
     Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
     Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
+    Unarchive "unarchive" "" "back in the list" SessionAction::Unarchive;
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
     Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;

@@ -241,6 +241,12 @@ pub struct NewSession {
     pub model: Option<String>,
     /// Its permission mode.
     pub mode: Option<Mode>,
+    /// How hard its model thinks.
+    #[serde(default)]
+    pub thinking: Option<ThinkingLevel>,
+    /// Its labels, `id` or `id::value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// Work in a git worktree of its own, on a branch of its own.
     #[serde(default)]
     pub worktree: bool,
@@ -837,7 +843,12 @@ mod tests {
         let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
         commands.extend([
             Command::List,
-            Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() }),
+            Command::Create(NewSession {
+                mode: Some(Mode::Explore),
+                thinking: Some(ThinkingLevel::High),
+                labels: vec!["a::b".into()],
+                ..NewSession::default()
+            }),
             Command::Open { session: session(), rows: 3 },
             Command::Earlier { session: session(), cursor: u64::MAX, rows: 3 },
             Command::OpenAt { session: session(), at: 4_096, rows: 3 },

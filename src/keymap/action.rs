@@ -184,6 +184,8 @@ actions! {
         Labels "labels" "choose the labels" [Global];
         Flag "flag" "flag the session, or no longer" [Global];
         Archive "archive" "archive the session, or take it back" [Global];
+        Unarchive "unarchive" "take the session back out of the archive" [Global];
+        Reset "reset" "archive the session and start anew with its settings" [Global];
         Unread "unread" "mark the session as unread, or as read" [Global];
         Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];

@@ -55,6 +55,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         | SessionAction::Worktree
         | SessionAction::Flag
         | SessionAction::Archive
+        | SessionAction::Unarchive
+        | SessionAction::Reset
         | SessionAction::Unread
         | SessionAction::Hide
         | SessionAction::Rename

@@ -94,6 +94,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             find::open(state, Some(args), fx);
             Ok(())
         }
+        Slash::Session => session::named(state, args, fx),
         Slash::Status => properties::status_named(state, args, fx),
         Slash::Label => properties::label_named(state, args, fx),
         Slash::Cwd => {
