@@ -369,6 +369,12 @@ impl Desk {
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));
                 }
+                Command::Export { session, to, format } => {
+                    tokio::spawn(whole.export(self.shared.meant(&session), to, format));
+                }
+                Command::Share { session } => {
+                    tokio::spawn(whole.share(self.shared.meant(&session)));
+                }
                 Command::Audit { session } => {
                     tokio::spawn(whole.audit(self.shared.meant(&session)));
                 }

@@ -64,6 +64,8 @@ commands! {
     Undo "undo" "" "undo what the last turn changed in files" UndoAction::Files;
     Redo "redo" "" "redo what was undone in files" UndoAction::Redo;
     Diff "diff" "" "what this session changed in files" UndoAction::Changes;
+    Export "export" "[PATH] [--format md|html|json|text]" "write the conversation to a file" SessionAction::Export;
+    Share "share" "" "write the conversation as one page; nothing is sent" SessionAction::Share;
     Clear "clear" "" "take all messages out of this session" SessionAction::Clear;
     Delete "delete" "[--now]" "move this session to the trash" SessionAction::Delete;
     Trash "trash" "" "what was deleted, and take it back" SessionAction::Trash;

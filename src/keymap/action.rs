@@ -194,6 +194,8 @@ actions! {
         Retitle "retitle" "let the model make the title anew" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];
         Clear "clear" "take all messages out of the session" [Global];
+        Export "export" "write the conversation to a file" [Global];
+        Share "share" "write the conversation as one page, to be given to others" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];

@@ -4,6 +4,7 @@ use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::domain::contract::{NewSession, QueueEdit};
+use crate::domain::export::Format;
 use crate::domain::inbox::{Change, HealthReport, TrashId, Trashed};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
 use crate::domain::session::ThinkingLevel;
@@ -481,4 +482,31 @@ fn sessions_are_gone_to_by_name() {
     screen.keys("esc");
     command(&mut screen, "/session new");
     assert_eq!(screen.state.current, Current::New);
+}
+
+#[test]
+fn a_conversation_is_written_to_a_file() {
+    let mut screen = ready();
+    let export = |to: Option<&str>, format| Command::Export { session: id("s"), to: to.map(PathBuf::from), format };
+    for (text, sent) in [
+        ("/export", export(None, None)),
+        ("/export ~/my notes.md", export(Some("~/my notes.md"), None)),
+        ("/export --format html", export(None, Some(Format::Html))),
+        ("/export \"a b\" --format=json", export(Some("a b"), Some(Format::Json))),
+        ("/share", Command::Share { session: id("s") }),
+    ] {
+        command(&mut screen, text);
+        assert_eq!(screen.sent(), [sent], "{text}");
+    }
+    for (text, why) in [("/export --format htlm", "nearest is html"), ("/export --formt md", "does not know --formt")] {
+        command(&mut screen, text);
+        assert_eq!(screen.sent(), [], "{text}");
+        assert!(screen.last_notice().contains(why), "{}", screen.last_notice());
+        assert_eq!(screen.state.composer().text(), text, "what was written stays");
+        screen.keys("ctrl+c");
+    }
+    screen.fx.clear();
+    screen.whole(Event::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
+    assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
+    assert!(screen.last_notice().contains("nowhere else"), "{}", screen.last_notice());
 }
