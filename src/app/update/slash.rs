@@ -94,6 +94,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             find::open(state, Some(args), fx);
             Ok(())
         }
+        Slash::Session => session::named(state, args, fx),
         Slash::Status => properties::status_named(state, args, fx),
         Slash::Label => properties::label_named(state, args, fx),
         Slash::Cwd => {
@@ -107,6 +108,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
+        Slash::Export => lifecycle::export_to(state, args, fx),
         Slash::Health if args == "repair" => {
             do_action(state, call.slash.action(), None, fx);
             if let Some(Overlay::Health(card)) = state.overlays.last_mut() {
