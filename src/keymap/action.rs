@@ -184,6 +184,8 @@ actions! {
         Labels "labels" "choose the labels" [Global];
         Flag "flag" "flag the session, or no longer" [Global];
         Archive "archive" "archive the session, or take it back" [Global];
+        Unarchive "unarchive" "take the session back out of the archive" [Global];
+        Reset "reset" "archive the session and start anew with its settings" [Global];
         Unread "unread" "mark the session as unread, or as read" [Global];
         Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];
@@ -192,6 +194,8 @@ actions! {
         Retitle "retitle" "let the model make the title anew" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];
         Clear "clear" "take all messages out of the session" [Global];
+        Export "export" "write the conversation to a file" [Global];
+        Share "share" "write the conversation as one page, to be given to others" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
@@ -428,6 +432,7 @@ actions! {
         PageUp "page_up" "a page up" [Picker Inbox];
         PageDown "page_down" "a page down" [Picker Inbox];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];
+        Other "other" "the other thing that can be done here, as the list says" [Picker];
     }
     /// The search over all sessions.
     Find FindAction "find" {

@@ -228,7 +228,9 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
         return Ok(());
     };
     let ended = event.event == Event::Ended;
-    face.tell(Msg::Engine(Box::new(event)), Owed::Engine);
+    // The end of a turn is what somebody waits for, above all who pressed Esc.
+    let owed = if matches!(event.event, Event::TurnEnded { .. }) { Owed::User } else { Owed::Engine };
+    face.tell(Msg::Engine(Box::new(event)), owed);
     if ended {
         face.ended = true;
         face.quit();

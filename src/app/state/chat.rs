@@ -111,3 +111,17 @@ pub struct Chat {
     /// What the last frame found out.
     pub drawn: Drawn,
 }
+
+impl Chat {
+    /// The loaded entry with this key.
+    #[must_use]
+    pub fn entry(&self, key: i64) -> Option<&Entry> {
+        self.entries.get(self.place(key)?)
+    }
+
+    /// Where the entry with this key stands in [`Chat::entries`].
+    #[must_use]
+    pub fn place(&self, key: i64) -> Option<usize> {
+        self.entries.binary_search_by_key(&key, |entry| entry.key).ok()
+    }
+}

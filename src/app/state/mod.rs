@@ -1,6 +1,7 @@
 //! All that the screen knows, one file a concern.
 
 pub mod audit;
+pub mod catalogue;
 pub mod chat;
 pub mod composer;
 pub mod context;
@@ -35,6 +36,7 @@ use crate::domain::session::{Activity, SessionMeta};
 use crate::keymap::Table;
 use crate::keymap::action::Context;
 use crate::keymap::key::Key;
+use catalogue::Catalogue;
 use chat::Density;
 use composer::{Composer, History};
 use find::{Find, Trail};
@@ -178,6 +180,8 @@ pub struct State {
     pub properties: Properties,
     /// Models that servers told, or why not.
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
+    /// What is known of models beside their names.
+    pub catalogue: Catalogue,
     /// Names of the themes.
     pub themes: Vec<String>,
     /// The theme in force.
@@ -275,6 +279,7 @@ impl State {
             config: Configured::default(),
             properties: Properties::default(),
             models: HashMap::new(),
+            catalogue: Catalogue::default(),
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),

@@ -5,6 +5,7 @@ mod change;
 mod chat;
 mod colours;
 mod compose;
+mod connection;
 mod context;
 mod copy;
 mod engine;
