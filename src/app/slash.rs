@@ -77,7 +77,7 @@ commands! {
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
-    Connection "connection" "[NAME]" "the connections, and give one a key" ModelAction::Connection;
+    Connection "connection" "[NAME [key]]" "choose the connection, or give one a key" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;

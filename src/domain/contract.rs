@@ -12,6 +12,7 @@ use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed
 use super::job::JobShown;
 use super::ledger::Ledger;
 use super::message::Message;
+use super::model::{LevelMeaning, ModelFigures};
 use super::notice::Notice;
 use super::permission::Mode;
 use super::plan::Progress;
@@ -222,6 +223,20 @@ pub enum Command {
         /// Which connection.
         connection: ConnectionName,
     },
+    /// Send what is known of these models, without asking their server: [`Event::Figures`].
+    Figures {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// Their names.
+        models: Vec<String>,
+    },
+    /// Send what the thinking levels mean to a model: [`Event::Levels`].
+    Levels {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// Which model.
+        model: String,
+    },
     /// Ask for the key of a connection in a session: [`Event::Asked`], or a notice why not.
     AskKey {
         /// Where it is asked.
@@ -419,6 +434,14 @@ pub struct Queued {
     /// The files that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+}
+
+impl ConnectionInfo {
+    /// Nothing but a key is missing for it to be used.
+    #[must_use]
+    pub fn wants_key(&self) -> bool {
+        self.missing.is_some() && self.key_from.is_none() && !self.host.is_empty()
+    }
 }
 
 impl Act {
@@ -644,6 +667,22 @@ pub enum Event {
         /// Their names.
         models: Result<Vec<String>, String>,
     },
+    /// What is known of models, one entry for each that was asked for.
+    Figures {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// What is known.
+        models: Vec<ModelFigures>,
+    },
+    /// What the thinking levels mean to a model, least first.
+    Levels {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// Which model.
+        model: String,
+        /// All levels.
+        levels: Vec<LevelMeaning>,
+    },
     /// What the face should know of the engine's configuration.
     Configured(Box<Configured>),
     /// A word to the user.
@@ -733,6 +772,9 @@ pub struct Configured {
     pub workspace: String,
     /// The connections that can be chosen, the default one first.
     pub connections: Vec<ConnectionInfo>,
+    /// Those that a key alone would make.
+    #[serde(default)]
+    pub vendors: Vec<ConnectionInfo>,
     /// The modes that Shift+Tab goes through, in order.
     pub cycle: Vec<Mode>,
     /// What holds commands back beside the permission modes.
@@ -1080,6 +1122,18 @@ mod tests {
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },
             Event::TurnEnded { end: TurnEnd::Plan },
             Event::Models { connection: ConnectionName::new("c"), models: Err("no".into()) },
+            Event::Figures {
+                connection: ConnectionName::new("c"),
+                models: vec![ModelFigures {
+                    price: Some(super::super::model::ModelPrice { input: 0.5, cached: 0.05, output: 2.5 }),
+                    ..ModelFigures::default()
+                }],
+            },
+            Event::Levels {
+                connection: ConnectionName::new("c"),
+                model: "m".into(),
+                levels: vec![LevelMeaning { level: ThinkingLevel::Low, meaning: Err("no".into()) }],
+            },
             Event::Configured(Box::default()),
             Event::Notice(Notice::new(Level::Error, "t")),
             Event::Ended,

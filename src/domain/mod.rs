@@ -22,6 +22,7 @@ pub mod ledger;
 pub mod link;
 pub mod lookalike;
 pub mod message;
+pub mod model;
 pub mod nearest;
 pub mod notice;
 pub mod paths;

@@ -61,7 +61,14 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         }
         Event::Changed(meta) => changed(state, *meta, fx),
         Event::Models { connection, models } => {
-            state.models.insert(connection, models);
+            model::came(state, connection, models, fx);
+        }
+        Event::Figures { connection, models } => {
+            state.catalogue.learn(connection, models);
+            model::refill(state);
+        }
+        Event::Levels { connection, model, levels } => {
+            state.catalogue.learn_levels(connection, model, levels);
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
@@ -109,6 +116,8 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
+        | Event::Figures { .. }
+        | Event::Levels { .. }
         | Event::Configured(_)
         | Event::Connections(_)
         | Event::Properties(_)

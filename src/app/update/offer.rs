@@ -128,7 +128,7 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
     let word = |label: &str, detail: &str| row(Value::Word(label.to_owned()), label, detail);
     let rows: Vec<Row> = match slash {
         Slash::Model => {
-            let items = model::items(state).0;
+            let items = model::list(state).items;
             let models = items.into_iter().filter(|item| matches!(item.value, Picked::Model { .. }));
             models.map(|item| word(&item.label, &item.detail)).collect()
         }
