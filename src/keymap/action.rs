@@ -228,6 +228,7 @@ actions! {
         Clear "clear" "take all messages out of the session" [Global];
         Export "export" "write the conversation to a file" [Global];
         Share "share" "write the conversation as one page, to be given to others" [Global];
+        Import "import" "make a session of one of another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
