@@ -14,6 +14,7 @@ use crate::app::effect::Place;
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
 use crate::domain::{Command, Event, Level, Notice, Stamped};
+use rustix::system::uname;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -100,6 +101,7 @@ fn open(
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         links: super::encode::links::known(&deeds::env),
+        host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,
         brush: None,
         editing: false,
@@ -229,7 +231,9 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
         return Ok(());
     };
     let ended = event.event == Event::Ended;
-    face.tell(Msg::Engine(Box::new(event)), Owed::Engine);
+    // The end of a turn is what somebody waits for, above all who pressed Esc.
+    let owed = if matches!(event.event, Event::TurnEnded { .. }) { Owed::User } else { Owed::Engine };
+    face.tell(Msg::Engine(Box::new(event)), owed);
     if ended {
         face.ended = true;
         face.quit();

@@ -34,6 +34,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 const AT_ONCE: usize = 128;
 /// So long the turn is waited for that a line should begin.
 const BEGINS: Duration = Duration::from_secs(3);
+/// The engine has done what it was told when nothing came from it for so long …
+const QUIET: Duration = Duration::from_millis(80);
+/// … or this time is over.
+const LATEST: Duration = Duration::from_millis(800);
 /// Where a turn begins, where its output begins, and where it ends, for terminals that jump between them.
 const MARK_PROMPT: &str = "\x1b]133;A\x1b\\";
 const MARK_OUTPUT: &str = "\x1b]133;C\x1b\\";
@@ -92,6 +96,8 @@ struct Face {
     unseen: Option<Unseen>,
     /// A turn should begin until then.
     begins: Option<Instant>,
+    /// Something was told to the engine: from then on, and until then, a program's next line waits.
+    settles: Option<(Instant, Instant)>,
     kept: FaceFile,
     commands: Folders,
     temp: PathBuf,
@@ -151,6 +157,7 @@ impl Face {
             begun: Vec::new(),
             unseen: None,
             begins: None,
+            settles: None,
             kept,
             commands: options.commands,
             temp: std::env::temp_dir(),
@@ -220,7 +227,8 @@ impl Face {
         told: &mut UnboundedReceiver<Told>,
         came: &mut UnboundedReceiver<Came>,
     ) -> Next {
-        let wake = self.timers.values().copied().chain(self.deadline).chain(self.begins).min();
+        let wake = self.timers.values().copied().chain(self.deadline).chain(self.begins);
+        let wake = wake.chain(self.settles.map(|(_, end)| end)).min();
         let kept = !self.backlog.is_empty();
         tokio::select! {
             biased;
@@ -273,6 +281,10 @@ impl Face {
         if of_shown && matches!(event.event, Event::TurnStarted { .. } | Event::TurnEnded { .. }) {
             self.begins = None;
         }
+        if let Some((since, _)) = self.settles {
+            let end = (Instant::now() + QUIET).min(since + LATEST);
+            self.settles = Some((since, end));
+        }
         self.tell(Msg::Engine(Box::new(event)));
         if ended {
             self.ended = true;
@@ -294,6 +306,10 @@ impl Face {
                 if begins_a_turn(&command) {
                     self.begins = Some(Instant::now() + BEGINS);
                 }
+                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. }) {
+                    let now = Instant::now();
+                    self.settles = Some((now, now + QUIET));
+                }
                 self.backlog.send(&self.link.commands, command);
             }
             // Nothing is drawn that would move on.
@@ -307,7 +323,7 @@ impl Face {
                 self.editing = true;
                 deeds::edit(&self.tell, self.temp.clone(), text);
             }
-            Effect::Show { text, .. } => self.print(&as_lines(&text)),
+            Effect::Show { text, .. } | Effect::ShowCode { text, .. } => self.print(&as_lines(&text)),
             Effect::View(file) => deeds::view(&self.tell, *file),
             Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || super::picture::discard(&file))),
@@ -319,6 +335,8 @@ impl Face {
             | Effect::Bell { .. }
             | Effect::Suspend
             | Effect::Repaint
+            | Effect::Mouse { .. }
+            | Effect::EditFile { .. }
             | Effect::Theme { .. }
             | Effect::Find { .. }
             | Effect::Highlight { .. } => {}
@@ -380,7 +398,7 @@ impl Face {
 
     /// Whether a program's next line counts now.
     fn takes_a_line(&self) -> bool {
-        if self.editing || self.state.quit == Quit::Ending {
+        if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
             return false;
         }
         if self.waiting.front().is_some_and(|line| line.trim() == "/stop") || self.printer.asks() {
@@ -396,7 +414,7 @@ impl Face {
             open.loaded && open.turn.started.is_none() && !open.turn.stopping && queue
         });
         let lobby = self.state.lobby_sent.is_empty();
-        calm && lobby && self.begins.is_none() && self.state.overlays.is_empty() && !self.state.running()
+        calm && lobby && self.settles.is_none() && self.begins.is_none() && self.state.overlays.is_empty() && !self.state.running()
     }
 
     /// A program's lines are all told: when the turn is over it ends, and when nobody can answer any more.
@@ -459,6 +477,9 @@ impl Face {
         }
         if self.begins.is_some_and(|at| at <= now) {
             self.begins = None;
+        }
+        if self.settles.is_some_and(|(_, at)| at <= now) {
+            self.settles = None;
         }
         if self.deadline.is_some_and(|at| at <= now) {
             self.quit();

@@ -48,24 +48,26 @@ pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usiz
     out
 }
 
-/// The answers behind their numbers.
+/// The answers behind their numbers, and what those that remember would keep.
 pub(super) fn answers(panel: &Panel, request: &Request) -> Vec<String> {
     let mut out = Vec::new();
     for (n, choice) in panel.choices.iter().enumerate() {
         out.push(format!("{}. {}", n + 1, expose(choice.label()).replace('\n', " ")));
-        if choice.scope().is_some() {
-            out.extend(remembered(panel, request));
-        }
+    }
+    let keeping = panel.choices.iter().enumerate().filter(|(_, choice)| choice.scope().is_some());
+    let keeping: Vec<String> = keeping.map(|(n, _)| (n + 1).to_string()).collect();
+    if !keeping.is_empty() {
+        out.extend(remembered(panel, request, &keeping.join(" and ")));
     }
     out
 }
 
 /// What a yes for longer would keep, and what that would also let run.
-fn remembered(panel: &Panel, request: &Request) -> Vec<String> {
+fn remembered(panel: &Panel, request: &Request, which: &str) -> Vec<String> {
     let Ask::Approval(approval) = &request.ask else { return Vec::new() };
     let mut out = Vec::new();
     for rule in &panel.rules {
-        let mut line = format!("   remembers: {}", expose(&rule.in_words()));
+        let mut line = format!("what {which} would remember: {}", expose(&rule.in_words()));
         if let Some(offer) = approval.offers.iter().find(|offer| offer.rule == *rule) {
             if let Some(harmless) = &offer.harmless {
                 line.push_str(&format!("; also runs: {}", expose(harmless)));

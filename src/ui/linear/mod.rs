@@ -128,6 +128,8 @@ struct Facts {
     title: String,
     mode: Mode,
     model: String,
+    status: String,
+    labels: String,
     cwd: String,
     plan: Option<String>,
     todo: Option<String>,
@@ -445,6 +447,8 @@ impl Printer {
         tell("title", &was.title, &now.title);
         tell("mode", was.mode.shown(), now.mode.shown());
         tell("model", &was.model, &now.model);
+        tell("status", &was.status, &now.status);
+        tell("labels", &was.labels, &now.labels);
         tell("directory", &was.cwd, &now.cwd);
         let opt = |text: &Option<String>| text.clone().unwrap_or_default();
         tell("retry", &opt(&was.retry), &opt(&now.retry));
@@ -685,6 +689,11 @@ fn facts(state: &State, open: &Open, home: &str) -> Facts {
         model: match thinking {
             Some(level) => format!("{model}, thinking {level}"),
             None => model,
+        },
+        status: meta.map(|meta| clean_line(&meta.status).into_owned()).unwrap_or_default(),
+        labels: match meta.map(|meta| meta.labels.join(", ").replace("::", " ")) {
+            Some(labels) if !labels.is_empty() => clean_line(&labels).into_owned(),
+            _ => "none".to_owned(),
         },
         cwd: meta.map(|meta| clean_line(&ask::home_path(&meta.cwd, home)).into_owned()).unwrap_or_default(),
         plan: open.plan.as_deref().map(row::progress),

@@ -123,10 +123,11 @@ pub(super) fn call_ended(call: &ToolCall, density: Density) -> Vec<String> {
         let person = refused.authority == Authority::Person;
         let said = refused.reason.split_once(": ").map_or("", |(_, said)| said);
         let said = if person { said } else { refused.reason.as_str() };
-        let word = if person { "you refused" } else { "refused" };
-        facts.push(match clean_line(said.trim()) {
-            said if said.is_empty() => word.to_owned(),
-            said => format!("{word}: {said}"),
+        let said = clean_line(said.trim());
+        facts.push(match (person, said.is_empty()) {
+            (true, true) => "by you".to_owned(),
+            (true, false) => format!("by you, {said}"),
+            (false, _) => said.into_owned(),
         });
     } else {
         match call.figures.exit {
@@ -151,7 +152,11 @@ pub(super) fn call_ended(call: &ToolCall, density: Density) -> Vec<String> {
             facts.push(lasted(ms));
         }
     }
-    let label = if failed && refused.is_none() { "tool error" } else { "tool done" };
+    let label = match (refused.is_some(), failed) {
+        (true, _) => "tool refused",
+        (_, true) => "tool error",
+        _ => "tool done",
+    };
     let facts = if facts.is_empty() { String::new() } else { format!(": {}", facts.join(", ")) };
     let mut out = vec![format!("{label}: {}{facts}", deed(call))];
     let result = call.result.as_deref().unwrap_or_default().trim();

@@ -20,8 +20,8 @@ use crate::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Cells of a drawing that is read.
-const WIDTH: u16 = 120;
+/// Cells of a drawing that is read: files and their changes stand below each other, not side by side.
+const WIDTH: u16 = 96;
 /// Its rows: more than any sheet needs but a very long one, which goes on behind a narrower choice.
 const HEIGHT: u16 = 400;
 
@@ -125,6 +125,7 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             let input = match prompt.wanted {
                 Wanted::Cwd(_) => "write the directory",
                 Wanted::LabelValue { .. } => "write the value",
+                Wanted::Import => "write the file",
             };
             Sheet { head, input: Some(input), ..Sheet::default() }
         }
@@ -195,7 +196,7 @@ fn verbs(state: &State) -> Vec<Item> {
 /// Draws the overlay on a large sheet without keys, and reads its rows.
 fn read_off(state: &State, home: &str) -> Sheet {
     let theme = Theme::plain();
-    let look = Look { theme: &theme, glyphs: Glyphs::Ascii, home };
+    let look = Look { theme: &theme, glyphs: Glyphs::Unicode, home };
     let (mut cache, mut buf) = (Cache::default(), Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT)));
     let mut paint = Paint::new(state, &look, &mut cache, &mut buf);
     paint.without_keys = true;
@@ -228,14 +229,28 @@ fn read_off(state: &State, home: &str) -> Sheet {
     sheet
 }
 
-/// A drawn row without what only the eye needs: frames, rules, gaps. `None` where nothing is left.
+/// A drawn row without what only the eye needs: frames, bars, gaps. `None` where nothing is left.
 fn in_words(text: &str) -> Option<String> {
-    let text = text.trim_matches(|c: char| c == ' ' || c == '|' || c == '+');
-    if !text.chars().any(char::is_alphanumeric) {
+    let mut said = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '✓' => said.push_str("yes  "),
+            '✗' => said.push_str("no  "),
+            '▲' => said.push_str("warning: "),
+            '⚑' => said.push_str("flagged "),
+            '…' => said.push_str("..."),
+            '−' => said.push('-'),
+            // What stands between dots stands apart.
+            '·' => said.push_str("  "),
+            '\u{2190}'..='\u{21ff}' | '\u{2500}'..='\u{25ff}' | '\u{2800}'..='\u{28ff}' | '›' | '»' | '•' | '≡' => said.push(' '),
+            c => said.push(c),
+        }
+    }
+    if !said.chars().any(char::is_alphanumeric) {
         return None;
     }
     // Columns stand apart by more than one blank.
-    let parts: Vec<&str> = text.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = said.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect();
     Some(parts.join(", "))
 }
 
