@@ -1,6 +1,6 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, attach, chat, compose, enhance, lifecycle, list, overlay, panel, properties, redeliver, session};
+use super::{act, attach, chat, compose, enhance, list, overlay, panel, properties, redeliver, rewind, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::hidden::looks_like_a_key;
@@ -250,7 +250,7 @@ fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     let before = state.escaped.replace(state.now);
     if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
         state.escaped = None;
-        lifecycle::rewind(state, fx);
+        rewind::rewind(state, fx);
     }
 }
 
