@@ -374,6 +374,15 @@ impl Desk {
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));
                 }
+                Command::Export { session, to, format } => {
+                    tokio::spawn(whole.export(self.shared.meant(&session), to, format));
+                }
+                Command::Import { path, from } => {
+                    tokio::spawn(whole.import(path, from));
+                }
+                Command::Share { session } => {
+                    tokio::spawn(whole.share(self.shared.meant(&session)));
+                }
                 Command::Audit { session } => {
                     tokio::spawn(whole.audit(self.shared.meant(&session)));
                 }
@@ -445,6 +454,8 @@ impl Desk {
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
+        meta.thinking = new.thinking.unwrap_or_default();
+        meta.labels = new.labels;
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
             Some(info.default_model).filter(|model| !model.is_empty())

@@ -44,6 +44,8 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
+    Session "session" "[new|list|switch WHICH]" "a new session, or to another one" SessionAction::Switch;
+    Reset "reset" "" "archive this session, start anew with its settings" SessionAction::Reset;
     Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
@@ -52,6 +54,7 @@ commands! {
     Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
     Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
+    Unarchive "unarchive" "" "back in the list" SessionAction::Unarchive;
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
     Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
@@ -89,6 +92,9 @@ commands! {
     View "view" "" "open a file of the draft, or of a message" ComposerAction::OpenFile;
     Queue "queue" "" "the messages that wait: edit, move, delete" ComposerAction::Queue;
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
+    Export "export" "[PATH] [--format md|html|json|text]" "write the conversation to a file" SessionAction::Export;
+    Share "share" "" "write the conversation as one page; nothing is sent" SessionAction::Share;
+    Import "import" "[PATH]" "a session of another program becomes one here" SessionAction::Import;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
     Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;
     List "list" "" "hide the list, or show it again" PaneAction::List;

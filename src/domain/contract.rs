@@ -6,6 +6,7 @@
 
 use super::attachment::Attachment;
 use super::context::ContextReport;
+use super::export::Format;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
 use super::job::JobShown;
@@ -162,6 +163,28 @@ pub enum Command {
         /// Also repair what can be; a copy of what is changed is kept.
         repair: bool,
     },
+    /// Write a session's conversation to a file: [`Event::Exported`], or a notice why not.
+    Export {
+        /// Which session.
+        session: SessionId,
+        /// Where: a file or a folder, from where its tools work. `None`: a name from its title there.
+        to: Option<PathBuf>,
+        /// As what; `None`: what the name says, else markdown.
+        format: Option<Format>,
+    },
+    /// Write a session's conversation as one page into its own folder, to be given to others: [`Event::Exported`]. Nothing
+    /// is sent anywhere.
+    Share {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Make a session of one of another program: [`Event::Imported`], or a notice why not.
+    Import {
+        /// Its folder or file.
+        path: PathBuf,
+        /// A relative path begins there.
+        from: Option<PathBuf>,
+    },
     /// Send the ledger of a session's tool calls: [`Event::Audit`].
     Audit {
         /// Which session.
@@ -256,6 +279,12 @@ pub struct NewSession {
     pub model: Option<String>,
     /// Its permission mode.
     pub mode: Option<Mode>,
+    /// How hard its model thinks.
+    #[serde(default)]
+    pub thinking: Option<ThinkingLevel>,
+    /// Its labels, `id` or `id::value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// Work in a git worktree of its own, on a branch of its own.
     #[serde(default)]
     pub worktree: bool,
@@ -601,6 +630,26 @@ pub enum Event {
     },
     /// How a session's files are.
     Health(Box<HealthReport>),
+    /// A session's conversation was written to a file.
+    Exported {
+        /// Which session.
+        session: SessionId,
+        /// The file.
+        path: PathBuf,
+        /// So many keys in it were masked.
+        masked: usize,
+        /// It is to be given to others.
+        shared: bool,
+    },
+    /// A session of another program is one here now; the face may open it.
+    Imported {
+        /// The new session.
+        session: SessionId,
+        /// Whose it was.
+        program: String,
+        /// What did not come along, one sentence each.
+        left: Vec<String>,
+    },
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
     /// What the model gets with the next request.
@@ -879,7 +928,12 @@ mod tests {
         let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
         commands.extend([
             Command::List,
-            Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() }),
+            Command::Create(NewSession {
+                mode: Some(Mode::Explore),
+                thinking: Some(ThinkingLevel::High),
+                labels: vec!["a::b".into()],
+                ..NewSession::default()
+            }),
             Command::Open { session: session(), rows: 3 },
             Command::Earlier { session: session(), cursor: u64::MAX, rows: 3 },
             Command::OpenAt { session: session(), at: 4_096, rows: 3 },
@@ -898,6 +952,9 @@ mod tests {
             Command::Restore { trash: vec![TrashId("t".into())] },
             Command::Search { search: 1, query: "q".into() },
             Command::Verify { session: session(), repair: true },
+            Command::Export { session: session(), to: Some("~/a.md".into()), format: Some(Format::Markdown) },
+            Command::Share { session: session() },
+            Command::Import { path: "~/a.jsonl".into(), from: Some("/w".into()) },
             Command::Audit { session: session() },
             Command::Context { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
@@ -1018,6 +1075,8 @@ mod tests {
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
             Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
+            Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()] },
+            Event::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true },
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
             Event::Context(Box::new(ContextReport {
                 window: Some(200_000),

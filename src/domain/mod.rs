@@ -12,6 +12,7 @@ pub mod context;
 pub mod contract;
 pub mod diff;
 pub mod dropped;
+pub mod export;
 pub mod expression;
 pub mod fold;
 pub mod ids;

@@ -1,8 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, queue,
-    rewind, session, to, undo,
+    act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties,
+    queue, rewind, session, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -439,7 +439,8 @@ fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
             lifecycle::change(state, sessions, Change::AddLabel(format!("{label}::{text}")), fx);
         }
         Wanted::Cwd(session) if !text.is_empty() => lifecycle::set_cwd(state, &session, &text, fx),
-        Wanted::Cwd(_) => {}
+        Wanted::Import if !text.is_empty() => lifecycle::import(state, &text, fx),
+        Wanted::Cwd(_) | Wanted::Import => {}
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the commands do that are written as messages.
 
 use super::{
-    act as do_action, attach, chat, compose, connection, context, find, lifecycle, list, model, offer, overlay, plan, properties,
-    session, to,
+    act as do_action, attach, chat, compose, connection, context, find, lifecycle, list, model, offer, overlay, plan,
+    properties, session, to,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
@@ -94,6 +94,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             find::open(state, Some(args), fx);
             Ok(())
         }
+        Slash::Session => session::named(state, args, fx),
         Slash::Status => properties::status_named(state, args, fx),
         Slash::Label => properties::label_named(state, args, fx),
         Slash::Cwd => {
@@ -107,6 +108,11 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
+        Slash::Export => lifecycle::export_to(state, args, fx),
+        Slash::Import => {
+            lifecycle::import(state, args, fx);
+            Ok(())
+        }
         Slash::Health if args == "repair" => {
             do_action(state, call.slash.action(), None, fx);
             if let Some(Overlay::Health(card)) = state.overlays.last_mut() {
