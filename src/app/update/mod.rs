@@ -28,6 +28,7 @@ mod plan;
 mod properties;
 mod queue;
 mod redeliver;
+mod rewind;
 mod rows;
 mod rules;
 mod session;
