@@ -377,9 +377,8 @@ fn overlays() {
     talk(&mut state);
     state.overlays = vec![Overlay::Help(Help { contexts: vec![Context::Composer, Context::Global], scroll: 0 })];
     shots("help", &state);
-    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")].map(
-        |(label, detail)| Item::new(label, detail, Value::Text(String::new())),
-    );
+    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")]
+        .map(|(label, detail)| Item::new(label, detail, Value::Text(String::new())));
     let mut picker = Picker::new(Kind::Model, items.to_vec(), 0);
     picker.query.insert("cl");
     picker.filter();

@@ -206,8 +206,7 @@ fn choosing_properties() {
     let mut state = used();
     let name = id("260902-swift-river");
     let items = |state: &State| -> Vec<Item> {
-        let status =
-            |s: &lisle::domain::property::Status| Item::new(s.label.clone(), "", Value::Status(s.id.clone()));
+        let status = |s: &lisle::domain::property::Status| Item::new(s.label.clone(), "", Value::Status(s.id.clone()));
         state.properties.statuses.iter().map(status).collect()
     };
     let mut picker = Picker::new(Kind::Status, items(&state), 1);

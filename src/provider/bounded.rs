@@ -1,7 +1,7 @@
 //! A connection that answers so many requests at a time and no more. The others wait, say so, and can be dropped while they do.
 
-use super::{Chunk, Chunks, ModelRequest, Provider, ProviderError};
 use super::figures::Figures;
+use super::{Chunk, Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use futures_util::future::BoxFuture;

@@ -345,9 +345,7 @@ impl Picker {
         self.items = items;
         self.filter();
         let place = match selected {
-            Some(value) => {
-                self.hits.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| i.value == value))
-            }
+            Some(value) => self.hits.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| i.value == value)),
             None if self.query.text().is_empty() => self.hits.iter().position(|hit| hit.item == usual),
             None => None,
         };

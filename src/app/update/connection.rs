@@ -138,7 +138,8 @@ pub(super) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
     }
     if let Some(locked) = locked(state).filter(|locked| locked != name) {
         let text = format!("This session stays with {locked}: its first message went there.");
-        state.notify(Notice::new(Level::Info, text).hint(format!("/new, then /connection chooses {name} for that one")));
+        state
+            .notify(Notice::new(Level::Info, text).hint(format!("/new, then /connection chooses {name} for that one")));
         return;
     }
     set_model(state, Some(name.clone()), &info.default_model, fx);

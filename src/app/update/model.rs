@@ -147,8 +147,7 @@ pub(super) fn list(state: &State) -> Listed {
         out.groups.push(heading(state, connection));
         for model in names(state, connection) {
             let current = meta.is_some_and(|meta| {
-                in_force == Some(&connection.name)
-                    && meta.model.as_ref().unwrap_or(&connection.default_model) == model
+                in_force == Some(&connection.name) && meta.model.as_ref().unwrap_or(&connection.default_model) == model
             });
             if current && !out.items.iter().any(|item| item.facts.current) {
                 out.selected = out.items.len();
@@ -243,8 +242,7 @@ fn about(connection: &ConnectionInfo, model: &str, known: Option<&ModelFigures>)
             "free of charge".to_owned()
         } else {
             let [input, output, cached] = [price.input, price.output, price.cached].map(dollars);
-            let long =
-                known.long_over.map(|over| format!(", more beyond {} tokens", tokens(over))).unwrap_or_default();
+            let long = known.long_over.map(|over| format!(", more beyond {} tokens", tokens(over))).unwrap_or_default();
             format!("${input} in, ${output} out and ${cached} from the cache a million tokens{long}")
         });
     }

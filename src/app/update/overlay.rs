@@ -1,8 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, queue,
-    session, to, undo,
+    act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties,
+    queue, session, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;

@@ -1,8 +1,8 @@
 //! What the commands do that are written as messages.
 
 use super::{
-    act as do_action, attach, chat, compose, connection, context, find, lifecycle, list, model, offer, overlay, plan, properties,
-    session, to,
+    act as do_action, attach, chat, compose, connection, context, find, lifecycle, list, model, offer, overlay, plan,
+    properties, session, to,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};

@@ -16,8 +16,8 @@ mod tests;
 mod wire;
 
 use super::figures::Figures;
-use super::levels;
 use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::levels;
 use super::reading::{Reading, say};
 use super::told::Told;
 use super::{Chunks, ModelRequest, Provider, ProviderError};

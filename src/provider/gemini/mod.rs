@@ -12,8 +12,8 @@ mod tests;
 mod wire;
 
 use super::figures::Figures;
-use super::levels;
 use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::levels;
 use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
 use super::told::Told;
@@ -195,11 +195,14 @@ impl Provider for Gemini {
         let Some(way) = ways.get(place) else {
             return if ways.is_empty() { Ok(levels::by_itself()) } else { levels::by_words(&["high"], 1) };
         };
-        Ok(match (way.get("thinkingBudget").and_then(Value::as_u64), way.get("thinkingLevel").and_then(Value::as_str)) {
-            (Some(tokens), _) => levels::within(tokens),
-            (None, Some(word)) => levels::by_word(word),
-            (None, None) => levels::by_itself(),
-        })
+        Ok(
+            match (way.get("thinkingBudget").and_then(Value::as_u64), way.get("thinkingLevel").and_then(Value::as_str))
+            {
+                (Some(tokens), _) => levels::within(tokens),
+                (None, Some(word)) => levels::by_word(word),
+                (None, None) => levels::by_itself(),
+            },
+        )
     }
 }
 

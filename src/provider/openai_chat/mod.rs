@@ -17,10 +17,10 @@ mod wire;
 use models::names as model_names;
 pub(super) use wire::efforts;
 
-use super::figures::Figures;
-use super::levels;
 use super::azure::Place;
+use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http};
+use super::levels;
 use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
 use super::told::{Teller, Told, of_props};

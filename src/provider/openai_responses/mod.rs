@@ -11,10 +11,10 @@ mod output;
 mod tests;
 mod wire;
 
-use super::figures::Figures;
-use super::levels;
 use super::azure::Place;
+use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http};
+use super::levels;
 use super::media::{Blind, Sight};
 use super::openai_chat::{efforts, list};
 use super::reading::{Reading, say};

@@ -98,7 +98,13 @@ impl Provider for Rehearsal {
 
     fn known(&self, _model: &str) -> Figures {
         let free = Prices { input: 0.0, cached: 0.0, written: None, output: 0.0 };
-        Figures { window: Some(WINDOW), reasons: Some(true), vision: Some(false), prices: Some(free), ..Figures::default() }
+        Figures {
+            window: Some(WINDOW),
+            reasons: Some(true),
+            vision: Some(false),
+            prices: Some(free),
+            ..Figures::default()
+        }
     }
 
     fn level(&self, _model: &str, _level: ThinkingLevel) -> Result<String, String> {
