@@ -119,6 +119,38 @@ impl Context {
         }
     }
 
+    /// The place in words, as a heading over its keys.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        match self {
+            Context::Global => "Everywhere",
+            Context::List => "In the list",
+            Context::Chat => "In the conversation",
+            Context::Composer => "In the composer",
+            Context::Slash => "While something is offered",
+            Context::Insert => "While typing",
+            Context::Normal => "While keys are verbs",
+            Context::Visual => "While something is marked",
+            Context::Operator => "Behind d, c and y",
+            Context::Approval => "At an approval",
+            Context::Plan => "At a plan",
+            Context::Question => "At a question",
+            Context::Input => "While writing an answer",
+            Context::Picker => "In a picker",
+            Context::Inbox => "In the inbox",
+            Context::Search => "While searching",
+            Context::Help => "On a page to read",
+            Context::Confirm => "At a yes-or-no question",
+            Context::Find => "In the search over all sessions",
+            Context::Health => "At a session's health",
+            Context::Undo => "At an undo of files",
+            Context::Changes => "At a session's changes",
+            Context::Rules => "In the permissions",
+            Context::Queue => "Among the messages that wait",
+            Context::Jobs => "Among the commands in the background",
+        }
+    }
+
     /// The context of that name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -196,6 +228,7 @@ actions! {
         Clear "clear" "take all messages out of the session" [Global];
         Export "export" "write the conversation to a file" [Global];
         Share "share" "write the conversation as one page, to be given to others" [Global];
+        Import "import" "make a session of one of another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
@@ -342,10 +375,14 @@ actions! {
         NextMessage "next_message" "to your next message" [Chat];
         PreviousTool "previous_tool" "to the tool call before" [Chat];
         NextTool "next_tool" "to the next tool call" [Chat];
+        PreviousCode "previous_code" "to the block of code before" [Chat];
+        NextCode "next_code" "to the next block of code" [Chat];
         Fold "fold" "fold or unfold the entry" [Chat];
-        Copy "copy" "copy the entry" [Chat];
+        Mark "mark" "mark lines from here on, or no longer" [Chat];
+        Copy "copy" "copy what is marked, else the block of code or entry in focus" [Chat];
         CopyCode "copy_code" "copy a block of code of the entry; again: the next one" [Chat];
-        Open "open" "open the entry in $PAGER or $EDITOR" [Chat];
+        Open "open" "open the entry, or its block of code in focus, in $PAGER or $EDITOR" [Chat];
+        EditFile "edit_file" "edit the file that the entry names, at its line; again: the next one" [Chat];
         Print "print" "print the conversation to the terminal's own scrollback" [Global];
         Beside "beside" "old and new of a change beside each other, or below" [Global];
         Density "density" "how much of tool calls is shown" [Global];
@@ -488,6 +525,7 @@ actions! {
         Help "help" "the keys of this place" [Global];
         HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
         Theme "theme" "choose the colours" [Global];
+        Mouse "mouse" "give the mouse to the terminal, or take it back" [Global];
         Repaint "repaint" "draw everything anew" [Global];
         Suspend "suspend" "to the shell; fg comes back" [Global];
         Quit "quit" "save and quit" [Global];

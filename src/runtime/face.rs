@@ -14,7 +14,7 @@ use super::memory::{Known, Memory};
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
 use super::{Exit, Folders, Link};
-use crate::app::msg::Timer;
+use crate::app::msg::{MouseKind, Timer};
 use crate::app::{Msg, State, resolve, update};
 use crate::domain::{At, Command};
 use crate::ui;
@@ -106,6 +106,8 @@ pub(super) struct Face {
     pub dragged: Option<Dragged>,
     /// The terminal knows links.
     pub links: bool,
+    /// How the terminal is told of files.
+    pub host: encode::links::Host,
     /// The thread that colours code, once there was any.
     pub brush: Option<Brush>,
     /// An editor has the terminal.
@@ -152,6 +154,9 @@ impl Face {
             }
             Input::Mouse(event) => {
                 if let Some(mouse) = translate::mouse(&event) {
+                    if matches!(mouse.kind, MouseKind::Press | MouseKind::Drag | MouseKind::Release) {
+                        self.tell(Msg::Spot(self.canvas.spot(mouse.col, mouse.row)), Owed::No);
+                    }
                     self.tell(Msg::Mouse(mouse), Owed::User);
                 }
             }
@@ -278,7 +283,8 @@ impl Face {
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
-        let link = |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: link.url };
+        let link =
+            |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: self.host.told(link.url) };
         let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
         self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links });
         self.last_frame = Some(now);

@@ -13,6 +13,7 @@ use crate::app::effect::Place;
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
 use crate::domain::{Command, Event, Level, Notice, Stamped};
+use rustix::system::uname;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
@@ -99,6 +100,7 @@ fn open(
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         links: super::encode::links::known(&effects::env),
+        host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &effects::env),
         dragged: None,
         brush: None,
         editing: false,

@@ -203,6 +203,23 @@ impl Guard {
         self.lock().give_back();
     }
 
+    /// The mouse is lisle's from now on, or the terminal's. The bytes are to be written to it.
+    pub fn mouse(&mut self, ours: bool) -> String {
+        self.wishes.mouse = if ours { Mouse::Ours } else { Mouse::Theirs };
+        let (on, off) = MOUSE;
+        let mut held = self.lock();
+        let is_on = held.undo.contains(&off);
+        if !held.ours || is_on == ours {
+            return String::new();
+        }
+        if ours {
+            held.undo.push(off);
+        } else {
+            held.undo.retain(|undo| *undo != off);
+        }
+        (if ours { on } else { off }).to_owned()
+    }
+
     /// Whether lisle has the screen now.
     #[must_use]
     pub fn has_screen(&self) -> bool {

@@ -10,6 +10,7 @@ pub mod files;
 pub mod find;
 pub mod fuzzy;
 pub mod hidden;
+pub mod mark;
 pub mod notices;
 pub mod offer;
 pub mod open;
@@ -144,6 +145,12 @@ pub struct State {
     pub panes: Panes,
     /// The line between list and chat is being drawn to a side.
     pub(crate) dragging: bool,
+    /// What lies in the conversation under the mouse, for the next message of the mouse.
+    pub(crate) spot: Option<mark::Spot>,
+    /// The mouse on the conversation.
+    pub(crate) pressed: Option<mark::Pressed>,
+    /// The mouse was given to the terminal.
+    pub mouse_given: bool,
     /// The list of sessions.
     pub sessions: Sessions,
     /// The sessions whose conversation is loaded or asked for.
@@ -261,6 +268,9 @@ impl State {
             shown: Shown::Chat,
             panes: Panes::default(),
             dragging: false,
+            spot: None,
+            pressed: None,
+            mouse_given: false,
             sessions: Sessions::default(),
             open: HashMap::new(),
             recent: Vec::new(),

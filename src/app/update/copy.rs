@@ -5,10 +5,13 @@ use super::attach;
 use crate::app::effect::{Effect, Place};
 use crate::app::state::State;
 use crate::app::state::chat::{Chat, Entry};
+use crate::app::state::search::text_of;
+use crate::domain::link::{files_in, inside};
 use crate::domain::message::Body;
 use crate::domain::sanitise::clean;
 use crate::domain::{Level, Notice};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::path::PathBuf;
 
 fn chat(state: &mut State) -> Option<&mut Chat> {
     state.current_open_mut().map(|open| &mut open.chat)
@@ -96,8 +99,17 @@ pub(super) fn markdown(chat: &Chat) -> String {
     out
 }
 
-/// Copies the chosen entry.
+/// The block of code in focus.
+fn focused_code(chat: &Chat) -> Option<Code> {
+    let (key, block) = (chat.cursor?, chat.block?);
+    code_of(&chat.entry(key)?.message.body).into_iter().find(|code| code.number == block)
+}
+
+/// Copies the block of code in focus, else the chosen entry.
 pub(super) fn entry(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(code) = chat(state).and_then(|chat| focused_code(chat)) {
+        return fx.push(Effect::Copy(code.text));
+    }
     match chat(state).and_then(|chat| chosen(chat).map(|entry| logical(&entry.message.body))) {
         Some(text) => fx.push(Effect::Copy(text)),
         None => nothing(state, "There is nothing to copy yet."),
@@ -125,8 +137,84 @@ pub(super) fn code(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// The chosen entry in the pager.
+/// The files of the working directory that an entry names, in order: that of its call first.
+fn files_of(body: &Body, cwd: &str) -> Vec<(PathBuf, Option<u32>)> {
+    let mut out: Vec<(PathBuf, Option<u32>)> = Vec::new();
+    let mut add = |path: &str, line| {
+        if let Some(path) = inside(cwd, path).map(PathBuf::from)
+            && !out.contains(&(path.clone(), line))
+        {
+            out.push((path, line));
+        }
+    };
+    if let Body::Tool(call) = body
+        && matches!(call.name.as_str(), "read" | "write" | "edit")
+    {
+        add(call.subject.trim(), None);
+    }
+    if let Body::Tool(call) = body {
+        call.figures.changes().for_each(|diff| add(&diff.path, None));
+    }
+    for text in text_of(body) {
+        for line in text.lines() {
+            files_in(line).iter().for_each(|named| add(&named.path, named.line));
+        }
+    }
+    out
+}
+
+/// The file that the chosen entry names, in $EDITOR; pressed again the one after it.
+pub(super) fn edit_file(state: &mut State, fx: &mut Vec<Effect>) {
+    let cwd = state.current_meta().map(|meta| meta.cwd.to_string_lossy().into_owned()).unwrap_or_default();
+    let Some(chat) = chat(state) else { return };
+    let Some(entry) = chosen(chat) else { return nothing(state, "There is nothing to open yet.") };
+    let (key, mut files) = (entry.key, files_of(&entry.message.body, &cwd));
+    let count = files.len();
+    if count == 0 {
+        return nothing(state, "This entry names no file of the working directory.");
+    }
+    let at = match chat.edited {
+        Some((of, at)) if of == key => (at + 1) % count,
+        _ => 0,
+    };
+    chat.edited = Some((key, at));
+    let (path, line) = files.swap_remove(at);
+    if count > 1 {
+        nothing(state, &format!("File {} of {count}; again for the next one.", at + 1));
+    }
+    fx.push(Effect::EditFile { path, line });
+}
+
+/// The ending of files in a language, by the word that names it in a block of code.
+fn ending(lang: &str) -> String {
+    let lang = lang.to_ascii_lowercase();
+    let known = match lang.as_str() {
+        "rust" => "rs",
+        "python" => "py",
+        "javascript" => "js",
+        "typescript" => "ts",
+        "bash" | "shell" | "zsh" | "console" => "sh",
+        "ruby" => "rb",
+        "markdown" => "md",
+        "c++" => "cpp",
+        "csharp" | "c#" => "cs",
+        "kotlin" => "kt",
+        "haskell" => "hs",
+        "perl" => "pl",
+        "yml" => "yaml",
+        "makefile" => "mk",
+        other if (1..=10).contains(&other.len()) && other.bytes().all(|b| b.is_ascii_alphanumeric()) => other,
+        _ => "txt",
+    };
+    known.to_owned()
+}
+
+/// The block of code in focus, else the chosen entry, in the pager.
 pub(super) fn open(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(code) = chat(state).and_then(|chat| focused_code(chat)) {
+        let text = clean(&code.text).into_owned();
+        return fx.push(Effect::ShowCode { text, ending: ending(&code.lang) });
+    }
     // A message of files alone has no text to show.
     if let Some(Body::User(said)) = chat(state).and_then(|chat| chosen(chat)).map(|entry| &entry.message.body)
         && said.text.trim().is_empty()

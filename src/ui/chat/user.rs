@@ -1,20 +1,20 @@
 //! A user's message: as typed, long ones folded.
 
 use super::files;
+use super::ink::{Ink, inks};
 use super::markdown::plain;
 use super::row::{Level, Row};
 use crate::domain::message::UserText;
 use crate::domain::sanitise::clean;
 use crate::theme::Role;
 use crate::ui::text::Fold;
-use ratatui::text::Line;
 
 /// Lines above which a message is folded, and those that stay.
 const LONG: usize = 40;
 const SHOWN: usize = 20;
 
 /// The message as lines.
-pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Line<'static>> {
+pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Ink> {
     let style = row.look.style(Role::User);
     let text = clean(user.text.trim_end());
     let all: Vec<&str> = text.split('\n').collect();
@@ -27,10 +27,10 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Line<'static>> {
         }
     }
     if folded {
-        out.push(row.more(all.len() - shown, "Enter"));
+        out.push(Ink::quiet(row.more(all.len() - shown, "Enter")));
     }
     if !user.attachments.is_empty() {
-        out.extend(files::lines(&user.attachments, row));
+        out.extend(inks(files::lines(&user.attachments, row)));
     }
     out
 }
