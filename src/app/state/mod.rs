@@ -10,6 +10,7 @@ pub mod files;
 pub mod find;
 pub mod fuzzy;
 pub mod hidden;
+pub mod hint;
 pub mod mark;
 pub mod notices;
 pub mod offer;
