@@ -411,7 +411,9 @@ fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &
     at.line = u32::try_from(hidden).unwrap_or(u32::MAX);
     for (number, line) in lines.get(hidden..).unwrap_or_default() {
         if number.is_empty() {
-            out.extend(plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look).into_iter().map(Ink::silent));
+            out.extend(
+                plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look).into_iter().map(Ink::silent),
+            );
             continue;
         }
         let (kept, more) = bounded(line, look);
