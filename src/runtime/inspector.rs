@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(then, Then::On);
         let (space, _) = shown(&mut inspector, b"\0");
         assert!(
-            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("composer.mark"),
+            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("nothing in any place"),
             "{space}"
         );
         let (odd, _) = shown(&mut inspector, b"\x1b[24;5~");
