@@ -32,6 +32,7 @@ impl Face {
             Effect::Suspend => self.suspend(),
             Effect::Repaint => {
                 self.writer.forget();
+                self.graphics.repaint();
                 self.owed = Owed::User;
             }
             Effect::Edit { text } => self.edit(text),
@@ -44,6 +45,9 @@ impl Face {
             Effect::Commands { cwd } => self.read_commands(cwd),
             Effect::KeepFace(kept) => self.keep_face(*kept),
             Effect::Highlight { session, blocks } => self.highlight(session, blocks),
+            Effect::Measure { session, files } => self.measure(session, files),
+            Effect::Shrink { session, wants } => self.shrink(session, wants),
+            Effect::ForgetPictures => self.forget_pictures(),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
         }
     }

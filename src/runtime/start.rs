@@ -63,6 +63,7 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
             settings::Mouse::On => Mouse::Ours,
             settings::Mouse::Off => Mouse::Theirs,
         },
+        pictures: ui.pictures,
         state_dir: ground.paths.state.clone(),
         commands: Folders { config: ground.paths.config.clone(), workspace: ground.workspace().to_owned() },
         resume,

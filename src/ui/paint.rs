@@ -36,6 +36,8 @@ pub(super) struct Paint<'a> {
     pub found: Frame,
     /// What leads somewhere.
     pub links: Vec<super::Link>,
+    /// Some cells stand for parts of pictures.
+    pub pictures: bool,
     /// Where the caret stands; the last one set counts.
     pub cursor: Option<Position>,
 }
@@ -43,7 +45,17 @@ pub(super) struct Paint<'a> {
 impl<'a> Paint<'a> {
     pub fn new(state: &'a State, look: &'a Look<'a>, cache: &'a mut Cache, buf: &'a mut Buffer) -> Self {
         let signs = glyphs::set(look.glyphs);
-        Self { state, look, signs, cache, buf, found: Frame::default(), links: Vec::new(), cursor: None }
+        Self {
+            state,
+            look,
+            signs,
+            cache,
+            buf,
+            found: Frame::default(),
+            links: Vec::new(),
+            pictures: false,
+            cursor: None,
+        }
     }
 
     pub fn style(&self, role: Role) -> Style {

@@ -43,7 +43,7 @@ enum Place {
     Tail(usize),
     /// In an OSC.
     Osc,
-    /// In a string that nobody reads: DCS, SOS, PM, APC.
+    /// In another string: DCS, SOS, PM, APC.
     Other,
     /// After an ESC in either string.
     StringEscape,
@@ -256,6 +256,14 @@ impl Reader {
         if self.place == Place::Osc {
             out.extend(self.bytes.get(2..).and_then(answer::osc).map(Input::Answer));
         }
+        if let ([ESC, kind, text @ ..], Place::Other) = (self.bytes.as_slice(), self.place) {
+            let answer = match kind {
+                b'_' => answer::apc(text),
+                b'P' => answer::dcs(text),
+                _ => None,
+            };
+            out.extend(answer.map(Input::Answer));
+        }
         self.reset();
     }
 
@@ -314,7 +322,13 @@ impl Reader {
             }
             [ESC, b'[', b'?' | b'>' | b'=', ..] => {
                 self.escape_before(out);
+                out.extend(answer::sixel(unit).map(Input::Answer));
                 out.extend(answer::private_csi(unit).map(Input::Answer));
+                return;
+            }
+            [ESC, b'[', .., b't'] => {
+                self.escape_before(out);
+                out.extend(answer::window(unit).map(Input::Answer));
                 return;
             }
             _ => {}

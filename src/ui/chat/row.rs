@@ -1,6 +1,7 @@
 //! What one row is laid out with, and the small words that rows share: times, folds.
 
 use super::look::Look;
+use super::picture::Sight;
 use crate::app::state::chat::{Chat, Density, Entry};
 use crate::domain::message::FailureAction;
 use crate::domain::plan::Progress;
@@ -36,6 +37,8 @@ pub(super) struct Row<'a> {
     pub(super) beside: bool,
     /// Keys for what helps after a failure.
     pub(super) helps: &'a [(FailureAction, String)],
+    /// What is known of pictures.
+    pub(super) pictures: Sight<'a>,
 }
 
 impl Row<'_> {
