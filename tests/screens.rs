@@ -377,13 +377,8 @@ fn overlays() {
     talk(&mut state);
     state.overlays = vec![Overlay::Help(Help { contexts: vec![Context::Composer, Context::Global], scroll: 0 })];
     shots("help", &state);
-    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")].map(
-        |(label, detail)| Item {
-            label: label.to_owned(),
-            detail: detail.to_owned(),
-            value: Value::Text(String::new()),
-        },
-    );
+    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")]
+        .map(|(label, detail)| Item::new(label, detail, Value::Text(String::new())));
     let mut picker = Picker::new(Kind::Model, items.to_vec(), 0);
     picker.query.insert("cl");
     picker.filter();
@@ -689,7 +684,7 @@ fn any_state() -> impl Strategy<Value = State> {
             0 => state.overlays.push(Overlay::ConfirmQuit),
             1 => state.overlays.push(Overlay::Help(Help { contexts: Context::ALL.to_vec(), scroll })),
             2 => {
-                let item = Item { label: text.clone(), detail: text.clone(), value: Value::Remark };
+                let item = Item::new(text.clone(), text.clone(), Value::Remark);
                 let items = vec![item; usize::from(scroll)];
                 state.overlays.push(Overlay::Picker(Box::new(Picker::new(Kind::Palette, items, 30))));
             }

@@ -48,6 +48,25 @@ pub enum Effect {
         /// Where.
         place: Place,
     },
+    /// Show this code outside the screen, in a file with this ending.
+    ShowCode {
+        /// The code.
+        text: String,
+        /// The ending, without a dot.
+        ending: String,
+    },
+    /// Edit this file of the user's in $EDITOR.
+    EditFile {
+        /// Its absolute path.
+        path: PathBuf,
+        /// The line to begin at, from 1.
+        line: Option<u32>,
+    },
+    /// The mouse is lisle's, or the terminal's.
+    Mouse {
+        /// It is lisle's.
+        ours: bool,
+    },
     /// Open this file of a session in what shows such files.
     View(Box<Attachment>),
     /// Put the picture of the clipboard into a file; answered by [`super::Msg::Picture`].

@@ -1,6 +1,7 @@
 //! What can happen to the screen. Every message comes with the instant at which it happened.
 
 use crate::app::state::chat;
+use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
@@ -27,6 +28,8 @@ pub enum Msg {
     Key(Key),
     /// A text was pasted.
     Paste(String),
+    /// What lies in the conversation where the mouse does what the next message says.
+    Spot(Option<Spot>),
     /// The mouse.
     Mouse(Mouse),
     /// The terminal has this size now.
@@ -164,6 +167,8 @@ pub enum Timer {
     Search,
     /// The seconds until a message is sent again move on.
     Countdown,
+    /// The mouse is held over an edge of the conversation: it scrolls on.
+    Pull,
 }
 
 /// A rectangle of the screen in cells.
@@ -234,6 +239,8 @@ pub enum Target {
 pub struct Frame {
     /// The conversation of the current session; `None` when it was not on the screen.
     pub chat: Option<chat::Drawn>,
+    /// What is marked in the conversation.
+    pub marked: Marked,
     /// Blocks of code that were drawn without all of their colours.
     pub code: Vec<Block>,
     /// Pictures that there was room for and that are not ready.

@@ -44,6 +44,8 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
+    Session "session" "[new|list|switch WHICH]" "a new session, or to another one" SessionAction::Switch;
+    Reset "reset" "" "archive this session, start anew with its settings" SessionAction::Reset;
     Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
@@ -52,6 +54,7 @@ commands! {
     Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
     Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
+    Unarchive "unarchive" "" "back in the list" SessionAction::Unarchive;
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
     Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
@@ -61,6 +64,8 @@ commands! {
     Undo "undo" "" "undo what the last turn changed in files" UndoAction::Files;
     Redo "redo" "" "redo what was undone in files" UndoAction::Redo;
     Diff "diff" "" "what this session changed in files" UndoAction::Changes;
+    Export "export" "[PATH] [--format md|html|json|text]" "write the conversation to a file" SessionAction::Export;
+    Share "share" "" "write the conversation as one page; nothing is sent" SessionAction::Share;
     Clear "clear" "" "take all messages out of this session" SessionAction::Clear;
     Delete "delete" "[--now]" "move this session to the trash" SessionAction::Delete;
     Trash "trash" "" "what was deleted, and take it back" SessionAction::Trash;
@@ -74,7 +79,7 @@ commands! {
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
-    Connection "connection" "[NAME]" "the connections, and give one a key" ModelAction::Connection;
+    Connection "connection" "[NAME [key]]" "choose the connection, or give one a key" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;

@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+use crate::domain::export::Format;
 use crate::domain::inbox::TrashId;
 use crate::domain::property::ValueType;
 use crate::domain::spending::By;
@@ -136,6 +137,11 @@ pub enum SessionsCommand {
     List(List),
     /// Print a session.
     Show(Show),
+    /// Write the conversation of a session as markdown, a page, plain text, or its own lines.
+    ///
+    /// What looks like a key is masked. Without --out it comes out on stdout; a file that is there stays, and the new one
+    /// gets a number.
+    Export(Export),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
     /// Every word must be somewhere in the session; the rows that hold any of them are printed, those with the most first.
@@ -289,6 +295,24 @@ pub struct Show {
     /// As a JSON object with `meta` and `messages`.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `lisle sessions export`.
+#[derive(Debug, ClapArgs)]
+pub struct Export {
+    /// Which session.
+    #[arg(value_name = "ID", value_parser = session_id)]
+    pub id: SessionId,
+    /// md, html, json or text; without it what the name of the file says, else md.
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub format: Option<Format>,
+    /// Write this file, or one of a name from the title in this folder, and print its path.
+    #[arg(long = "out", short = 'o', value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    Format::parse(text).ok_or_else(|| "it is md, html, json or text".to_owned())
 }
 
 /// `lisle sessions set`.

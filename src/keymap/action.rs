@@ -184,6 +184,8 @@ actions! {
         Labels "labels" "choose the labels" [Global];
         Flag "flag" "flag the session, or no longer" [Global];
         Archive "archive" "archive the session, or take it back" [Global];
+        Unarchive "unarchive" "take the session back out of the archive" [Global];
+        Reset "reset" "archive the session and start anew with its settings" [Global];
         Unread "unread" "mark the session as unread, or as read" [Global];
         Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];
@@ -192,6 +194,8 @@ actions! {
         Retitle "retitle" "let the model make the title anew" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];
         Clear "clear" "take all messages out of the session" [Global];
+        Export "export" "write the conversation to a file" [Global];
+        Share "share" "write the conversation as one page, to be given to others" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
@@ -338,10 +342,14 @@ actions! {
         NextMessage "next_message" "to your next message" [Chat];
         PreviousTool "previous_tool" "to the tool call before" [Chat];
         NextTool "next_tool" "to the next tool call" [Chat];
+        PreviousCode "previous_code" "to the block of code before" [Chat];
+        NextCode "next_code" "to the next block of code" [Chat];
         Fold "fold" "fold or unfold the entry" [Chat];
-        Copy "copy" "copy the entry" [Chat];
+        Mark "mark" "mark lines from here on, or no longer" [Chat];
+        Copy "copy" "copy what is marked, else the block of code or entry in focus" [Chat];
         CopyCode "copy_code" "copy a block of code of the entry; again: the next one" [Chat];
-        Open "open" "open the entry in $PAGER or $EDITOR" [Chat];
+        Open "open" "open the entry, or its block of code in focus, in $PAGER or $EDITOR" [Chat];
+        EditFile "edit_file" "edit the file that the entry names, at its line; again: the next one" [Chat];
         Print "print" "print the conversation to the terminal's own scrollback" [Global];
         Beside "beside" "old and new of a change beside each other, or below" [Global];
         Density "density" "how much of tool calls is shown" [Global];
@@ -428,6 +436,7 @@ actions! {
         PageUp "page_up" "a page up" [Picker Inbox];
         PageDown "page_down" "a page down" [Picker Inbox];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];
+        Other "other" "the other thing that can be done here, as the list says" [Picker];
     }
     /// The search over all sessions.
     Find FindAction "find" {
@@ -483,6 +492,7 @@ actions! {
         Help "help" "the keys of this place" [Global];
         HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
         Theme "theme" "choose the colours" [Global];
+        Mouse "mouse" "give the mouse to the terminal, or take it back" [Global];
         Repaint "repaint" "draw everything anew" [Global];
         Suspend "suspend" "to the shell; fg comes back" [Global];
         Quit "quit" "save and quit" [Global];

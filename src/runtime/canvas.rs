@@ -1,6 +1,7 @@
 //! What frames are drawn with: the theme in force as this terminal can show it, the signs, and the lines of earlier frames.
 
 use crate::app::State;
+use crate::app::state::mark::Spot;
 use crate::theme::Theme;
 use crate::theme::colour::Colors;
 use crate::theme::resolve::{ThemeText, builtin_names, load};
@@ -73,6 +74,12 @@ impl Canvas {
     pub fn draw(&mut self, state: &State, buffer: &mut Buffer) -> Drawn {
         let look = Look { theme: &self.theme, glyphs: self.shows.glyphs, home: &self.shows.home };
         ui::render(state, &look, &mut self.cache, buffer)
+    }
+
+    /// What of the conversation lies at a cell of the last frame, or nearest to it.
+    #[must_use]
+    pub fn spot(&self, col: u16, row: u16) -> Option<Spot> {
+        self.cache.spot(col, row)
     }
 
     fn reload(&mut self) -> Vec<String> {

@@ -2,6 +2,7 @@
 //!
 //! The terminal is given back before and taken again afterwards by `effects`.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -61,9 +62,9 @@ struct Desk {
 }
 
 impl Desk {
-    fn lay(parent: &Path, text: &str) -> Result<Self, EditError> {
+    fn lay(parent: &Path, name: &str, text: &str) -> Result<Self, EditError> {
         let folder = parent.join(format!("lisle-{}-{:016x}", std::process::id(), fastrand::u64(..)));
-        let file = folder.join("message.md");
+        let file = folder.join(name);
         let at = |source| EditError::File { path: file.clone(), source };
         DirBuilder::new().mode(0o700).create(&folder).map_err(at)?;
         let desk = Self { folder, file: file.clone() };
@@ -85,7 +86,52 @@ impl Drop for Desk {
 /// # Errors
 /// [`EditError`]; the text is then as it was.
 pub async fn edit(editor: &str, parent: &Path, text: &str) -> Result<String, EditError> {
-    let desk = Desk::lay(parent, text)?;
+    edit_as(editor, parent, "message.md", text).await
+}
+
+/// The same in a file of this name.
+///
+/// # Errors
+/// As [`edit`].
+pub async fn edit_as(editor: &str, parent: &Path, name: &str, text: &str) -> Result<String, EditError> {
+    let desk = Desk::lay(parent, name, text)?;
+    run(editor, &[desk.file.as_os_str()]).await?;
+    let mut saved =
+        std::fs::read_to_string(&desk.file).map_err(|source| EditError::File { path: desk.file.clone(), source })?;
+    if saved.ends_with('\n') && !text.ends_with('\n') {
+        saved.pop();
+    }
+    Ok(saved)
+}
+
+/// Opens a file of the user's in `editor`, at a line (from 1) where the editor is known to take one.
+///
+/// # Errors
+/// When the editor does not start, or ends with an error.
+pub async fn open_file(editor: &str, file: &Path, line: Option<u32>) -> Result<(), EditError> {
+    let args = at_line(editor, file, line);
+    run(editor, &args.iter().map(OsString::as_os_str).collect::<Vec<_>>()).await
+}
+
+/// The arguments with which an editor opens a file at a line. Most take `+42` before the file, as vi does.
+fn at_line(editor: &str, file: &Path, line: Option<u32>) -> Vec<OsString> {
+    let Some(line) = line else { return vec![file.into()] };
+    let program = editor.split_whitespace().next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let mut placed = file.as_os_str().to_owned();
+    placed.push(format!(":{line}"));
+    match program {
+        "code" | "code-insiders" | "codium" | "vscodium" | "cursor" | "windsurf" => vec!["--goto".into(), placed],
+        "hx" | "helix" | "zed" | "zeditor" | "subl" | "sublime_text" => vec![placed],
+        "idea" | "pycharm" | "goland" | "rustrover" | "webstorm" | "clion" | "kate" => {
+            vec!["--line".into(), line.to_string().into(), file.into()]
+        }
+        _ => vec![format!("+{line}").into(), file.into()],
+    }
+}
+
+/// Runs `editor`, a shell command, with these arguments behind it.
+async fn run(editor: &str, args: &[&OsStr]) -> Result<(), EditError> {
     let start = |source| EditError::Start { editor: editor.to_owned(), source };
     let input = if io::stdin().is_terminal() {
         Stdio::inherit()
@@ -94,20 +140,14 @@ pub async fn edit(editor: &str, parent: &Path, text: &str) -> Result<String, Edi
         File::open("/dev/tty").map_or_else(|_| Stdio::null(), Stdio::from)
     };
     let mut child = Command::new("/bin/sh");
-    child.args(["-c", &format!("{editor} \"$1\""), "lisle"]).arg(&desk.file).stdin(input).kill_on_drop(true);
+    child.args(["-c", &format!("{editor} \"$@\""), "lisle"]).args(args).stdin(input).kill_on_drop(true);
     let status = child.status().await.map_err(start)?;
     match status.code() {
-        Some(0) => {}
+        Some(0) => Ok(()),
         // The shell's way to say that there is no such program.
-        Some(126 | 127) => return Err(start(io::ErrorKind::NotFound.into())),
-        _ => return Err(EditError::Refused { editor: editor.to_owned(), status }),
+        Some(126 | 127) => Err(start(io::ErrorKind::NotFound.into())),
+        _ => Err(EditError::Refused { editor: editor.to_owned(), status }),
     }
-    let mut saved =
-        std::fs::read_to_string(&desk.file).map_err(|source| EditError::File { path: desk.file.clone(), source })?;
-    if saved.ends_with('\n') && !text.ends_with('\n') {
-        saved.pop();
-    }
-    Ok(saved)
 }
 
 #[cfg(test)]
@@ -127,6 +167,33 @@ mod tests {
         assert_eq!(env("code --wait", "nano"), "code --wait");
         assert_eq!(env(" ", "nano -w"), "nano -w");
         assert_eq!(command(&|_| None), "vi");
+    }
+
+    #[test]
+    fn each_editor_is_told_the_line_in_its_way() {
+        for (editor, want) in [
+            ("vi", vec!["+42", "/w/a b.rs"]),
+            ("/usr/bin/nano -w", vec!["+42", "/w/a b.rs"]),
+            ("emacsclient -t", vec!["+42", "/w/a b.rs"]),
+            ("code --wait", vec!["--goto", "/w/a b.rs:42"]),
+            ("hx", vec!["/w/a b.rs:42"]),
+            ("zed --wait", vec!["/w/a b.rs:42"]),
+            ("idea", vec!["--line", "42", "/w/a b.rs"]),
+        ] {
+            assert_eq!(at_line(editor, Path::new("/w/a b.rs"), Some(42)), want, "{editor}");
+            assert_eq!(at_line(editor, Path::new("/w/a b.rs"), None), ["/w/a b.rs"], "{editor}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_is_opened_where_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("it's a file.rs");
+        std::fs::write(&file, "").unwrap();
+        let write = "f() { printf '%s|' \"$1\" > \"$2\"; }; f";
+        open_file(write, &file, Some(7)).await.unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "+7|");
+        assert!(matches!(open_file("/no/such/editor", &file, None).await, Err(EditError::Start { .. })));
     }
 
     #[tokio::test]

@@ -37,6 +37,12 @@ impl Face {
             }
             Effect::Edit { text } => self.edit(text),
             Effect::Show { text, place } => self.show(text, place),
+            Effect::ShowCode { text, ending } => self.show_code(text, ending),
+            Effect::EditFile { path, line } => self.edit_file(path, line),
+            Effect::Mouse { ours } => {
+                let bytes = self.guard.mouse(ours);
+                self.writer.control(bytes.as_bytes());
+            }
             Effect::View(file) => self.view(*file),
             Effect::Picture => self.picture(),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
@@ -133,6 +139,33 @@ impl Face {
         let (tell, temp) = (self.tell.clone(), self.temp.clone());
         tokio::spawn(async move {
             let shown = editor::edit(&program, &temp, &text).await.map(drop).map_err(|error| error.to_string());
+            let _ = tell.send(Told::Shown(shown));
+        });
+    }
+
+    /// Gives the terminal to whoever shows the code, in a file whose ending tells its language.
+    fn show_code(&mut self, text: String, ending: String) {
+        self.leave();
+        self.editing = true;
+        let (tell, temp, program) = (self.tell.clone(), self.temp.clone(), editor::pager(&env));
+        tokio::spawn(async move {
+            let name = format!("code.{ending}");
+            let shown = editor::edit_as(&program, &temp, &name, &text).await.map(drop);
+            let _ = tell.send(Told::Shown(shown.map_err(|error| error.to_string())));
+        });
+    }
+
+    /// Gives the terminal to the user's editor, on a file of theirs.
+    fn edit_file(&mut self, path: PathBuf, line: Option<u32>) {
+        if !path.is_file() {
+            let text = format!("There is no file {} now.", sanitise::clean_line(&path.to_string_lossy()));
+            return self.tell(Msg::Notice(Notice::new(Level::Warning, text)), Owed::User);
+        }
+        self.leave();
+        self.editing = true;
+        let (tell, program) = (self.tell.clone(), editor::command(&env));
+        tokio::spawn(async move {
+            let shown = editor::open_file(&program, &path, line).await.map_err(|error| error.to_string());
             let _ = tell.send(Told::Shown(shown));
         });
     }

@@ -17,7 +17,7 @@ use super::memory::{Known, Memory};
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
 use super::{Exit, Folders, Link};
-use crate::app::msg::Timer;
+use crate::app::msg::{MouseKind, Timer};
 use crate::app::{Msg, State, resolve, update};
 use crate::domain::picture::Want;
 use crate::domain::{At, Command, SessionId};
@@ -123,6 +123,8 @@ pub(super) struct Face {
     pub heard: Able,
     /// The thread that reads pictures, once there was any.
     pub studio: Option<Sender<Job>>,
+    /// How the terminal is told of files.
+    pub host: encode::links::Host,
     /// The thread that colours code, once there was any.
     pub brush: Option<Brush>,
     /// An editor has the terminal.
@@ -169,6 +171,9 @@ impl Face {
             }
             Input::Mouse(event) => {
                 if let Some(mouse) = translate::mouse(&event) {
+                    if matches!(mouse.kind, MouseKind::Press | MouseKind::Drag | MouseKind::Release) {
+                        self.tell(Msg::Spot(self.canvas.spot(mouse.col, mouse.row)), Owed::No);
+                    }
                     self.tell(Msg::Mouse(mouse), Owed::User);
                 }
             }
@@ -307,7 +312,8 @@ impl Face {
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
         let pictures = self.lay_pictures(&mut buffer, drawn.pictures, now);
-        let link = |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: link.url };
+        let link =
+            |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: self.host.told(link.url) };
         let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
         self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links, pictures });
         self.last_frame = Some(now);

@@ -15,6 +15,7 @@ use crate::app::effect::Place;
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
 use crate::domain::{Command, Event, Level, Notice, Stamped};
+use rustix::system::uname;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
@@ -109,6 +110,7 @@ fn open(
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         links: super::encode::links::known(&effects::env),
+        host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &effects::env),
         dragged: None,
         pictures_at: None,
         brush: None,
@@ -242,7 +244,9 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
         return Ok(());
     };
     let ended = event.event == Event::Ended;
-    face.tell(Msg::Engine(Box::new(event)), Owed::Engine);
+    // The end of a turn is what somebody waits for, above all who pressed Esc.
+    let owed = if matches!(event.event, Event::TurnEnded { .. }) { Owed::User } else { Owed::Engine };
+    face.tell(Msg::Engine(Box::new(event)), owed);
     if ended {
         face.ended = true;
         face.quit();

@@ -24,6 +24,8 @@ type Mode = (&'static str, &'static str);
 
 const TITLE: Mode = ("\x1b[22;0t", "\x1b[23;0t");
 const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[?1049l");
+/// What is wider than the terminal says stays in its row: a family that it does not put together, at the edge.
+const NO_WRAP: Mode = ("\x1b[?7l", "\x1b[?7h");
 const PASTE: Mode = ("\x1b[?2004h", "\x1b[?2004l");
 const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
 /// Presses, the wheel, and motion while a button is down, with coordinates that have no limit (SGR). Nothing here follows
@@ -31,8 +33,9 @@ const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
 const MOUSE: Mode = ("\x1b[?1000h\x1b[?1002h\x1b[?1006h", "\x1b[?1006l\x1b[?1002l\x1b[?1000l");
 /// A steady bar, and back to the terminal's own cursor.
 const CURSOR: Mode = ("\x1b[6 q", "\x1b[0 q");
-/// Escape and modified keys become unambiguous; releases and the rest of the protocol are not asked for.
-const KITTY: Mode = ("\x1b[>1u", "\x1b[<u");
+/// Escape and modified keys become unambiguous (1), and they come with what Shift makes of them and with the key of the
+/// usual layout (4): Ctrl+C is Ctrl+C on a Cyrillic keyboard too. Releases and the rest of the protocol are not asked for.
+const KITTY: Mode = ("\x1b[>5u", "\x1b[<u");
 /// Shift+Enter and its like, for terminals of xterm's family.
 const OTHER_KEYS: Mode = ("\x1b[>4;1m", "\x1b[>4m");
 const DARK_OR_LIGHT: Mode = ("\x1b[?2031h", "\x1b[?2031l");
@@ -190,7 +193,7 @@ impl Guard {
         (held.found, held.ours, held.kitty) = (Some(found), true, false);
         let mut bytes = String::new();
         let ours = self.wishes.screen == Screen::Ours;
-        let mut modes = if ours { vec![TITLE, ALTERNATE] } else { Vec::new() };
+        let mut modes = if ours { vec![TITLE, ALTERNATE, NO_WRAP] } else { Vec::new() };
         modes.extend([PASTE, FOCUS]);
         if ours {
             modes.push(CURSOR);
@@ -229,6 +232,23 @@ impl Guard {
     /// The terminal keeps the pictures of these numbers for us, and no others. They go when it is given back.
     pub fn keeps(&self, pictures: Vec<u32>) {
         self.lock().pictures = pictures;
+    }
+
+    /// The mouse is lisle's from now on, or the terminal's. The bytes are to be written to it.
+    pub fn mouse(&mut self, ours: bool) -> String {
+        self.wishes.mouse = if ours { Mouse::Ours } else { Mouse::Theirs };
+        let (on, off) = MOUSE;
+        let mut held = self.lock();
+        let is_on = held.undo.contains(&off);
+        if !held.ours || is_on == ours {
+            return String::new();
+        }
+        if ours {
+            held.undo.push(off);
+        } else {
+            held.undo.retain(|undo| *undo != off);
+        }
+        (if ours { on } else { off }).to_owned()
     }
 
     /// Whether lisle has the screen now.

@@ -13,6 +13,7 @@
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `change` | properties of a session that nobody has open |
 //! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
+//! | `export` | conversations as files for people |
 //! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
 //! | `verify` `repair` | how a session's files are, and repairs |
 //! | `merge` | properties that two programs changed |
@@ -33,6 +34,7 @@ mod change;
 pub mod checkpoints;
 mod clear;
 mod drafts;
+mod export;
 mod files;
 mod follow;
 pub mod header;
@@ -68,6 +70,7 @@ mod writer;
 mod tests;
 
 pub use around::Around;
+pub use export::Exported;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
 pub use journal::{Durability, Journal};

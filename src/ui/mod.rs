@@ -23,6 +23,7 @@ pub mod text;
 
 use crate::app::msg::{Frame, Target};
 use crate::app::state::find::Marker;
+use crate::app::state::mark::Spot;
 use crate::app::state::panel::Extent;
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::link::harmless;
@@ -54,6 +55,14 @@ pub struct Cache {
     asked: Option<panel::Body>,
     draft: Option<composer::Laid>,
     answer: Option<composer::Laid>,
+}
+
+impl Cache {
+    /// What of the conversation lies at a cell of the last frame, or nearest to it.
+    #[must_use]
+    pub fn spot(&self, col: u16, row: u16) -> Option<Spot> {
+        self.chat.spot(col, row)
+    }
 }
 
 /// What drawing found out.
@@ -227,6 +236,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let marker = marker(state);
     let place = if state.focus == Focus::Chat { Context::Chat } else { Context::Global };
     let to_end = paint.key(Action::Chat(ChatAction::End), place).unwrap_or_default();
+    let cwd = state.current_meta().map(|meta| meta.cwd.to_string_lossy().into_owned()).unwrap_or_default();
     let opts = chat::ChatOpts {
         session: &session,
         now: state.now,
@@ -240,6 +250,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         pictures: chat::picture::Sight { gallery: &state.gallery, screen_rows: state.size.height },
         marker: marker.as_ref(),
         to_end: &to_end,
+        cwd: &cwd,
     };
     // A blank at each side, as everywhere beside the rule.
     let inner = cells::after(area, 1);
@@ -248,6 +259,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     paint.found.chat = Some(drawn);
     paint.found.code = paint.cache.chat.take_wanted();
     (paint.found.pictures, paint.pictures) = paint.cache.chat.take_pictures();
+    paint.found.marked = paint.cache.chat.take_marked();
     for (area, url) in paint.cache.chat.take_links() {
         if let Some(url) = harmless(&url) {
             let (x, y, width) = (area.x, area.y, area.width);

@@ -103,6 +103,24 @@ pub fn expand_tabs(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Where [`expand_tabs`] puts blanks for the tabs of a text: the first byte in what it gives, and how many.
+#[must_use]
+pub fn tabs(text: &str) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    let (mut bytes, mut column) = (0, 0);
+    for (i, part) in text.split('\t').enumerate() {
+        if i > 0 {
+            let blanks = TAB - column % TAB;
+            out.push((bytes, blanks));
+            bytes += blanks;
+            column += blanks;
+        }
+        bytes += part.len();
+        column += width(part);
+    }
+    out
+}
+
 /// Breaks one logical line into lines of at most `width` cells. The first begins with `first`, the others with `rest`;
 /// a lead that leaves less than two cells is left out. There is always at least one line. A character that is wider
 /// than the whole line is shown as `…`.

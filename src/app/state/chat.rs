@@ -3,6 +3,7 @@
 //! How a row is drawn and how many lines it takes is the business of `ui::chat`; it reports back with [`Drawn`].
 
 use super::find::Stop;
+use super::mark::Mark;
 use crate::domain::Message;
 use crate::domain::code::Coloured;
 use crate::domain::ids::At;
@@ -105,12 +106,34 @@ pub struct Chat {
     pub unmeasured: Vec<PathBuf>,
     /// The block of code that was copied last: its entry, and its place among the entry's blocks.
     pub copied: Option<(i64, usize)>,
+    /// The file that was edited last: its entry, and its place among those that it names.
+    pub edited: Option<(i64, usize)>,
     /// Thinking is unfolded.
     pub thinking: bool,
     /// Entries that are folded the other way than the density says.
     pub toggled: HashSet<i64>,
     /// The entry that keys like Enter and `y` act on, while the chat has the focus.
     pub cursor: Option<i64>,
+    /// The block of code in focus, by its number in the entry at the cursor.
+    pub block: Option<u32>,
+    /// What is marked.
+    pub mark: Option<Mark>,
+    /// The block in focus, or the head of the mark, is to be brought on the pane.
+    pub reveal: bool,
     /// What the last frame found out.
     pub drawn: Drawn,
+}
+
+impl Chat {
+    /// The loaded entry with this key.
+    #[must_use]
+    pub fn entry(&self, key: i64) -> Option<&Entry> {
+        self.entries.get(self.place(key)?)
+    }
+
+    /// Where the entry with this key stands in [`Chat::entries`].
+    #[must_use]
+    pub fn place(&self, key: i64) -> Option<usize> {
+        self.entries.binary_search_by_key(&key, |entry| entry.key).ok()
+    }
 }

@@ -1,6 +1,7 @@
 //! All that the screen knows, one file a concern.
 
 pub mod audit;
+pub mod catalogue;
 pub mod chat;
 pub mod composer;
 pub mod context;
@@ -10,6 +11,7 @@ pub mod find;
 pub mod fuzzy;
 pub mod gallery;
 pub mod hidden;
+pub mod mark;
 pub mod notices;
 pub mod offer;
 pub mod open;
@@ -36,6 +38,7 @@ use crate::domain::session::{Activity, SessionMeta};
 use crate::keymap::Table;
 use crate::keymap::action::Context;
 use crate::keymap::key::Key;
+use catalogue::Catalogue;
 use chat::Density;
 use composer::{Composer, History};
 use find::{Find, Trail};
@@ -144,6 +147,12 @@ pub struct State {
     pub panes: Panes,
     /// The line between list and chat is being drawn to a side.
     pub(crate) dragging: bool,
+    /// What lies in the conversation under the mouse, for the next message of the mouse.
+    pub(crate) spot: Option<mark::Spot>,
+    /// The mouse on the conversation.
+    pub(crate) pressed: Option<mark::Pressed>,
+    /// The mouse was given to the terminal.
+    pub mouse_given: bool,
     /// The list of sessions.
     pub sessions: Sessions,
     /// The sessions whose conversation is loaded or asked for.
@@ -182,6 +191,8 @@ pub struct State {
     pub properties: Properties,
     /// Models that servers told, or why not.
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
+    /// What is known of models beside their names.
+    pub catalogue: Catalogue,
     /// Names of the themes.
     pub themes: Vec<String>,
     /// The theme in force.
@@ -261,6 +272,9 @@ impl State {
             shown: Shown::Chat,
             panes: Panes::default(),
             dragging: false,
+            spot: None,
+            pressed: None,
+            mouse_given: false,
             sessions: Sessions::default(),
             open: HashMap::new(),
             recent: Vec::new(),
@@ -279,6 +293,7 @@ impl State {
             config: Configured::default(),
             properties: Properties::default(),
             models: HashMap::new(),
+            catalogue: Catalogue::default(),
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),

@@ -3,7 +3,7 @@
 //! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
 //! frame reports makes it exact.
 
-use super::{colours, copy, find, gallery, session};
+use super::{colours, copy, find, gallery, mark, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{self, Chat, Density, Entry, View};
@@ -21,6 +21,7 @@ pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     colours::wanted(state, std::mem::take(&mut frame.code), fx);
     gallery::wanted(state, std::mem::take(&mut frame.pictures), fx);
     let found = frame.chat;
+    mark::drawn(state, &mut frame.marked, fx);
     let rows_changed = state.frame.list_rows != frame.list_rows;
     let hidden = frame.panel_hidden;
     state.frame = frame;
@@ -39,8 +40,11 @@ pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     chat.drawn = chat::Drawn { at_end: bottom && chat.later.is_none(), ..drawn };
     if let (View::At { .. } | View::Mark { .. }, Some((key, line))) = (chat.view, drawn.top) {
         // Who scrolls to the end follows it from there on.
-        chat.view = if chat.drawn.at_end { View::End } else { View::At { key, line } };
+        // What is marked stays where it is.
+        let follows = chat.drawn.at_end && chat.mark.is_none();
+        chat.view = if follows { View::End } else { View::At { key, line } };
     }
+    chat.reveal = false;
     if let (true, Some(cursor), false) = (bottom, chat.later, chat.loading || !open.loaded) {
         chat.loading = true;
         fx.push(Effect::Send(Command::Later { session: id, cursor, rows: session::ROWS }));
@@ -65,6 +69,16 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         let height = state.current_open().map_or(0, |open| open.chat.drawn.height);
         i64::from(height.saturating_sub(1).max(1))
     };
+    let marks = match verb {
+        ChatAction::PageUp => mark::extend(state, -page(state)),
+        ChatAction::PageDown => mark::extend(state, page(state)),
+        ChatAction::LineUp => mark::extend(state, -1),
+        ChatAction::LineDown => mark::extend(state, 1),
+        _ => false,
+    };
+    if marks {
+        return;
+    }
     match verb {
         ChatAction::PageUp => scroll(state, -page(state)),
         ChatAction::PageDown => scroll(state, page(state)),
@@ -74,7 +88,9 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
             if let Some(chat) = chat(state)
                 && let Some(first) = chat.entries.front()
             {
-                chat.view = View::At { key: first.key, line: 0 };
+                let key = first.key;
+                chat.view = View::At { key, line: 0 };
+                mark::extend_to(chat, key, false);
             }
         }
         ChatAction::End => to_end(state, fx),
@@ -84,6 +100,9 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         ChatAction::NextMessage => jump(state, Way::Down, is_user),
         ChatAction::PreviousTool => jump(state, Way::Up, is_tool),
         ChatAction::NextTool => jump(state, Way::Down, is_tool),
+        ChatAction::PreviousCode => jump_code(state, Way::Up),
+        ChatAction::NextCode => jump_code(state, Way::Down),
+        ChatAction::Mark => mark::begin(state),
         ChatAction::Fold => {
             // What it did is in its own session.
             if let Some(child) = spawned_at_cursor(state) {
@@ -102,9 +121,11 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
                 }
             }
         }
+        ChatAction::Copy if mark::copy(state) => {}
         ChatAction::Copy => copy::entry(state, fx),
         ChatAction::CopyCode => copy::code(state, fx),
         ChatAction::Open => copy::open(state, fx),
+        ChatAction::EditFile => copy::edit_file(state, fx),
         ChatAction::Print => copy::print(state, fx),
         ChatAction::Beside => {
             let unified = !state.unified;
@@ -153,8 +174,11 @@ pub(super) fn to_end(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return };
     let Some(chat) = chat(state) else { return };
     chat.view = View::End;
-    chat.cursor = None;
+    (chat.cursor, chat.block) = (None, None);
     chat.seek = None;
+    if let Some(last) = chat.entries.back().map(|entry| entry.key) {
+        mark::extend_to(chat, last, true);
+    }
     if chat.later.is_some() {
         chat.loading = true;
         fx.push(Effect::Send(Command::Open { session: id, rows: session::ROWS }));
@@ -231,11 +255,54 @@ fn jump(state: &mut State, way: Way, fits: impl Fn(&Entry) -> bool) {
     }
 }
 
+/// Chooses the next block of code in a direction, in the chosen entry and beyond it, and brings it on the screen.
+fn jump_code(state: &mut State, way: Way) {
+    let Some(chat) = chat(state) else { return };
+    let last = chat.entries.len().saturating_sub(1);
+    let from = match (chat.cursor.and_then(|key| chat.place(key)), way) {
+        (Some(place), _) => Some((place, chat.block)),
+        (None, Way::Up) if chat.view == View::End => None,
+        (None, _) => chat.drawn.top.and_then(|top| chat.place(top.0)).map(|place| (place, None)),
+    };
+    let (place, block) = from.unwrap_or((last, None));
+    // Without a block in focus one goes down to the first of the entry, and up from its end.
+    let fits = |at: usize, number: u32| match (way, block) {
+        (Way::Down, Some(block)) => at > place || number > block,
+        (Way::Up, Some(block)) => at < place || number < block,
+        (Way::Down, None) => true,
+        (Way::Up, None) => from.is_none() || at < place || chat.cursor.is_some(),
+    };
+    let within = |at: usize| {
+        let entry = chat.entries.get(at)?;
+        // Only what is laid out as markdown has blocks that can be seen.
+        let shown = matches!(entry.message.body, Body::Assistant(_) | Body::Plan(_));
+        let mut blocks = if shown { copy::code_of(&entry.message.body) } else { Vec::new() };
+        blocks.retain(|code| fits(at, code.number));
+        let code = if way == Way::Down { blocks.first() } else { blocks.last() };
+        code.map(|code| (entry.key, code.number))
+    };
+    let found = match way {
+        Way::Down => (place..=last).find_map(within),
+        Way::Up => (0..=place).rev().find_map(within),
+    };
+    let Some((key, number)) = found else {
+        let where_to = if way == Way::Down { "further down" } else { "further up" };
+        return state.notify(Notice::new(Level::Info, format!("There is no block of code {where_to}.")));
+    };
+    show(state, key);
+    let Some(chat) = self::chat(state) else { return };
+    (chat.block, chat.reveal) = (Some(number), true);
+    if let (View::End, Some((key, line))) = (chat.view, chat.drawn.top) {
+        chat.view = View::At { key, line };
+    }
+}
+
 /// Chooses an entry and brings it on the screen where it is not.
 fn show(state: &mut State, key: i64) {
     let seen = state.frame.areas.iter().any(|(_, target)| *target == Target::Entry(key));
     let Some(chat) = chat(state) else { return };
-    chat.cursor = Some(key);
+    (chat.cursor, chat.block) = (Some(key), None);
+    mark::extend_to(chat, key, false);
     if !seen {
         chat.view = View::At { key, line: 0 };
     }

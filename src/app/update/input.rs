@@ -1,6 +1,8 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, attach, chat, compose, enhance, lifecycle, list, overlay, panel, properties, redeliver, session};
+use super::{
+    act, attach, chat, compose, enhance, lifecycle, list, mark, overlay, panel, properties, redeliver, session,
+};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::hidden::looks_like_a_key;
@@ -43,6 +45,7 @@ pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Ef
     if drop || ending || (!in_chord && list::letter(state, Some(action), key, fx)) {
         return;
     }
+    mark::key(state, Some(action));
     act(state, action, Some(key), fx);
 }
 
@@ -71,6 +74,7 @@ pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
     if drop || in_chord || state.quit == Quit::Ending || list::letter(state, None, key, fx) {
         return;
     }
+    mark::key(state, None);
     type_into(state, Some(key));
 }
 
@@ -210,6 +214,9 @@ pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
 pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if !state.overlays.is_empty() {
         return overlay::back(state, fx);
+    }
+    if mark::clear(state) {
+        return;
     }
     if state.focus == Focus::List && list::back(state, fx) {
         return;

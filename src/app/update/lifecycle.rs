@@ -13,16 +13,18 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::usage::Usage;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
+use crate::domain::export::Format;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::inbox::{Change, HealthReport, Trashed};
 use crate::domain::ledger::Ledger;
 use crate::domain::message::Body;
+use crate::domain::nearest::nearest;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::spending::Spending;
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Under so many rows there is no line above the conversation.
 const LOW: u16 = 16;
@@ -40,6 +42,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
             }
         }
         SessionAction::Rewind => rewind(state, fx),
+        SessionAction::Export => export(state, None, None, fx),
+        SessionAction::Share => share(state, fx),
         SessionAction::Clear => ask_clear(state),
         SessionAction::Delete => ask_delete(state, &targets(state), false),
         SessionAction::Trash => open_trash(state, fx),
@@ -55,6 +59,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         | SessionAction::Worktree
         | SessionAction::Flag
         | SessionAction::Archive
+        | SessionAction::Unarchive
+        | SessionAction::Reset
         | SessionAction::Unread
         | SessionAction::Hide
         | SessionAction::Rename
@@ -370,6 +376,61 @@ fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
     overlay::open(state, Overlay::Audit(Audit::new(id.clone())));
     fx.push(Effect::Send(Command::Audit { session: id }));
+}
+
+fn export(state: &mut State, to: Option<PathBuf>, format: Option<Format>, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else { return nothing_yet(state) };
+    fx.push(Effect::Send(Command::Export { session, to, format }));
+}
+
+/// `/export PATH --format FORMAT`, in whatever order.
+pub(super) fn export_to(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let mut words: Vec<&str> = args.split_whitespace().collect();
+    let mut path = args.to_owned();
+    let mut format = None;
+    if let Some(at) = words.iter().position(|word| *word == "--format" || word.starts_with("--format=")) {
+        let flag = words.remove(at);
+        let value = match flag.split_once('=') {
+            Some((_, value)) => value,
+            None if at < words.len() => words.remove(at),
+            None => "",
+        };
+        let Some(known) = Format::parse(value) else {
+            let near = nearest(value, Format::ALL.into_iter().map(Format::word));
+            let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
+            return Err(format!("There is no format {value:?}.{near}"));
+        };
+        format = Some(known);
+        path = words.join(" ");
+    }
+    if let Some(flag) = words.iter().find(|word| word.starts_with("--")) {
+        return Err(format!("/export does not know {flag}."));
+    }
+    let path = path.trim().trim_matches('"');
+    export(state, (!path.is_empty()).then(|| PathBuf::from(path)), format, fx);
+    Ok(())
+}
+
+fn share(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else { return nothing_yet(state) };
+    fx.push(Effect::Send(Command::Share { session }));
+}
+
+/// A conversation was written to a file.
+pub(super) fn exported(state: &mut State, path: &Path, masked: usize, shared: bool, fx: &mut Vec<Effect>) {
+    let path = path.display().to_string();
+    let keys = match masked {
+        0 => "",
+        1 => " One key in it is masked.",
+        _ => " Keys in it are masked.",
+    };
+    if shared {
+        let text = format!("Written to {path}, and nowhere else: lisle sends nothing.{keys}");
+        state.notify(Notice::new(Level::Info, text).hint("give the file to whom you want"));
+        fx.push(Effect::Copy(path));
+    } else {
+        state.notify(Notice::new(Level::Info, format!("Written to {path}.{keys}")));
+    }
 }
 
 fn open_usage(state: &mut State, fx: &mut Vec<Effect>) {

@@ -5,6 +5,7 @@ mod change;
 mod chat;
 mod colours;
 mod compose;
+mod connection;
 mod context;
 mod copy;
 mod engine;
@@ -17,6 +18,7 @@ mod jobs;
 mod leave;
 mod lifecycle;
 mod list;
+mod mark;
 mod model;
 mod mouse;
 mod offer;
@@ -77,6 +79,10 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Chord(keys) => input::chord(state, keys, &mut fx),
         Msg::Key(key) => input::unbound(state, key, &mut fx),
         Msg::Paste(text) => input::paste(state, &text, &mut fx),
+        Msg::Spot(spot) => {
+            state.spot = spot;
+            return fx;
+        }
         Msg::Mouse(mouse) => mouse::mouse(state, mouse, &mut fx),
         Msg::Resize { width, height } => {
             state.size = super::state::Size { width, height };
@@ -109,6 +115,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     redeliver::settle(state, &mut fx);
     offer::settle(state, &mut fx);
     gallery::settle(state, &mut fx);
+    mark::settle(state);
     settle::settle(state, &mut fx);
     fx
 }
@@ -131,6 +138,7 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
         Timer::Search => find::time_over(state, fx),
         // The frame shows the seconds that are left; the next one is waited for again.
         Timer::Countdown => state.counting = None,
+        Timer::Pull => mark::pull(state, fx),
     }
 }
 
@@ -165,6 +173,7 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::App(AppAction::HelpIfEmpty) if state.composer().is_empty() => overlay::open_help(state),
         Action::App(AppAction::HelpIfEmpty) => input::type_into(state, key),
         Action::App(AppAction::Theme) => overlay::themes(state),
+        Action::App(AppAction::Mouse) => mark::give_mouse(state, fx),
         Action::App(AppAction::Repaint) => fx.push(Effect::Repaint),
         Action::App(AppAction::Suspend) => fx.push(Effect::Suspend),
     }

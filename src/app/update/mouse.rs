@@ -1,6 +1,6 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use super::{act, attach, chat, list, offer, overlay, panel, queue, session};
+use super::{act, attach, chat, list, mark, offer, overlay, panel, queue, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
@@ -12,21 +12,31 @@ const NOTCH: i64 = 3;
 
 pub(super) fn mouse(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
     let target = state.frame.at(mouse.col, mouse.row).cloned();
+    if mouse.kind == MouseKind::Press {
+        state.pressed = state.pressed.filter(|pressed| pressed.cell == (mouse.col, mouse.row));
+        mark::clear(state);
+    }
     match mouse.kind {
         MouseKind::Press if target == Some(Target::Rule) && state.overlays.is_empty() => state.dragging = true,
-        MouseKind::Press => press(state, target, fx),
+        MouseKind::Press => press(state, mouse, target, fx),
         MouseKind::Drag if state.dragging => state.panes.resize(mouse.col, state.size.width),
         MouseKind::Release if state.dragging => {
             state.dragging = false;
             list::keep_face(state, fx);
         }
-        MouseKind::Drag | MouseKind::Release => {}
+        MouseKind::Drag => mark::drag(state, mouse, fx),
+        MouseKind::Release => {
+            // A click on what was chosen is what Enter is.
+            if mark::release(state, fx) {
+                act(state, ChatAction::Fold.into(), None, fx);
+            }
+        }
         MouseKind::WheelUp => wheel(state, target, -NOTCH),
         MouseKind::WheelDown => wheel(state, target, NOTCH),
     }
 }
 
-fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
+fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<Effect>) {
     let Some(target) = target else { return };
     if !state.overlays.is_empty() {
         match target {
@@ -46,6 +56,7 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
         Target::Chat => {
             panel::give_back(state);
             state.focus = Focus::Chat;
+            mark::press(state, mouse, false);
         }
         Target::Entry(key) => {
             panel::give_back(state);
@@ -54,11 +65,9 @@ fn press(state: &mut State, target: Option<Target>, fx: &mut Vec<Effect>) {
             state.focus = Focus::Chat;
             if let Some(open) = state.current_open_mut() {
                 open.chat.cursor = Some(key);
+                open.chat.block = None;
             }
-            // A second click on it is what Enter is.
-            if chosen {
-                act(state, ChatAction::Fold.into(), None, fx);
-            }
+            mark::press(state, mouse, chosen);
         }
         Target::ToEnd => act(state, ChatAction::End.into(), None, fx),
         Target::Parent => act(state, SessionAction::Parent.into(), None, fx),

@@ -128,7 +128,7 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
     let word = |label: &str, detail: &str| row(Value::Word(label.to_owned()), label, detail);
     let rows: Vec<Row> = match slash {
         Slash::Model => {
-            let items = model::items(state).0;
+            let items = model::list(state).items;
             let models = items.into_iter().filter(|item| matches!(item.value, Picked::Model { .. }));
             models.map(|item| word(&item.label, &item.detail)).collect()
         }
@@ -143,7 +143,8 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
 /// The words that a usage names: `[lines|tails|full]`, `[--now]`. What is written in capitals is no word.
 fn choices(usage: &str) -> impl Iterator<Item = &str> {
     let group = usage.split(['[', ']']).nth(1).unwrap_or_default();
-    group.split('|').filter(|word| word.starts_with(|c: char| c.is_lowercase() || c == '-'))
+    let words = group.split('|').filter_map(|choice| choice.split_whitespace().next());
+    words.filter(|word| word.starts_with(|c: char| c.is_lowercase() || c == '-'))
 }
 
 fn labels(all: &[Label]) -> Vec<&Label> {

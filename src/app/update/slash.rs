@@ -1,8 +1,8 @@
 //! What the commands do that are written as messages.
 
 use super::{
-    act as do_action, attach, chat, compose, context, find, lifecycle, list, model, offer, overlay, plan, properties,
-    session, to,
+    act as do_action, attach, chat, compose, connection, context, find, lifecycle, list, model, offer, overlay, plan,
+    properties, session, to,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
@@ -94,6 +94,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             find::open(state, Some(args), fx);
             Ok(())
         }
+        Slash::Session => session::named(state, args, fx),
         Slash::Status => properties::status_named(state, args, fx),
         Slash::Label => properties::label_named(state, args, fx),
         Slash::Cwd => {
@@ -107,6 +108,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
+        Slash::Export => lifecycle::export_to(state, args, fx),
         Slash::Health if args == "repair" => {
             do_action(state, call.slash.action(), None, fx);
             if let Some(Overlay::Health(card)) = state.overlays.last_mut() {
@@ -121,15 +123,22 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Model => model::choose_named(state, args, fx),
-        Slash::Connection if args.contains(char::is_whitespace) => {
-            // It may be a key: it stays nowhere.
-            let text = "Only a connection's name can follow; its key is asked for where it is not shown.";
-            return state.notify(Notice::new(Level::Warning, text));
-        }
-        Slash::Connection => {
-            model::ask_for_key(state, &ConnectionName::new(args), fx);
-            Ok(())
-        }
+        Slash::Connection => match args.split_once(char::is_whitespace) {
+            None => {
+                connection::choose_named(state, &ConnectionName::new(args), fx);
+                Ok(())
+            }
+            Some((name, "key")) => {
+                connection::ask_for_key(state, &ConnectionName::new(name), fx);
+                Ok(())
+            }
+            Some(_) => {
+                // It may be a key: it stays nowhere.
+                let text = "Only a connection's name can follow, and the word key; the key itself is asked for where it is \
+                            not shown.";
+                return state.notify(Notice::new(Level::Warning, text));
+            }
+        },
         Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
             Some(level) => {
                 session::thinking(state, level, fx);

@@ -37,6 +37,37 @@ pub(super) fn turn(url: Option<&str>, out: &mut Vec<u8>) {
     }
 }
 
+/// How a terminal is told of files. It opens those of its own machine only, so it must be told whose they are.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    /// The name of this machine, in printable ASCII; empty when there is none.
+    name: String,
+    /// The terminal opens no address that names a line.
+    no_lines: bool,
+}
+
+impl Host {
+    /// For this machine's name and a terminal as the variables of the environment tell of it.
+    #[must_use]
+    pub fn new(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Self {
+        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
+        let name = if plain { name.to_owned() } else { String::new() };
+        // GLib before 2.78 takes an address of a file with a fragment for a wrong one.
+        Self { name, no_lines: env("VTE_VERSION").is_some_and(|version| !version.is_empty()) }
+    }
+
+    /// The address of a file with the name of this machine; others as they are.
+    #[must_use]
+    pub fn told(&self, url: Arc<str>) -> Arc<str> {
+        let Some(path) = url.strip_prefix("file:///") else { return url };
+        let path = match path.rsplit_once('#') {
+            Some((path, _)) if self.no_lines => path,
+            _ => path,
+        };
+        format!("file://{}/{path}", self.name).into()
+    }
+}
+
 /// Whether a terminal is known to understand links, by the variables of the environment. Others print nothing of them, or
 /// worse.
 #[must_use]
@@ -90,6 +121,18 @@ mod tests {
         assert_eq!(bytes(&mut shown, linked("see here now", &[])), "\x1b[1;5Hhere", "it goes as it came");
         // What cannot be told is not told.
         assert_eq!(bytes(&mut shown, linked("see here now", &[(0, 1, "https://\x07")])).matches("https").count(), 0);
+    }
+
+    #[test]
+    fn files_are_told_with_the_machine_that_has_them() {
+        let told = |name: &str, vte: &str, url: &str| {
+            let vte = vte.to_owned();
+            Host::new(name, &move |_| Some(vte.clone())).told(url.into()).to_string()
+        };
+        assert_eq!(told("host-1", "", "file:///w/a.rs#42"), "file://host-1/w/a.rs#42", "kitty opens it at the line");
+        assert_eq!(told("host-1", "7603", "file:///w/a.rs#42"), "file://host-1/w/a.rs");
+        assert_eq!(told("a/b", "", "file:///w/a.rs"), "file:///w/a.rs", "a name that is none");
+        assert_eq!(told("host-1", "", "https://a.b/c#d"), "https://a.b/c#d");
     }
 
     #[test]

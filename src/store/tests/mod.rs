@@ -4,6 +4,7 @@ mod branch;
 mod clear;
 mod craft;
 mod deaths;
+mod export;
 mod follow;
 mod life;
 mod lifecycle;

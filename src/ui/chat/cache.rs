@@ -1,12 +1,14 @@
 //! Laid out rows of one conversation: made when a row is looked at, kept while nothing they depend on changes, dropped
 //! when they are far away.
 
-use super::ink::{Ink, inks};
+use super::ink::Ink;
+use super::mark::RowAt;
 use super::picture::{self, Kept};
 use super::row::{Level, Row};
 use super::stream::Stream;
 use super::{Glyphs, rows, thinking, tool, user};
 use crate::app::state::chat::{Entry, View};
+use crate::app::state::mark::Marked;
 use crate::domain::Body;
 use crate::domain::code::Block;
 use crate::domain::picture::Want;
@@ -31,6 +33,10 @@ pub struct Cache {
     laid: HashMap<i64, Laid>,
     /// Rows of the screen that the last frame drew, with the key of the entry on each.
     pub(super) seen: Vec<(u16, i64)>,
+    /// Rows of the screen that the last frame drew, with what of an entry stands on each.
+    pub(super) rows: Vec<RowAt>,
+    /// What the last frame says of the mark.
+    pub(super) marked: Marked,
     /// Blocks of code that were seen and want colours.
     pub(super) wanted: Vec<Block>,
     /// Pictures that there was room for and that are not ready.
@@ -92,6 +98,11 @@ impl Laid {
     /// Lines of the row.
     pub(super) fn height(&self) -> usize {
         self.text.lines().len() + self.lines.len()
+    }
+
+    /// Its lines.
+    pub(super) fn inks(&self) -> impl Iterator<Item = &Ink> {
+        self.text.lines().iter().chain(&self.lines)
     }
 
     /// Its line `number`.
@@ -158,6 +169,8 @@ impl Cache {
     pub(super) fn begin(&mut self, session: &str, theme: &Theme, glyphs: Glyphs) {
         self.frame += 1;
         self.seen.clear();
+        self.rows.clear();
+        self.marked = Marked::default();
         self.wanted.clear();
         self.links.clear();
         self.unready.clear();
@@ -173,6 +186,8 @@ impl Cache {
                 anchor: self.anchor.filter(|_| same),
                 end_seen: self.end_seen.filter(|_| same),
                 seen: Vec::new(),
+                rows: Vec::new(),
+                marked: Marked::default(),
                 wanted: Vec::new(),
                 links: Vec::new(),
                 unready: Vec::new(),
@@ -223,24 +238,29 @@ impl Cache {
         laid.stamp = stamp;
         laid.pictures.clear();
         laid.lines = match &message.body {
-            Body::User(text) => inks(user::lines(text, row, &mut laid.pictures)),
+            Body::User(text) => user::lines(text, row, &mut laid.pictures),
             Body::Assistant(text) => {
                 laid.text.update(&text.text, row.width, &row.look);
                 if text.partial && !entry.live {
                     let mark = format!("{} cut off here", row.look.ellipsis());
-                    vec![row.hint(&mark).into()]
+                    vec![Ink::quiet(row.hint(&mark))]
                 } else {
                     Vec::new()
                 }
             }
-            Body::Thinking(text) => inks(thinking::lines(text, message.at, entry.live, row)),
+            Body::Thinking(text) => thinking::lines(text, message.at, entry.live, row),
             Body::Tool(call) => tool::lines(call, message.at, row, &mut laid.pictures),
-            Body::Error(failure) => inks(rows::failure(failure, row)),
-            Body::Info(info) => inks(rows::info(info, row)),
+            Body::Error(failure) => rows::failure(failure, row),
+            Body::Info(info) => rows::info(info, row),
             Body::Plan(plan) => rows::plan(plan, row),
-            Body::Odd(odd) => inks(rows::odd(odd, row)),
+            Body::Odd(odd) => rows::odd(odd, row),
         };
         laid
+    }
+
+    /// The row, as it was laid out last.
+    pub(super) fn laid(&self, key: i64) -> Option<&Laid> {
+        self.laid.get(&key)
     }
 
     /// Ends a frame: drops the rows that were not used for longest once there are too many.

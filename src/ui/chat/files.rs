@@ -1,6 +1,7 @@
 //! Files that go along with a message or a result, as described boxes: a bar, what each is, its name, its type and its
 //! size. Below that of a picture are the rows that are kept for it, where the terminal draws pictures.
 
+use super::ink::Ink;
 use super::picture::{self, Kept};
 use super::row::Row;
 use crate::domain::attachment::{Attachment, AttachmentKind};
@@ -11,12 +12,12 @@ use crate::ui::text::{self, cut_start};
 use ratatui::text::{Line, Span};
 
 /// Adds the lines of each file to `out`, and what is kept for its picture among them to `pictures`.
-pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<Line<'static>>, pictures: &mut Vec<Kept>) {
+pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<Kept>) {
     for file in files {
-        out.push(line(file, row));
+        out.push(line(file, row).into());
         if let Some((kept, rows)) = picture::kept(file, out.len(), row) {
             pictures.push(kept);
-            out.resize(out.len() + rows, Line::default());
+            out.resize(out.len() + rows, Ink::quiet(Line::default()));
         }
     }
 }

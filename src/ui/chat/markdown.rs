@@ -3,12 +3,12 @@
 //!
 //! Text is sanitised once more when it becomes a span: an entity such as `&#27;` becomes a character only here.
 
-use super::ink::{CodeAt, Ink, LinkAt, coded, inks};
+use super::ink::{CodeAt, Ink, LinkAt, Source, coded, laid_out};
 use super::look::Look;
-use super::table::Table;
+use super::table::{Cell, Table};
 use crate::domain::sanitise::{clean, clean_line};
 use crate::theme::Role;
-use crate::ui::text::{self, Fold, wrap, wrap_told};
+use crate::ui::text::{self, Fold};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -56,7 +56,7 @@ pub(super) fn raw(source: &str, width: usize, look: &Look<'_>) -> Vec<Ink> {
 
 /// One line of text as it stands, wrapped.
 pub(super) fn raw_line(line: &str, width: usize, look: &Look<'_>) -> Vec<Ink> {
-    inks(plain(line, look.style(Role::Text), width, &[], Fold::Words, look))
+    plain(line, look.style(Role::Text), width, &[], Fold::Words, look)
 }
 
 /// One line of text in one style behind a lead, sanitised, with tabs as blanks; what is beyond reason is only told.
@@ -67,11 +67,13 @@ pub(super) fn plain(
     lead: &[Span<'static>],
     fold: Fold,
     look: &Look<'_>,
-) -> Vec<Line<'static>> {
+) -> Vec<Ink> {
     let (kept, more) = bounded(line, look);
-    let text = text::expand_tabs(&clean(kept)).replace('\n', " ");
-    let spans: Vec<_> = [Span::styled(text, style)].into_iter().chain(more).collect();
-    wrap(&spans, width, lead, lead, fold)
+    let text = clean(kept).replace('\n', " ");
+    let shown = Span::styled(text::expand_tabs(&text).into_owned(), style);
+    let spans: Vec<_> = [shown].into_iter().chain(more).collect();
+    let source = Source { tabbed: Some(&text), spans: Some(1), ..Source::default() };
+    laid_out(&spans, width, lead, lead, fold, source).into_iter().map(|(ink, _)| ink).collect()
 }
 
 /// The start of a line that can be laid out, and a word on how much was left out.
@@ -94,7 +96,7 @@ fn size(bytes: usize) -> String {
 }
 
 /// The word above a block of code, if its info string has one.
-pub(super) fn code_label(info: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>) -> Option<Line<'static>> {
+pub(super) fn code_label(info: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>) -> Option<Ink> {
     let word = clean_line(language(info)).into_owned();
     if word.is_empty() {
         return None;
@@ -103,16 +105,18 @@ pub(super) fn code_label(info: &str, width: usize, lead: &[Span<'static>], look:
     let mut spans = text::lead_within(&lead, width).to_vec();
     let room = width.saturating_sub(text::spans_width(&spans));
     spans.push(Span::styled(text::cut_with(&word, room, look.ellipsis()).into_owned(), look.style(Role::Faint)));
-    Some(Line::from(spans))
+    Some(Ink::quiet(Line::from(spans)))
 }
 
 /// One line of a block of code: two cells in, every blank kept. `at` says which line of which block.
 pub(super) fn code_line(line: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>, at: &CodeAt) -> Vec<Ink> {
     let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
     let (kept, more) = bounded(line, look);
-    let text = text::expand_tabs(&clean(kept)).replace('\n', " ");
-    let spans: Vec<_> = [Span::styled(text, look.style(Role::CodeBlock))].into_iter().chain(more).collect();
-    coded(&spans, width, &lead, &lead, at)
+    let text = clean(kept).replace('\n', " ");
+    let shown = Span::styled(text::expand_tabs(&text).into_owned(), look.style(Role::CodeBlock));
+    let spans: Vec<_> = [shown].into_iter().chain(more).collect();
+    let source = Source { tabbed: Some(&text), spans: Some(1), ..Source::default() };
+    coded(&spans, width, &lead, &lead, at, source)
 }
 
 /// The word of an info string that names the language.
@@ -125,7 +129,12 @@ struct Lead {
     /// Before its first line, until that was drawn.
     first: Option<Span<'static>>,
     rest: Span<'static>,
+    /// What of the first is copied.
+    copied: String,
 }
+
+/// Which spans are a link: the first, the one behind the last, and where it leads.
+pub(super) type LinkMark = (usize, usize, Arc<str>);
 
 /// A link that is open.
 struct Link {
@@ -141,8 +150,8 @@ struct Page<'a> {
     lines: Vec<Ink>,
     /// The number of the next block of code.
     blocks: u32,
-    /// Which spans of the line are links: the first, the one behind the last, and where it leads.
-    marks: Vec<(usize, usize, Arc<str>)>,
+    /// Which spans of the line are links.
+    marks: Vec<LinkMark>,
     leads: Vec<Lead>,
     /// Containers beyond [`DEPTH`].
     deeper: usize,
@@ -188,9 +197,23 @@ impl<'a> Page<'a> {
         self.styles.push(style);
     }
 
-    /// Takes the next lead of each container.
-    fn take_leads(&mut self) -> Vec<Span<'static>> {
-        self.leads.iter_mut().map(|lead| lead.first.take().unwrap_or_else(|| lead.rest.clone())).collect()
+    /// Takes the next lead of each container, and what of them is copied: the marks of lists, and what they stand in.
+    fn take_leads(&mut self) -> (Vec<Span<'static>>, String) {
+        let (mut spans, mut copied, mut depth) = (Vec::with_capacity(self.leads.len()), String::new(), 0);
+        for lead in &mut self.leads {
+            match lead.first.take() {
+                Some(first) => {
+                    copied.extend(std::iter::repeat_n(' ', std::mem::take(&mut depth)));
+                    copied.push_str(&lead.copied);
+                    spans.push(first);
+                }
+                None => {
+                    depth += text::width(&lead.copied);
+                    spans.push(lead.rest.clone());
+                }
+            }
+        }
+        (spans, copied)
     }
 
     fn later_leads(&self) -> Vec<Span<'static>> {
@@ -219,14 +242,11 @@ impl<'a> Page<'a> {
         }
         let spans = std::mem::take(&mut self.spans);
         let marks = std::mem::take(&mut self.marks);
-        let first = self.take_leads();
+        let (first, prefix) = self.take_leads();
         let rest = self.later_leads();
-        if marks.is_empty() {
-            self.lines.extend(inks(wrap(&spans, self.width, &first, &rest, Fold::Words)));
-            return;
-        }
-        let wrapped = wrap_told(&spans, self.width, &first, &rest, Fold::Words).into_iter();
-        self.lines.extend(wrapped.map(|(line, origins)| linked(line, &origins, &marks)));
+        let source = Source { prefix: &prefix, ..Source::default() };
+        let laid = laid_out(&spans, self.width, &first, &rest, Fold::Words, source).into_iter();
+        self.lines.extend(laid.map(|(ink, origins)| linked(ink, &origins, &marks)));
     }
 
     /// Before a block: ends what stands open and keeps the distance.
@@ -235,7 +255,8 @@ impl<'a> Page<'a> {
         if std::mem::take(&mut self.gap) && !self.lines.is_empty() {
             let lead: String = self.later_leads().iter().map(|s| s.content.as_ref()).collect();
             let style = self.leads.iter().map(|l| l.rest.style).next().unwrap_or_default();
-            self.lines.push(text::line(text::cut_with(lead.trim_end(), self.width, "").into_owned(), style).into());
+            let line = text::line(text::cut_with(lead.trim_end(), self.width, "").into_owned(), style);
+            self.lines.push(Ink::standing_for(line, ""));
         }
     }
 
@@ -244,9 +265,9 @@ impl<'a> Page<'a> {
         self.gap = true;
     }
 
-    fn enter(&mut self, first: Option<Span<'static>>, rest: Span<'static>) {
+    fn enter(&mut self, first: Option<Span<'static>>, rest: Span<'static>, copied: String) {
         if self.leads.len() < DEPTH {
-            self.leads.push(Lead { first, rest });
+            self.leads.push(Lead { first, rest, copied });
         } else {
             self.deeper += 1;
         }
@@ -285,11 +306,11 @@ impl<'a> Page<'a> {
             }
             Event::Rule => {
                 self.begin();
-                let leads = self.take_leads();
+                let (leads, _) = self.take_leads();
                 let mut spans = text::lead_within(&leads, self.width).to_vec();
                 let room = self.width.saturating_sub(text::spans_width(&spans)).min(40);
                 spans.push(Span::styled(self.look.glyph("─", "-").repeat(room), self.look.style(Role::Mark)));
-                self.lines.push(Line::from(spans).into());
+                self.lines.push(Ink::standing_for(Line::from(spans), "---"));
                 self.gap = true;
             }
             Event::TaskListMarker(done) => {
@@ -320,7 +341,7 @@ impl<'a> Page<'a> {
             Tag::BlockQuote(_) => {
                 self.begin();
                 let bar = Span::styled(self.look.glyph("▎ ", "> "), self.look.style(Role::Quote));
-                self.enter(None, bar);
+                self.enter(None, bar, String::new());
                 self.push_style(Role::Quote);
             }
             Tag::CodeBlock(kind) => {
@@ -356,7 +377,8 @@ impl<'a> Page<'a> {
                     _ => self.look.glyph("• ", "- ").to_owned(),
                 };
                 let rest = Span::raw(" ".repeat(text::width(&mark)));
-                self.enter(Some(Span::styled(mark, self.look.style(Role::Mark))), rest);
+                let copied = mark.replace('•', "-");
+                self.enter(Some(Span::styled(mark, self.look.style(Role::Mark))), rest, copied);
             }
             Tag::Table(alignments) => {
                 self.begin();
@@ -401,11 +423,11 @@ impl<'a> Page<'a> {
             }
             TagEnd::CodeBlock => {
                 let (info, code) = self.code.take().unwrap_or_default();
-                let first = self.take_leads();
+                let (first, _) = self.take_leads();
                 let rest = self.later_leads();
                 let label = code_label(&info, self.width, &first, self.look);
                 let mut lead = if label.is_some() { &rest } else { &first };
-                self.lines.extend(label.map(Ink::from));
+                self.lines.extend(label);
                 let mut at = CodeAt::first(self.blocks, language(&info));
                 self.blocks = self.blocks.saturating_add(1);
                 for line in code.trim_end_matches('\n').split('\n') {
@@ -438,14 +460,14 @@ impl<'a> Page<'a> {
             }
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    let first = self.take_leads();
+                    let (first, _) = self.take_leads();
                     let rest = self.later_leads();
-                    self.lines.extend(inks(table.lines(self.width, &first, &rest, self.look)));
+                    self.lines.extend(table.lines(self.width, &first, &rest, self.look));
                 }
                 self.gap = true;
             }
             TagEnd::TableCell => {
-                let cell = std::mem::take(&mut self.spans);
+                let cell = Cell { spans: std::mem::take(&mut self.spans), marks: std::mem::take(&mut self.marks) };
                 if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
                     row.push(cell);
                 }
@@ -487,7 +509,11 @@ impl<'a> Page<'a> {
 }
 
 /// A line whose spans come from `origins`, with what of it is a link.
-fn linked(line: Line<'static>, origins: &[(u32, u32)], marks: &[(usize, usize, Arc<str>)]) -> Ink {
+pub(super) fn linked(mut ink: Ink, origins: &[(u32, u32)], marks: &[LinkMark]) -> Ink {
+    if marks.is_empty() {
+        return ink;
+    }
+    let line = &ink.line;
     let lead = line.spans.len() - origins.len();
     let mut at = u16::try_from(text::spans_width(line.spans.get(..lead).unwrap_or_default())).unwrap_or(u16::MAX);
     let mut links: Vec<LinkAt> = Vec::new();
@@ -502,5 +528,6 @@ fn linked(line: Line<'static>, origins: &[(u32, u32)], marks: &[(usize, usize, A
         }
         at = at.saturating_add(width);
     }
-    Ink { line, code: Vec::new(), links }
+    ink.links = links;
+    ink
 }

@@ -8,6 +8,7 @@ mod diff;
 mod files;
 mod ink;
 mod look;
+mod mark;
 mod markdown;
 pub mod picture;
 mod plan;
@@ -63,11 +64,13 @@ pub struct ChatOpts<'a> {
     pub marker: Option<&'a Marker>,
     /// The key that goes to the end.
     pub to_end: &'a str,
+    /// Where tools work: paths inside of it lead to their files. Empty: none do.
+    pub cwd: &'a str,
 }
 
 /// Draws the conversation into `area` and reports which part of it is seen.
 pub fn draw(chat: &Chat, opts: &ChatOpts<'_>, theme: &Theme, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> Drawn {
-    transcript::Transcript { chat, opts, theme, cache, area, blocks: Vec::new() }.draw(buf)
+    transcript::Transcript { chat, opts, theme, cache, area, blocks: Vec::new(), mark: None }.draw(buf)
 }
 
 /// Markdown as lines of at most `width` cells. The text is sanitised here.

@@ -1,5 +1,6 @@
 //! What one row is laid out with, and the small words that rows share: times, folds.
 
+use super::ink::{Ink, Source, laid_out};
 use super::look::Look;
 use super::picture::Sight;
 use crate::app::state::chat::{Chat, Density, Entry};
@@ -7,7 +8,7 @@ use crate::domain::message::FailureAction;
 use crate::domain::plan::Progress;
 use crate::domain::{At, Body};
 use crate::theme::Role;
-use crate::ui::text::{Fold, cut_with, line, wrap};
+use crate::ui::text::{Fold, cut_with, line};
 use ratatui::text::{Line, Span};
 
 /// How much of a row is shown.
@@ -43,16 +44,12 @@ pub(super) struct Row<'a> {
 
 impl Row<'_> {
     /// A line of words that is wrapped, with a lead that hangs.
-    pub(super) fn words(&self, lead: &str, text: &str, role: Role) -> Vec<Line<'static>> {
+    pub(super) fn words(&self, lead: &str, text: &str, role: Role) -> Vec<Ink> {
         let style = self.look.style(role);
         let rest = Span::raw(" ".repeat(crate::ui::text::width(lead)));
-        wrap(
-            &[Span::styled(text.to_owned(), style)],
-            self.width,
-            &[Span::styled(lead.to_owned(), style)],
-            &[rest],
-            Fold::Words,
-        )
+        let (text, first) = ([Span::styled(text.to_owned(), style)], [Span::styled(lead.to_owned(), style)]);
+        let laid = laid_out(&text, self.width, &first, &[rest], Fold::Words, Source::default());
+        laid.into_iter().map(|(ink, _)| ink).collect()
     }
 
     /// One dim line, cut.

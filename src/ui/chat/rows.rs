@@ -21,7 +21,7 @@ use std::path::Path;
 const DETAIL: usize = 2;
 
 /// A failure.
-pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
+pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Ink> {
     let mark = row.look.glyph("✗ ", "x ");
     let title = clean_line(&failure.title);
     let title = if title.trim().is_empty() { clean_line(&failure.code) } else { title };
@@ -41,7 +41,7 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
         lines.truncate(lines.len() - hidden);
         out.extend(lines);
         if hidden > 0 {
-            out.push(row.more(hidden, "Enter"));
+            out.push(Ink::quiet(row.more(hidden, "Enter")));
         }
     }
     // What helped an older failure is no help any more.
@@ -62,14 +62,14 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Line<'static>> {
             spans.push(Span::styled(format!(" {word}"), row.look.style(Role::Dim)));
         }
         if !spans.is_empty() {
-            out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words));
+            out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words).into_iter().map(Ink::quiet));
         }
     }
     out
 }
 
 /// A remark of the program.
-pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Line<'static>> {
+pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Ink> {
     let text = clean_line(info.text.trim());
     match info.kind {
         InfoKind::ModeChanged => {
@@ -84,7 +84,10 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Line<'static>> {
             row.words(row.look.glyph("◆ ", "* "), &text, role)
         }
         InfoKind::Interrupted => row.words(row.look.glyph("■ ", "# "), &text, Role::Warning),
-        InfoKind::Compacted => divider(&text, row.width, &row.look),
+        InfoKind::Compacted => {
+            let lines = divider(&text, row.width, &row.look);
+            lines.into_iter().map(|line| Ink::standing_for(line, text.as_ref())).collect()
+        }
         InfoKind::Restored => row.words(row.look.glyph("↶ ", "< "), &text, Role::Accent),
         InfoKind::JobEnded => row.words(row.look.glyph("◇ ", "o "), &text, Role::Dim),
         InfoKind::Remark => match info.level {
@@ -141,15 +144,15 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Ink> {
         let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), "Enter");
         let gap = [Span::raw("  ")];
         let spans: Vec<_> = title.into_iter().chain(gap).chain(more.spans).collect();
-        return inks(wrap(&spans, row.width, bar, bar, Fold::Words));
+        return wrap(&spans, row.width, bar, bar, Fold::Words).into_iter().map(Ink::quiet).collect();
     }
-    let mut out = inks(wrap(&title, row.width, bar, bar, Fold::Words));
+    let mut out: Vec<Ink> = wrap(&title, row.width, bar, bar, Fold::Words).into_iter().map(Ink::quiet).collect();
     out.extend(lines.into_iter().map(|line| line.behind(bar)));
     out
 }
 
 /// A line that cannot be shown as anything else.
-pub(super) fn odd(odd: &Odd, row: &Row<'_>) -> Vec<Line<'static>> {
+pub(super) fn odd(odd: &Odd, row: &Row<'_>) -> Vec<Ink> {
     let place = if odd.line == 0 { String::new() } else { format!(" (line {})", odd.line) };
     let view = if row.level == Level::Line { ", Enter: view raw" } else { "" };
     let mut out = row.words("? ", &format!("{}{place}{view}", clean_line(odd.what.trim())), Role::Dim);

@@ -220,7 +220,7 @@ impl Pass<'_> {
                 self.gap(&block);
                 self.between(&block, width, look);
                 let (fence, info) = Fence::open(first, self.state.blocks);
-                self.lines.extend(markdown::code_label(info, width, &[], look).map(Ink::from));
+                self.lines.extend(markdown::code_label(info, width, &[], look));
                 self.at = here + first.len() + 1;
                 let blocks = self.state.blocks.saturating_add(1);
                 self.state = State { mode: Mode::Fence(fence.clone()), before: Before::Other, blank: false, blocks };
@@ -262,7 +262,7 @@ impl Pass<'_> {
                 if block.fenced {
                     self.gap(&block);
                     self.between(&block, width, look);
-                    self.lines.extend(markdown::code_label(Fence::open(source, 0).1, width, &[], look).map(Ink::from));
+                    self.lines.extend(markdown::code_label(Fence::open(source, 0).1, width, &[], look));
                 } else if source.len() > LARGE {
                     self.gap(&block);
                     self.lines.extend(markdown::raw(source, width, look));
@@ -297,7 +297,7 @@ impl Pass<'_> {
         let between = self.text.get(self.at..block.start).unwrap_or_default();
         let blank = self.state.blank || between.contains('\n') || block.heading;
         if self.state.before == Before::Other && blank {
-            self.lines.push(Ink::default());
+            self.lines.push(Ink::blank());
         }
     }
 }

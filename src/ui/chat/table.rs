@@ -1,9 +1,11 @@
 //! Tables of markdown: columns as wide as they need, shrunk and wrapped where the pane is narrow, and one line a cell
 //! where even that has no room.
 
+use super::ink::{Ink, Seg, Source, laid_out};
 use super::look::Look;
+use super::markdown::{LinkMark, linked};
 use crate::theme::Role;
-use crate::ui::text::{Fold, spans_width, wrap};
+use crate::ui::text::{Fold, spans_width};
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
@@ -12,13 +14,51 @@ const BETWEEN: usize = 3;
 /// A column narrower than this is no column.
 const NARROWEST: usize = 5;
 
-type Cell = Vec<Span<'static>>;
+/// A cell: its text, and which spans of it are links.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) spans: Vec<Span<'static>>,
+    pub(super) marks: Vec<LinkMark>,
+}
+
+impl Cell {
+    /// Its text, and links, in lines of at most `width` cells. The first `label` spans are no text of its own.
+    fn fold(&self, width: usize, rest: &[Span<'static>], label: usize) -> Vec<Ink> {
+        let source = Source { label, ..Source::default() };
+        let laid = laid_out(&self.spans, width, &[], rest, Fold::Words, source).into_iter();
+        laid.map(|(ink, origins)| linked(ink, &origins, &self.marks)).collect()
+    }
+
+    fn text(&self) -> String {
+        let text: String = self.spans.iter().map(|span| span.content.as_ref()).collect();
+        text.trim_end().to_owned()
+    }
+}
 
 /// A table while its cells come in; the first row is the head.
 #[derive(Debug)]
 pub(super) struct Table {
     alignments: Vec<Alignment>,
     pub(super) rows: Vec<Vec<Cell>>,
+}
+
+/// The logical text of a row: cells with tabs between them; and the byte at which each begins.
+fn logical(row: &[Cell]) -> (String, Vec<usize>) {
+    let (mut text, mut starts) = (String::new(), Vec::with_capacity(row.len()));
+    for (number, cell) in row.iter().enumerate() {
+        if number > 0 {
+            text.push('\t');
+        }
+        starts.push(text.len());
+        text.push_str(&cell.text());
+    }
+    (text, starts)
+}
+
+/// Parts of a cell's text as parts of its row's, `x` cells further right.
+fn moved(segs: &[Seg], x: usize, bytes: usize) -> impl Iterator<Item = Seg> + '_ {
+    let (x, bytes) = (u16::try_from(x).unwrap_or(u16::MAX), u32::try_from(bytes).unwrap_or(u32::MAX));
+    segs.iter().map(move |seg| Seg { x: seg.x.saturating_add(x), from: seg.from.saturating_add(bytes), ..*seg })
 }
 
 impl Table {
@@ -33,7 +73,7 @@ impl Table {
         first: &[Span<'static>],
         rest: &[Span<'static>],
         look: &Look<'_>,
-    ) -> Vec<Line<'static>> {
+    ) -> Vec<Ink> {
         let lead = spans_width(rest).max(spans_width(first));
         let (first, rest, room) =
             if lead + 2 > width { (&[][..], &[][..], width) } else { (first, rest, width - lead) };
@@ -43,8 +83,8 @@ impl Table {
         };
         let mut lead = first;
         let mut out = Vec::with_capacity(bare.len());
-        for line in bare {
-            out.push(Line::from(lead.iter().cloned().chain(line.spans).collect::<Vec<_>>()));
+        for ink in bare {
+            out.push(if lead.is_empty() { ink } else { ink.behind(lead) });
             lead = rest;
         }
         out
@@ -56,7 +96,7 @@ impl Table {
         let mut natural = vec![1; count];
         for row in &self.rows {
             for (width, cell) in natural.iter_mut().zip(row) {
-                *width = (*width).max(spans_width(cell));
+                *width = (*width).max(spans_width(&cell.spans));
             }
         }
         let room = room.checked_sub(BETWEEN * count.saturating_sub(1))?;
@@ -83,24 +123,24 @@ impl Table {
         Some(capped.collect())
     }
 
-    fn grid(&self, columns: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
+    fn grid(&self, columns: &[usize], look: &Look<'_>) -> Vec<Ink> {
         let mark = look.style(Role::Mark);
         let rule = || {
             let dash = look.glyph("─", "-");
             let cross = format!("{dash}{}{dash}", look.glyph("┼", "+"));
             let text = columns.iter().map(|w| dash.repeat(*w)).collect::<Vec<_>>().join(&cross);
-            Line::from(Span::styled(text, mark))
+            Ink::quiet(Line::from(Span::styled(text, mark)))
         };
         let bar = Span::styled(look.glyph(" │ ", " | "), mark);
-        let folded: Vec<Vec<Vec<Line<'static>>>> = self
+        let folded: Vec<Vec<Vec<Ink>>> = self
             .rows
             .iter()
             .enumerate()
             .map(|(number, row)| {
                 (columns.iter().zip(row.iter().map(Some).chain(std::iter::repeat(None))))
                     .map(|(width, cell)| match cell {
-                        Some(cell) if number == 0 => wrap(&headed(cell, look), *width, &[], &[], Fold::Words),
-                        Some(cell) => wrap(cell, *width, &[], &[], Fold::Words),
+                        Some(cell) if number == 0 => headed(cell, look).fold(*width, &[], 0),
+                        Some(cell) => cell.fold(*width, &[], 0),
                         None => Vec::new(),
                     })
                     .collect()
@@ -108,34 +148,45 @@ impl Table {
             .collect();
         let tall = folded.iter().skip(1).flatten().any(|cell| cell.len() > 1);
         let mut out = Vec::new();
-        for (number, row) in folded.into_iter().enumerate() {
+        for (number, (row, source)) in folded.into_iter().zip(&self.rows).enumerate() {
             if number == 1 || (tall && number > 1) {
                 out.push(rule());
             }
+            let (text, starts) = logical(source);
+            let mut text = Some(text.into_boxed_str());
             let height = row.iter().map(Vec::len).max().unwrap_or(1).max(1);
             let mut cells: Vec<_> = row.into_iter().map(Vec::into_iter).collect();
             for _ in 0..height {
-                let mut spans = Vec::new();
+                let mut ink = Ink { text: text.take(), ..Ink::default() };
+                let mut x = 0;
                 for (i, (cell, width)) in cells.iter_mut().zip(columns).enumerate() {
                     if i > 0 {
-                        spans.push(bar.clone());
+                        ink.line.spans.push(bar.clone());
+                        x += BETWEEN;
                     }
-                    let line = cell.next().unwrap_or_default();
-                    let space = width.saturating_sub(spans_width(&line.spans));
+                    let part = cell.next().unwrap_or_default();
+                    let space = width.saturating_sub(spans_width(&part.line.spans));
                     let before = match self.alignments.get(i) {
                         Some(Alignment::Right) => space,
                         Some(Alignment::Center) => space / 2,
                         _ => 0,
                     };
                     if before > 0 {
-                        spans.push(Span::raw(" ".repeat(before)));
+                        ink.line.spans.push(Span::raw(" ".repeat(before)));
                     }
-                    spans.extend(line.spans);
+                    ink.segs.extend(moved(&part.segs, x + before, starts.get(i).copied().unwrap_or(0)));
+                    let right = u16::try_from(x + before).unwrap_or(u16::MAX);
+                    ink.links.extend(part.links.into_iter().map(|mut link| {
+                        link.from = link.from.saturating_add(right);
+                        link
+                    }));
+                    ink.line.spans.extend(part.line.spans);
                     if space > before && i + 1 < columns.len() {
-                        spans.push(Span::raw(" ".repeat(space - before)));
+                        ink.line.spans.push(Span::raw(" ".repeat(space - before)));
                     }
+                    x += width;
                 }
-                out.push(Line::from(spans));
+                out.push(ink);
             }
         }
         if self.rows.len() == 1 {
@@ -145,31 +196,49 @@ impl Table {
     }
 
     /// One line a cell, `head: cell`, a rule between rows.
-    fn records(&self, room: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    fn records(&self, room: usize, look: &Look<'_>) -> Vec<Ink> {
         let mut rows = self.rows.iter();
         let head = rows.next().map(Vec::as_slice).unwrap_or_default();
         let mut out = Vec::new();
         if self.rows.len() == 1 {
-            for cell in head {
-                out.extend(wrap(&headed(cell, look), room, &[], &[], Fold::Words));
+            let (text, starts) = logical(head);
+            let mut text = Some(text.into_boxed_str());
+            for (cell, start) in head.iter().zip(starts) {
+                for mut ink in headed(cell, look).fold(room, &[], 0) {
+                    (ink.text, ink.segs) = (text.take(), moved(&ink.segs, 0, start).collect());
+                    out.push(ink);
+                }
             }
         }
+        // The row of the head stands before each cell here, and has no line of its own.
+        let mut skips = 1;
         for (number, row) in rows.enumerate() {
             if number > 0 {
-                out.push(Line::from(Span::styled(look.glyph("─", "-").repeat(room.min(8)), look.style(Role::Mark))));
+                let rule = Span::styled(look.glyph("─", "-").repeat(room.min(8)), look.style(Role::Mark));
+                out.push(Ink::quiet(Line::from(rule)));
             }
+            let (whole, starts) = logical(row);
+            let mut text = Some(whole.into_boxed_str());
             for (i, cell) in row.iter().enumerate() {
-                let mut spans = head.get(i).map(|name| headed(name, look)).unwrap_or_default();
-                spans.push(Span::styled(": ", look.style(Role::Mark)));
-                spans.extend(cell.iter().cloned());
-                out.extend(wrap(&spans, room, &[], &[Span::raw("  ")], Fold::Words));
+                let mut name = head.get(i).map(|name| headed(name, look).spans).unwrap_or_default();
+                name.push(Span::styled(": ", look.style(Role::Mark)));
+                let label = name.len();
+                name.extend(cell.spans.iter().cloned());
+                let marks = cell.marks.iter().map(|(from, to, url)| (from + label, to + label, url.clone())).collect();
+                let start = starts.get(i).copied().unwrap_or(0);
+                for mut ink in (Cell { spans: name, marks }).fold(room, &[Span::raw("  ")], label) {
+                    (ink.text, ink.segs) = (text.take(), moved(&ink.segs, 0, start).collect());
+                    ink.skips = std::mem::take(&mut skips);
+                    out.push(ink);
+                }
             }
         }
         out
     }
 }
 
-fn headed(cell: &[Span<'static>], look: &Look<'_>) -> Cell {
+fn headed(cell: &Cell, look: &Look<'_>) -> Cell {
     let bold = look.style(Role::Bold);
-    cell.iter().map(|span| Span::styled(span.content.clone(), span.style.patch(bold))).collect()
+    let bolder = |span: &Span<'static>| Span::styled(span.content.clone(), span.style.patch(bold));
+    Cell { spans: cell.spans.iter().map(bolder).collect(), marks: cell.marks.clone() }
 }

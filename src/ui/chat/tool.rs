@@ -5,7 +5,7 @@
 use super::colours::language_of;
 use super::diff;
 use super::files;
-use super::ink::{CodeAt, Ink, coded, inks};
+use super::ink::{CodeAt, Ink, Seg, Source, coded};
 use super::markdown::{bounded, plain};
 use super::picture::Kept;
 use super::row::{Level, Row, lasted, seconds, thousands};
@@ -35,9 +35,9 @@ const REASON: usize = 40;
 
 /// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
 pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
-    let mut out: Vec<Ink> = vec![head(call, made, row).into()];
+    let mut out: Vec<Ink> = vec![head(call, made, row)];
     if row.level == Level::Line {
-        out.extend(doing(call, row).map(Ink::from));
+        out.extend(doing(call, row).map(Ink::quiet));
     }
     if row.level != Level::Line {
         below(call, row, &mut out);
@@ -79,9 +79,10 @@ fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     Some(if said.is_empty() { word.to_owned() } else { format!("{word}: {}", text::cut_with(&said, REASON, ellipsis)) })
 }
 
-fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
+fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Ink {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
+    let whole = subject.clone();
     let typed = call.decision.as_ref().is_some_and(|by| by.authority == Authority::Typed);
     let verb = if typed { "!".into() } else { verb(&call.name) };
     let pad = VERB.saturating_sub(text::width(&verb));
@@ -137,7 +138,54 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Line<'static> {
         span.content = cut.into();
         !span.content.is_empty()
     });
-    Line::from(spans)
+    marked_head(Line::from(spans), &whole)
+}
+
+/// The line of a call, as the text of its verb and its whole subject.
+fn marked_head(line: Line<'static>, whole: &str) -> Ink {
+    let part = |at: usize| line.spans.get(at).map_or("", |span| span.content.as_ref());
+    let shown = if whole.is_empty() { "" } else { part(3) };
+    let (verb, shown) = (part(1).to_owned(), shown.to_owned());
+    let from = text::width(part(0));
+    let verb_width = text::width(&verb);
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let cells = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+    let mut segs = vec![Seg { x: cells(from), width: cells(verb_width), from: 0, len: number(verb.len()) }];
+    let at = from + verb_width + text::width(part(2));
+    let (wide, before) = (text::width(&shown), verb.len() + 1);
+    let seg = |x: usize, width: usize, from: usize, len: usize| Seg {
+        x: cells(x),
+        width: cells(width),
+        from: number(before + from),
+        len: number(len),
+    };
+    // Of a subject that was cut the sign stands for what is not shown.
+    let same = whole.bytes().zip(shown.bytes()).take_while(|(a, b)| a == b).count();
+    let same = whole.floor_char_boundary(same);
+    let last = whole.bytes().rev().zip(shown.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let last = whole.len() - whole.ceil_char_boundary(whole.len() - last.min(whole.len() - same));
+    if same == whole.len() {
+        segs.push(seg(at, wide, 0, whole.len()));
+    } else {
+        let (start, end) = (text::width(whole.get(..same).unwrap_or_default()), last);
+        let end_wide = text::width(whole.get(whole.len() - end..).unwrap_or_default());
+        segs.push(seg(at, start, 0, same));
+        segs.push(seg(at + start, wide.saturating_sub(start + end_wide), same, whole.len() - same - end));
+        segs.push(seg(at + wide.saturating_sub(end_wide), end_wide, whole.len() - end, end));
+    }
+    segs.retain(|seg| seg.width > 0 && seg.len > 0);
+    let text = format!("{verb} {whole}");
+    Ink { text: Some(text.trim_end().into()), segs, ..Ink::quiet(line) }
+}
+
+/// `… 280 more lines`, above the lines that are shown.
+fn hidden_lines(row: &Row<'_>, hidden: usize, key: &str) -> Ink {
+    Ink { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..Ink::quiet(row.more(hidden, key)) }
+}
+
+/// A remark of one line, which is no part of the text.
+fn quiet_hint(row: &Row<'_>, text: &str) -> Ink {
+    Ink::quiet(row.hint(text))
 }
 
 /// A tool's name as a verb that fits the column of verbs.
@@ -270,14 +318,13 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     let lead = [Span::raw(" ".repeat(indent))];
     let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
     let put_inks = |lines: Vec<Ink>, out: &mut Vec<Ink>| out.extend(lines.into_iter().map(|line| line.behind(&lead)));
-    let put = |lines: Vec<Line<'static>>, out: &mut Vec<Ink>| put_inks(inks(lines), out);
     let text = |text: &str, style: Style, limit: usize, key: &str| {
         let cleaned = clean(text.trim_end());
         let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
         let hidden = all.len().saturating_sub(limit);
         let mut lines = Vec::new();
         if hidden > 0 {
-            lines.push(inner.more(hidden, key));
+            lines.push(hidden_lines(&inner, hidden, key));
         }
         for line in all.get(hidden..).unwrap_or_default() {
             lines.extend(plain(line, style, inner.width, &[], Fold::Anywhere, look));
@@ -288,10 +335,10 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
 
     let whole = clean(call.subject.trim());
     if full && (whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width) {
-        put(text(&whole, look.style(Role::ToolSubject), 200, "o"), out);
+        put_inks(text(&whole, look.style(Role::ToolSubject), 200, "o"), out);
     }
     if let Some(reason) = refusal(call) {
-        put(text(reason, look.style(Role::Warning), limit, key), out);
+        put_inks(text(reason, look.style(Role::Warning), limit, key), out);
     } else if call.figures.changes().next().is_some() {
         let mut lines = match &call.figures.diff {
             Some(diff) if row.beside => diff::beside(diff, inner.width, look),
@@ -301,24 +348,24 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
         let hidden = lines.len().saturating_sub(if full { FULL } else { 2 * TAIL });
         lines.truncate(lines.len() - hidden);
         if hidden > 0 {
-            lines.push(inner.more(hidden, key).into());
+            lines.push(Ink::quiet(inner.more(hidden, key)));
         }
         put_inks(lines, out);
     } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
         put_inks(file(call, &lines, limit, key, &inner), out);
     } else if let Some(result) = call.result.as_deref().filter(|result| !result.trim().is_empty()) {
-        put(text(result, look.style(Role::ToolOutput), limit, key), out);
+        put_inks(text(result, look.style(Role::ToolOutput), limit, key), out);
     } else if call.status.ended() {
-        put(vec![inner.hint("no output")], out);
+        put_inks(vec![quiet_hint(&inner, "no output")], out);
     }
     if !full {
         return;
     }
     if let Some(why) = &call.figures.undo_incomplete {
-        put(text(&format!("undo incomplete: {why}"), look.style(Role::Warning), limit, key), out);
+        put_inks(text(&format!("undo incomplete: {why}"), look.style(Role::Warning), limit, key), out);
     }
     if let Some(path) = &call.figures.full_result {
-        put(vec![inner.hint(&format!("the whole result: {}", clean_line(&path.to_string_lossy())))], out);
+        put_inks(vec![quiet_hint(&inner, &format!("the whole result: {}", clean_line(&path.to_string_lossy())))], out);
     }
     if let Some(decision) = call.decision.as_ref().filter(|decision| decision.allowed) {
         let by = match &decision.authority {
@@ -331,7 +378,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
         };
         let why = clean_line(decision.reason.trim());
         let why = if why.is_empty() { String::new() } else { format!("; {why}") };
-        put(vec![inner.hint(&format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
+        put_inks(vec![quiet_hint(&inner, &format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
     }
 }
 
@@ -350,7 +397,7 @@ fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<
         pictures.push(one);
     }
     let lead = [Span::raw(" ".repeat(indent))];
-    out.extend(inks(lines).into_iter().map(|line| line.behind(&lead)));
+    out.extend(lines.into_iter().map(|line| line.behind(&lead)));
 }
 
 /// What `read` gave of a file: lines with their numbers. `None` when it gave something else.
@@ -379,21 +426,25 @@ fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &
     let hidden = lines.len().saturating_sub(limit);
     let mut out = Vec::new();
     if hidden > 0 {
-        out.push(row.more(hidden, key).into());
+        out.push(hidden_lines(row, hidden, key));
     }
     let mut at = CodeAt::first(0, &language_of(call.subject.trim()));
     at.line = u32::try_from(hidden).unwrap_or(u32::MAX);
     for (number, line) in lines.get(hidden..).unwrap_or_default() {
         if number.is_empty() {
-            out.extend(inks(plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look)));
+            out.extend(
+                plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look).into_iter().map(Ink::silent),
+            );
             continue;
         }
         let (kept, more) = bounded(line, look);
-        let text = text::expand_tabs(&clean(kept)).replace('\n', " ");
-        let spans: Vec<_> = [Span::styled(text, style)].into_iter().chain(more).collect();
+        let text = clean(kept).replace('\n', " ");
+        let shown = Span::styled(text::expand_tabs(&text).into_owned(), style);
+        let spans: Vec<_> = [shown].into_iter().chain(more).collect();
+        let source = Source { tabbed: Some(&text), spans: Some(1), ..Source::default() };
         let first = [Span::styled(format!("{number:>digits$}  "), faint)];
         let rest = [Span::raw(" ".repeat(digits + 2))];
-        out.extend(coded(&spans, row.width, &first, &rest, &at));
+        out.extend(coded(&spans, row.width, &first, &rest, &at, source));
         at.next();
     }
     out

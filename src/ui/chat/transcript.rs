@@ -3,14 +3,16 @@
 //! Only what is seen is laid out: from the top of the pane downwards, or from the end upwards while the end is followed.
 //! What a frame costs does not depend on how long the conversation is: nothing here goes over all rows.
 
-use super::cache::{Anchor, Cache};
+use super::cache::{Anchor, Cache, Laid};
 use super::colours;
+use super::mark::{RowAt, cells as parts};
 use super::picture;
 use super::row::{Row, level, seconds, thousands};
 use super::{ChatOpts, Look};
 use crate::app::state::chat::{Chat, Drawn, Entry, View};
 use crate::app::state::find::Marker;
-use crate::domain::link::in_text;
+use crate::app::state::mark::Mark;
+use crate::domain::link::{file_url, files_in, in_text};
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, Body};
 use crate::theme::{Role, Theme};
@@ -20,6 +22,7 @@ use jiff::tz::Offset;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows that one frame walks over at most: to find its top, or its end.
@@ -50,6 +53,8 @@ pub(super) struct Transcript<'a> {
     pub(super) area: Rect,
     /// Blocks of code that were drawn: the row, a line of it, the block's number.
     pub(super) blocks: Vec<(usize, usize, u32)>,
+    /// What is marked, as of this frame.
+    pub(super) mark: Option<Mark>,
 }
 
 /// Who says a row.
@@ -92,7 +97,11 @@ impl<'a> Transcript<'a> {
         if count == 0 || self.area.is_empty() {
             return Drawn { top: None, at_end: count == 0, below: 0, height, at_top: count == 0 };
         }
-        let (top, line) = self.resolve();
+        self.work_mark();
+        let (mut top, mut line) = self.resolve();
+        if self.chat.reveal {
+            (top, line) = self.revealing(top, line);
+        }
         let key = self.entry(top).map_or(0, |entry| entry.key);
         let (next, hidden) = self.fill(top, line, buf);
         let at_end = next >= count && hidden == 0;
@@ -102,6 +111,7 @@ impl<'a> Transcript<'a> {
         let anchor = Anchor { view: self.chat.view, width: self.area.width, key, line, height: self.height(top) };
         self.cache.anchor = Some(anchor);
         self.want();
+        self.cache.marked.seen = self.cache.seen_spots();
         self.cache.end();
         Drawn { top: Some((key, line)), at_end, below, height, at_top: top == 0 && line == 0 }
     }
@@ -158,6 +168,29 @@ impl<'a> Transcript<'a> {
         // A row without lines (an answer that has not begun) has only its head.
         let above = self.above(index);
         if body == 0 && !above.head { 0 } else { above.height() + body }
+    }
+
+    /// The row, laid out.
+    pub(super) fn laid_row(&mut self, index: usize) -> Option<&Laid> {
+        let chat = self.chat;
+        let entry = chat.entries.get(index)?;
+        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        Some(self.cache.row(entry, &row))
+    }
+
+    /// Lines above those of the row itself.
+    pub(super) fn lines_above(&self, index: usize) -> usize {
+        self.above(index).height()
+    }
+
+    /// Whether something stands between a row and the one before it.
+    pub(super) fn stands_apart(&self, index: usize) -> bool {
+        self.above(index).height() > 0
+    }
+
+    /// Lines of a row with what stands above them.
+    pub(super) fn tall_row(&mut self, index: usize) -> usize {
+        self.height(index)
     }
 
     fn above(&self, index: usize) -> Above {
@@ -323,7 +356,8 @@ impl<'a> Transcript<'a> {
         };
         self.cache.seen.push((y, entry.key));
         let indent = u16::try_from(self.indent(index)).unwrap_or(0);
-        if indent > 0 && self.opts.focused && chat.cursor == Some(entry.key) {
+        self.cache.rows.push(RowAt { y, x: self.area.x + indent, key: entry.key, number });
+        if indent > 0 && self.opts.focused && chat.cursor == Some(entry.key) && self.is_block(index, number) {
             let mark = text::line(self.look().glyph("▎", "|"), self.theme.style(Role::Accent));
             buf.set_line(self.area.x, y, &mark, 1);
         }
@@ -355,15 +389,15 @@ impl<'a> Transcript<'a> {
                 self.blocks.push((index, number, code.block));
             }
         }
-        let text = ink.to_string();
-        // An address that goes on below is not the one that stands here.
-        let full = usize::from(area.width);
-        let bare = in_text(&text).into_iter().filter_map(|range| {
-            let (before, url) = (text.get(..range.start)?, text.get(range)?);
-            let (from, width) = (text::width(before), text::width(url));
-            (from + width < full).then(|| (cells(number16(from), number16(width)), Arc::from(url)))
-        });
-        let bare: Vec<(Rect, Arc<str>)> = bare.collect();
+        let laid = self.cache.laid(entry.key);
+        let text = laid.and_then(|laid| laid.text_at(number)).unwrap_or_default();
+        let Some(ink) = laid.and_then(|laid| laid.line(number)) else { return };
+        // Of an address that is broken over lines each part leads to the whole of it.
+        let mut bare: Vec<(Rect, Arc<str>)> = Vec::new();
+        for (range, url) in addresses(entry, number, text, self.opts.cwd) {
+            let range = u32::try_from(range.start).unwrap_or(u32::MAX)..u32::try_from(range.end).unwrap_or(u32::MAX);
+            bare.extend(parts(ink, text, range).into_iter().map(|(x, width)| (cells(x, width), Arc::clone(&url))));
+        }
         let mut links: Vec<(Rect, Arc<str>)> =
             ink.links.iter().map(|link| (cells(link.from, link.width), Arc::clone(&link.url))).collect();
         // The address behind a link's text is a part of that link.
@@ -373,7 +407,17 @@ impl<'a> Transcript<'a> {
                 links.push((place, url));
             }
         }
+        if let Some(mark) = &self.mark {
+            self.paint_mark(mark, entry.key, number, area, buf);
+        }
         self.cache.links.extend(links);
+    }
+
+    /// Whether the gutter of a line shows the cursor: all lines of the entry, but where a block of code is in focus.
+    fn is_block(&mut self, index: usize, number: usize) -> bool {
+        let Some(block) = self.chat.block else { return true };
+        let ink = self.laid_row(index).and_then(|laid| laid.line(number));
+        ink.is_some_and(|ink| ink.code.iter().any(|code| code.block == block))
     }
 
     /// Notes the blocks of code that were seen without their colours.
@@ -520,8 +564,33 @@ impl<'a> Transcript<'a> {
     }
 }
 
-fn number16(number: usize) -> u16 {
-    u16::try_from(number).unwrap_or(u16::MAX)
+/// What of a logical line leads somewhere, though nobody said so: addresses of the web, and files of the working directory.
+fn addresses(entry: &Entry, number: usize, text: &str, cwd: &str) -> Vec<(Range<usize>, Arc<str>)> {
+    let mut out: Vec<(Range<usize>, Arc<str>)> = Vec::new();
+    for range in in_text(text) {
+        if let Some(url) = text.get(range.clone()) {
+            out.push((range, url.into()));
+        }
+    }
+    if cwd.is_empty() {
+        return out;
+    }
+    // The line of a call that is about a file names it, whatever it looks like.
+    if let (0, Some(call)) = (number, entry.message.tool())
+        && matches!(call.name.as_str(), "read" | "write" | "edit")
+        && let Some(url) = file_url(cwd, call.subject.trim(), None)
+        && let Some(at) = text.find(' ')
+    {
+        out.push((at + 1..text.len(), url.into()));
+        return out;
+    }
+    for found in files_in(text) {
+        let known = out.iter().any(|(range, _)| range.start < found.range.end && found.range.start < range.end);
+        if let Some(url) = file_url(cwd, &found.path, found.line).filter(|_| !known) {
+            out.push((found.range, url.into()));
+        }
+    }
+    out
 }
 
 /// Lays the style of a hit over what is marked in a line that was drawn into `area`.

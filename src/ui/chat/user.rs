@@ -1,6 +1,7 @@
 //! A user's message: as typed, long ones folded.
 
 use super::files;
+use super::ink::Ink;
 use super::markdown::plain;
 use super::picture::Kept;
 use super::row::{Level, Row};
@@ -8,14 +9,13 @@ use crate::domain::message::UserText;
 use crate::domain::sanitise::clean;
 use crate::theme::Role;
 use crate::ui::text::Fold;
-use ratatui::text::Line;
 
 /// Lines above which a message is folded, and those that stay.
 const LONG: usize = 40;
 const SHOWN: usize = 20;
 
 /// The message as lines; what is kept for pictures among them is added to `pictures`.
-pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Line<'static>> {
+pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
     let style = row.look.style(Role::User);
     let text = clean(user.text.trim_end());
     let all: Vec<&str> = text.split('\n').collect();
@@ -28,7 +28,7 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) ->
         }
     }
     if folded {
-        out.push(row.more(all.len() - shown, "Enter"));
+        out.push(Ink::quiet(row.more(all.len() - shown, "Enter")));
     }
     if !user.attachments.is_empty() {
         files::add(&user.attachments, row, &mut out, pictures);

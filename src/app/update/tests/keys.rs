@@ -479,8 +479,18 @@ fn models_come_from_the_connections() {
     screen.fx.clear();
     screen.keys("alt+p");
     let name = ConnectionName::new("one");
-    assert_eq!(screen.sent(), vec![Command::Models { connection: name.clone() }], "what was only found is not asked");
+    let asked = |sent: Vec<Command>| -> Vec<Command> {
+        sent.into_iter().filter(|command| matches!(command, Command::Models { .. })).collect()
+    };
+    let ask = vec![Command::Models { connection: name.clone() }];
+    assert_eq!(asked(screen.sent()), ask, "what was only found is not asked");
     screen.whole(Event::Models { connection: name.clone(), models: Ok(vec!["told".to_owned()]) });
+    assert!(screen.sent().contains(&Command::Figures {
+        connection: name.clone(),
+        models: ["small", "big", "told"].map(str::to_owned).to_vec(),
+    }));
+    screen.keys("tab");
+    assert_eq!(asked(screen.sent()), ask, "once more, when the user says so");
     screen.type_text("told").keys("enter");
     assert_eq!(screen.acts(), vec![Act::Model { connection: Some(name), model: "told".to_owned() }]);
     let mut locked = meta("s");

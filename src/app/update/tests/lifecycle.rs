@@ -3,9 +3,11 @@
 use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
-use crate::domain::contract::QueueEdit;
+use crate::domain::contract::{NewSession, QueueEdit};
+use crate::domain::export::Format;
 use crate::domain::inbox::{Change, HealthReport, TrashId, Trashed};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
+use crate::domain::session::ThinkingLevel;
 
 fn label(id: &str, value_type: Option<ValueType>, children: Vec<Label>) -> Label {
     let name = format!("{}{}", id[..1].to_uppercase(), &id[1..]);
@@ -402,4 +404,109 @@ fn the_chosen_entry_is_meant_from_the_palette_too() {
     let at = Some(MessageId::new("m1"));
     assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at }));
     assert_eq!(screen.state.focus, Focus::Composer);
+}
+
+#[test]
+fn an_archived_session_comes_back_by_name() {
+    let mut screen = ready();
+    command(&mut screen, "/unarchive");
+    assert_eq!(changes(&mut screen), []);
+    assert!(screen.last_notice().contains("not archived"), "{}", screen.last_notice());
+    screen.state.sessions.put(SessionMeta { archived: true, ..meta("s") }, At(NOON), 0);
+    command(&mut screen, "/unarchive");
+    assert_eq!(changes(&mut screen), one(Change::Archived(false)));
+}
+
+#[test]
+fn a_reset_archives_and_begins_anew_with_the_settings() {
+    let mut screen = ready();
+    command(&mut screen, "/reset");
+    assert_eq!(screen.sent(), [], "an empty session is left as it is");
+    let mut used = meta("s");
+    used.messages = 3;
+    used.mode = Mode::Explore;
+    used.model = Some("m".to_owned());
+    used.thinking = ThinkingLevel::High;
+    used.labels = vec!["bug".to_owned()];
+    used.activity = Activity::Running(At(NOON));
+    screen.session("s", Event::Changed(Box::new(used)));
+    command(&mut screen, "/reset");
+    let sent = screen.sent();
+    let wanted = NewSession {
+        cwd: Some(PathBuf::from("/w")),
+        mode: Some(Mode::Explore),
+        model: Some("m".to_owned()),
+        thinking: Some(ThinkingLevel::High),
+        labels: vec!["bug".to_owned()],
+        ..NewSession::default()
+    };
+    let place = |wanted: &dyn Fn(&Command) -> bool| sent.iter().position(wanted).unwrap_or(usize::MAX);
+    let stopped = place(&|command| matches!(command, Command::To { act: Act::Stop, .. }));
+    let archived = place(&|command| matches!(command, Command::Change { change: Change::Archived(true), .. }));
+    let made = place(&|command| *command == Command::Create(wanted.clone()));
+    assert!(stopped < archived && archived < made && made < sent.len(), "{sent:?}");
+    assert_eq!(screen.state.current, Current::New);
+}
+
+#[test]
+fn sessions_are_gone_to_by_name() {
+    let mut screen = ready();
+    for (name, title) in [("260101-swift-river", "Fix the login"), ("b", "Fix the parser"), ("c", "Weekly report")] {
+        screen.state.sessions.put(SessionMeta { title: title.to_owned(), ..meta(name) }, At(NOON), 0);
+    }
+    for (which, to) in [
+        ("b", "b"),
+        ("weekly report", "c"),
+        ("login", "260101-swift-river"),
+        ("wkrep", "c"),
+        ("swift-r", "260101-swift-river"),
+    ] {
+        command(&mut screen, &format!("/session switch {which}"));
+        assert_eq!(screen.state.current_id(), Some(&id(to)), "{which}");
+    }
+    command(&mut screen, "/session switch fix the");
+    let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("two are meant") };
+    assert_eq!((picker.query.text(), picker.hits.len()), ("fix the", 2));
+    screen.keys("esc");
+    for (text, why) in [
+        ("/session switch zzzz", "no session"),
+        ("/session lsit", "nearest is list"),
+        ("/session new x", "nothing after"),
+    ] {
+        command(&mut screen, text);
+        assert!(screen.last_notice().contains(why), "{text}: {}", screen.last_notice());
+        screen.keys("ctrl+c");
+    }
+    command(&mut screen, "/session list");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))));
+    screen.keys("esc");
+    command(&mut screen, "/session new");
+    assert_eq!(screen.state.current, Current::New);
+}
+
+#[test]
+fn a_conversation_is_written_to_a_file() {
+    let mut screen = ready();
+    let export = |to: Option<&str>, format| Command::Export { session: id("s"), to: to.map(PathBuf::from), format };
+    for (text, sent) in [
+        ("/export", export(None, None)),
+        ("/export ~/my notes.md", export(Some("~/my notes.md"), None)),
+        ("/export --format html", export(None, Some(Format::Html))),
+        ("/export \"a b\" --format=json", export(Some("a b"), Some(Format::Json))),
+        ("/share", Command::Share { session: id("s") }),
+    ] {
+        command(&mut screen, text);
+        assert_eq!(screen.sent(), [sent], "{text}");
+    }
+    for (text, why) in [("/export --format htlm", "nearest is html"), ("/export --formt md", "does not know --formt")] {
+        command(&mut screen, text);
+        assert_eq!(screen.sent(), [], "{text}");
+        assert!(screen.last_notice().contains(why), "{}", screen.last_notice());
+        assert_eq!(screen.state.composer().text(), text, "what was written stays");
+        screen.keys("ctrl+c");
+    }
+    screen.fx.clear();
+    screen.whole(Event::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
+    assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
+    assert!(screen.last_notice().contains("nowhere else"), "{}", screen.last_notice());
 }

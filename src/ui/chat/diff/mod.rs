@@ -5,7 +5,7 @@
 
 mod words;
 
-use super::ink::{CodeAt, Ink, coded, inks};
+use super::ink::{CodeAt, Ink, Source, coded, laid_out};
 use super::look::Look;
 use super::markdown::bounded;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
@@ -23,7 +23,7 @@ pub(in crate::ui) const BESIDE: usize = 120;
 pub(super) fn unified(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink> {
     let page = match Page::new(diff, look) {
         Ok(page) => page,
-        Err(said) => return inks(wrap(&[said], width, &[], &[], Fold::Words)),
+        Err(said) => return wrap(&[said], width, &[], &[], Fold::Words).into_iter().map(Ink::quiet).collect(),
     };
     let mut out = Vec::new();
     for (number, hunk) in diff.hunks.iter().enumerate() {
@@ -48,6 +48,8 @@ pub(super) fn beside(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink>
         page.gap(number, width, &mut out);
         let lines = page.lines(number, hunk);
         for (left, right) in rows(&lines) {
+            // Of two texts beside each other the new one is the text; the old one where nothing came for it.
+            let has_new = right.is_some();
             let mut left = left.map_or_else(Vec::new, |line| page.line(&line.left(), half)).into_iter();
             let mut right = right.map_or_else(Vec::new, |line| page.line(line, half)).into_iter();
             loop {
@@ -56,12 +58,18 @@ pub(super) fn beside(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink>
                     break;
                 }
                 let mut ink = one.unwrap_or_default();
+                if has_new {
+                    ink = ink.silent();
+                }
                 let room = half.saturating_sub(spans_width(&ink.line.spans));
                 ink.line.spans.push(Span::raw(" ".repeat(room)));
                 ink.line.spans.push(bar.clone());
                 let other = other.unwrap_or_default().behind(&ink.line.spans);
                 ink.code.extend(other.code);
                 ink.line = other.line;
+                if has_new {
+                    (ink.text, ink.segs) = (other.text, other.segs);
+                }
                 out.push(ink);
             }
         }
@@ -79,7 +87,7 @@ pub(super) fn several<'a>(
     let mut out = Vec::new();
     for diff in diffs {
         if !out.is_empty() {
-            out.push(Ink::default());
+            out.push(Ink::blank());
         }
         let mut name = vec![Span::styled(expose(&diff.path), look.style(Role::Strong))];
         let fate = match diff {
@@ -92,7 +100,8 @@ pub(super) fn several<'a>(
         name.push(Span::styled(format!("  +{}", diff.added), look.style(Role::DiffAdded)));
         let minus = look.glyph("−", "-");
         name.push(Span::styled(format!(" {minus}{}", diff.removed), look.style(Role::DiffRemoved)));
-        out.extend(inks(wrap(&name, width, &[], &[], Fold::Anywhere)));
+        let source = Source { spans: Some(1), ..Source::default() };
+        out.extend(laid_out(&name, width, &[], &[], Fold::Anywhere, source).into_iter().map(|(ink, _)| ink));
         // One that only moves has nothing else to show.
         if !diff.hunks.is_empty() || diff.moved_from.is_none() {
             out.extend(if side_by_side { beside(diff, width, look) } else { unified(diff, width, look) });
@@ -168,7 +177,7 @@ impl<'a> Page<'a> {
             let digits = self.digits;
             let gap = format!("{:>digits$}", self.look.glyph("⋮", ":"));
             let gap = Span::styled(gap, self.look.style(Role::DiffMeta));
-            out.extend(inks(wrap(&[gap], width, &[], &[], Fold::Anywhere)));
+            out.extend(wrap(&[gap], width, &[], &[], Fold::Anywhere).into_iter().map(Ink::quiet));
         }
     }
 
@@ -219,8 +228,9 @@ impl<'a> Page<'a> {
             done = range.end;
         }
         spans.push(Span::styled(text.get(done..).unwrap_or_default().to_owned(), style));
+        let source = Source { spans: Some(spans.len()), ..Source::default() };
         spans.extend(more);
-        let mut out = coded(&spans, width, &first, &rest, &shown.code);
+        let mut out = coded(&spans, width, &first, &rest, &shown.code, source);
         // Where the ground does not tell what came and went, the colour of the letters does.
         if shown.line.kind != DiffKind::Same && style.bg.is_none() {
             out.iter_mut().for_each(|ink| ink.code.clear());

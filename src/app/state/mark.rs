@@ -1,0 +1,160 @@
+//! What is marked in a conversation, to be copied: from one place of its logical text to another.
+//!
+//! Places are bound to entries and their logical lines, not to rows of the screen: so neither what streams in nor another
+//! size of the window moves them. Only the drawing knows the text: it says what lies under the mouse ([`Spot`]) and hands
+//! over what is marked.
+
+/// A place in the logical text of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The entry's key.
+    pub key: i64,
+    /// Which logical line of it, from 0.
+    pub line: u32,
+    /// The byte of that line before which it lies.
+    pub at: u32,
+}
+
+/// What lies under the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The entry's key.
+    pub key: i64,
+    /// Which logical line of it, from 0.
+    pub line: u32,
+    /// The bytes of the character; empty beside the text.
+    pub sign: (u32, u32),
+    /// The bytes of the word that it is in.
+    pub word: (u32, u32),
+    /// Bytes of the line.
+    pub len: u32,
+}
+
+impl Spot {
+    /// The two ends of the character, the word or the line here.
+    #[must_use]
+    pub fn ends(self, unit: Unit) -> (Place, Place) {
+        let (from, to) = match unit {
+            Unit::Sign => self.sign,
+            Unit::Word => self.word,
+            Unit::Line => (0, self.len),
+        };
+        let at = |at: u32| Place { key: self.key, line: self.line, at };
+        (at(from), at(to))
+    }
+}
+
+/// By what a mark grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// By characters.
+    #[default]
+    Sign,
+    /// By words.
+    Word,
+    /// By logical lines.
+    Line,
+}
+
+impl Unit {
+    /// The unit of so many presses in short time.
+    #[must_use]
+    pub fn of_presses(times: u8) -> Self {
+        match times {
+            0 | 1 => Self::Sign,
+            2 => Self::Word,
+            _ => Self::Line,
+        }
+    }
+}
+
+/// What is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Where it began: both ends of the character, word or line there.
+    pub anchor: (Place, Place),
+    /// Where it goes to.
+    pub head: (Place, Place),
+    /// By what it grows.
+    pub unit: Unit,
+    /// Keys make it: they move its head until it is copied or given up. One of the mouse goes with the next key.
+    pub by_keys: bool,
+    /// So many lines the head is still to be moved, down for more than 0: the drawing does it, and says where that is.
+    pub steps: i64,
+    /// The next frame hands over its text, to be copied.
+    pub wanted: bool,
+}
+
+impl Mark {
+    /// A mark on what lies at a spot.
+    #[must_use]
+    pub fn at(spot: Spot, unit: Unit) -> Self {
+        let ends = spot.ends(unit);
+        Self { anchor: ends, head: ends, unit, by_keys: false, steps: 0, wanted: false }
+    }
+
+    /// From where to where it goes.
+    #[must_use]
+    pub fn range(&self) -> (Place, Place) {
+        let (mut from, mut to) = (self.anchor.0.min(self.head.0), self.anchor.1.max(self.head.1));
+        if self.unit == Unit::Line {
+            // Whole lines, however long they are by now.
+            (from.at, to.at) = (0, u32::MAX);
+        }
+        (from, to)
+    }
+}
+
+/// What the last frame says of a mark.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marked {
+    /// Where the head is now, and how many of its steps that took.
+    pub head: Option<((Place, Place), i64)>,
+    /// The marked text, if it was wanted.
+    pub text: Option<String>,
+    /// The first and the last place on the screen.
+    pub seen: Option<(Spot, Spot)>,
+}
+
+/// The mouse button is down on the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pressed {
+    /// The cell.
+    pub cell: (u16, u16),
+    /// When it went down.
+    pub when: crate::domain::At,
+    /// How often it went down there in short time.
+    pub times: u8,
+    /// What lay there.
+    pub spot: Option<Spot>,
+    /// The entry was the chosen one already.
+    pub chosen: bool,
+    /// It is down still.
+    pub down: bool,
+    /// It was drawn over an edge: so many lines are scrolled at each beat, down for more than 0.
+    pub pull: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spot(line: u32, at: u32) -> Spot {
+        Spot { key: 1, line, sign: (at, at + 1), word: (2, 6), len: 9 }
+    }
+
+    #[test]
+    fn a_mark_holds_both_of_its_ends_whichever_comes_first() {
+        let place = |line, at| Place { key: 1, line, at };
+        for (unit, want) in [
+            (Unit::Sign, (place(0, 3), place(2, 6))),
+            (Unit::Word, (place(0, 2), place(2, 6))),
+            (Unit::Line, (place(0, 0), place(2, u32::MAX))),
+        ] {
+            let (one, other) = (spot(0, 3), spot(2, 5));
+            let down = Mark { head: other.ends(unit), ..Mark::at(one, unit) };
+            let up = Mark { head: one.ends(unit), ..Mark::at(other, unit) };
+            assert_eq!((down.range(), up.range()), (want, want), "{unit:?}");
+        }
+    }
+}
