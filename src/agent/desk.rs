@@ -377,6 +377,9 @@ impl Desk {
                 Command::Export { session, to, format } => {
                     tokio::spawn(whole.export(self.shared.meant(&session), to, format));
                 }
+                Command::Import { path, from } => {
+                    tokio::spawn(whole.import(path, from));
+                }
                 Command::Share { session } => {
                     tokio::spawn(whole.share(self.shared.meant(&session)));
                 }

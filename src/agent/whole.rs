@@ -6,7 +6,7 @@
 use super::desk::{Shared, blocking};
 use super::files::trouble;
 use super::labels::AutoLabels;
-use super::lane::{Running, SHOWN, ToLane, Yielded, now};
+use super::lane::{Running, SHOWN, ToLane, Yielded, loosest, now};
 use super::outbox::Outbox;
 use super::worktree;
 use crate::domain::export::Format;
@@ -17,7 +17,7 @@ use crate::domain::property::Definition;
 use crate::domain::session::{Activity, Worktree};
 use crate::domain::spending::Spending;
 use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
-use crate::store::{Exported, Mark, Store, StoreError};
+use crate::store::{Exported, Imported, Mark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
@@ -447,6 +447,24 @@ impl Whole {
             }
             Some(Err(error)) => {
                 let text = format!("The conversation was not written: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+
+    /// Makes a session of one of another program.
+    pub(super) async fn import(self, path: PathBuf, from: Option<PathBuf>) {
+        let at_most = loosest(&self.shared).stricter(self.shared.setup.settings.mode);
+        let (store, from) = (self.store(), from.unwrap_or_else(|| self.shared.setup.settings.cwd.clone()));
+        match blocking(move || store.import(&path, &from, at_most, now())).await {
+            Some(Ok(Imported { meta, program, left })) => {
+                let session = meta.id.clone();
+                self.out.send(Event::Changed(Box::new(meta))).await;
+                self.out.send(Event::Imported { session, program: program.to_owned(), left }).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("Nothing was imported: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text))).await;
             }
             None => {}

@@ -64,8 +64,6 @@ commands! {
     Undo "undo" "" "undo what the last turn changed in files" UndoAction::Files;
     Redo "redo" "" "redo what was undone in files" UndoAction::Redo;
     Diff "diff" "" "what this session changed in files" UndoAction::Changes;
-    Export "export" "[PATH] [--format md|html|json|text]" "write the conversation to a file" SessionAction::Export;
-    Share "share" "" "write the conversation as one page; nothing is sent" SessionAction::Share;
     Clear "clear" "" "take all messages out of this session" SessionAction::Clear;
     Delete "delete" "[--now]" "move this session to the trash" SessionAction::Delete;
     Trash "trash" "" "what was deleted, and take it back" SessionAction::Trash;
@@ -94,6 +92,9 @@ commands! {
     View "view" "" "open a file of the draft, or of a message" ComposerAction::OpenFile;
     Queue "queue" "" "the messages that wait: edit, move, delete" ComposerAction::Queue;
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
+    Export "export" "[PATH] [--format md|html|json|text]" "write the conversation to a file" SessionAction::Export;
+    Share "share" "" "write the conversation as one page; nothing is sent" SessionAction::Share;
+    Import "import" "[PATH]" "a session of another program becomes one here" SessionAction::Import;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
     Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;
     List "list" "" "hide the list, or show it again" PaneAction::List;

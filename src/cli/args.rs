@@ -142,6 +142,11 @@ pub enum SessionsCommand {
     /// What looks like a key is masked. Without --out it comes out on stdout; a file that is there stays, and the new one
     /// gets a number.
     Export(Export),
+    /// Make a session of one of another program, and print its id.
+    ///
+    /// A folder or session.jsonl of lisle or Craft Agents, a transcript of Claude Code (~/.claude/projects/*/*.jsonl), or a
+    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what does not come along is told.
+    Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
     /// Every word must be somewhere in the session; the rows that hold any of them are printed, those with the most first.
@@ -313,6 +318,17 @@ pub struct Export {
 
 fn format(text: &str) -> Result<Format, String> {
     Format::parse(text).ok_or_else(|| "it is md, html, json or text".to_owned())
+}
+
+/// `lisle sessions import`.
+#[derive(Debug, ClapArgs)]
+pub struct Import {
+    /// The folder or file.
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// Print the new session as a JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `lisle sessions set`.

@@ -19,6 +19,7 @@ pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
         SessionsCommand::List(args) => list(ground, &args),
         SessionsCommand::Show(args) => show(ground, &args),
         SessionsCommand::Export(args) => export(ground, &args),
+        SessionsCommand::Import(args) => change::import(ground, &args),
         SessionsCommand::Search(args) => super::search::search(ground, &args),
         SessionsCommand::Trash(args) => trash(ground, &args),
         SessionsCommand::Set(args) => change::set(ground, &args),

@@ -178,6 +178,13 @@ pub enum Command {
         /// Which session.
         session: SessionId,
     },
+    /// Make a session of one of another program: [`Event::Imported`], or a notice why not.
+    Import {
+        /// Its folder or file.
+        path: PathBuf,
+        /// A relative path begins there.
+        from: Option<PathBuf>,
+    },
     /// Send the ledger of a session's tool calls: [`Event::Audit`].
     Audit {
         /// Which session.
@@ -634,6 +641,15 @@ pub enum Event {
         /// It is to be given to others.
         shared: bool,
     },
+    /// A session of another program is one here now; the face may open it.
+    Imported {
+        /// The new session.
+        session: SessionId,
+        /// Whose it was.
+        program: String,
+        /// What did not come along, one sentence each.
+        left: Vec<String>,
+    },
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
     /// What the model gets with the next request.
@@ -938,6 +954,7 @@ mod tests {
             Command::Verify { session: session(), repair: true },
             Command::Export { session: session(), to: Some("~/a.md".into()), format: Some(Format::Markdown) },
             Command::Share { session: session() },
+            Command::Import { path: "~/a.jsonl".into(), from: Some("/w".into()) },
             Command::Audit { session: session() },
             Command::Context { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
@@ -1058,6 +1075,7 @@ mod tests {
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
             Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
+            Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()] },
             Event::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true },
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
             Event::Context(Box::new(ContextReport {

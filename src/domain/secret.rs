@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn keys_are_masked_where_they_stand() {
         for (text, shown) in [
-            ("KEY=sk-ant-REDACTED rest", "KEY=sk-*** rest"),
+            ("KEY=sk-proj-a1b2c3d4e5f6a7b8 rest", "KEY=sk-*** rest"),
             ("ghp_abcdefghij0123456789.", "ghp_***."),
             (r#"{"a":"Bearer abcdefghijklmnop123"}"#, r#"{"a":"Bearer ***"}"#),
             (

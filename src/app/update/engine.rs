@@ -79,6 +79,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Exported { path, masked, shared, session: _ } => lifecycle::exported(state, &path, masked, shared, fx),
+        Event::Imported { session, program, left } => lifecycle::imported(state, &session, &program, &left, fx),
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
         Event::Usage(spending) => lifecycle::used(state, &spending),
         Event::Trash(rows) => lifecycle::trash(state, rows),
@@ -122,6 +123,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         | Event::Properties(_)
         | Event::Found { .. }
         | Event::Exported { .. }
+        | Event::Imported { .. }
         | Event::Audit(_)
         | Event::Usage(_)
         | Event::Trash(_)

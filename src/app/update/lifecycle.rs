@@ -44,6 +44,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Rewind => rewind(state, fx),
         SessionAction::Export => export(state, None, None, fx),
         SessionAction::Share => share(state, fx),
+        SessionAction::Import => ask_import(state),
         SessionAction::Clear => ask_clear(state),
         SessionAction::Delete => ask_delete(state, &targets(state), false),
         SessionAction::Trash => open_trash(state, fx),
@@ -414,6 +415,27 @@ pub(super) fn export_to(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> 
 fn share(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else { return nothing_yet(state) };
     fx.push(Effect::Send(Command::Share { session }));
+}
+
+fn ask_import(state: &mut State) {
+    let title = "Session of another program: its folder or file".to_owned();
+    let prompt = Prompt { title, line: Line::default(), problem: None, wanted: Wanted::Import };
+    overlay::open(state, Overlay::Prompt(Box::new(prompt)));
+}
+
+/// Makes a session of what another program wrote there.
+pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
+    let from = state.current_meta().map(|meta| meta.cwd.clone());
+    fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
+}
+
+/// It is there: it is shown, with what did not come along.
+pub(super) fn imported(state: &mut State, id: &SessionId, program: &str, left: &[String], fx: &mut Vec<Effect>) {
+    session::open(state, id, fx);
+    let level = if left.is_empty() { Level::Info } else { Level::Warning };
+    let text = format!("This session of {program} is one of lisle's now; the other stays as it was.");
+    let notice = Notice::new(level, text);
+    state.notify(if left.is_empty() { notice } else { notice.hint(left.join(" ")) });
 }
 
 /// A conversation was written to a file.

@@ -48,7 +48,7 @@ fn search(state: &State, menu: &Menu) -> Option<(std::path::PathBuf, String, boo
     match menu.kind {
         Kind::Things => Some((root, menu.typed.clone(), false)),
         // Many files are attached at once by a pattern: that is written out.
-        Kind::Words(Slash::Attach) if !menu.typed.is_empty() => Some((root, menu.typed.clone(), false)),
+        Kind::Words(Slash::Attach | Slash::Import) if !menu.typed.is_empty() => Some((root, menu.typed.clone(), false)),
         Kind::Words(Slash::Cwd) => Some((root, menu.typed.clone(), true)),
         _ => None,
     }
@@ -69,7 +69,7 @@ fn offer(state: &State) -> Option<Menu> {
         let typed = args.trim_start();
         let from = line.chars().count() - typed.chars().count();
         let rows = word_rows(state, slash, typed);
-        if matches!(slash, Slash::Cwd | Slash::Attach) {
+        if matches!(slash, Slash::Cwd | Slash::Attach | Slash::Import) {
             return Some(Menu { rows, ..empty(Kind::Words(slash), typed, from) });
         }
         return full(Kind::Words(slash), typed, from, rows);

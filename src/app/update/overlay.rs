@@ -439,7 +439,8 @@ fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
             lifecycle::change(state, sessions, Change::AddLabel(format!("{label}::{text}")), fx);
         }
         Wanted::Cwd(session) if !text.is_empty() => lifecycle::set_cwd(state, &session, &text, fx),
-        Wanted::Cwd(_) => {}
+        Wanted::Import if !text.is_empty() => lifecycle::import(state, &text, fx),
+        Wanted::Cwd(_) | Wanted::Import => {}
     }
 }
 

@@ -109,6 +109,10 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         }
         Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
         Slash::Export => lifecycle::export_to(state, args, fx),
+        Slash::Import => {
+            lifecycle::import(state, args, fx);
+            Ok(())
+        }
         Slash::Health if args == "repair" => {
             do_action(state, call.slash.action(), None, fx);
             if let Some(Overlay::Health(card)) = state.overlays.last_mut() {

@@ -62,7 +62,7 @@ fn no_text_swallows_what_follows_it() {
 
 #[test]
 fn nothing_in_a_page_acts() {
-    let nasty = "<script>alert(1)</script> [x](javascript:alert(1)) ![p](https://a.test/p.png) <img src=x onerror=a>\n\n\
+    let nasty = "a <script>alert(1)</script> [x](javascript:alert(1)) ![p](https://a.test/p.png) <img src=x onerror=a>\n\n\
                  [f](file:///etc/passwd) `<b>` \u{1b}]0;t\u{7}\n\n<div onclick=a>\n\n| a |\n|---|\n| <i> |\n";
     let failure = Failure {
         code: "c".into(),

@@ -25,7 +25,9 @@ fn every_session_of_every_sort_is_written_in_every_format() {
                 for row in &seen.rows {
                     let Body::User(said) = &row.body else { continue };
                     let word = said.text.split(|c: char| !c.is_ascii_alphanumeric()).max_by_key(|word| word.len());
-                    let word = word.filter(|word| word.len() < 16).unwrap_or_default();
+                    // A path into the session stands otherwise in its lines.
+                    let plain = |word: &&str| word.len() < 16 && !said.text.contains("/sessions/");
+                    let word = word.filter(plain).unwrap_or_default();
                     assert!(text.contains(word), "{} {format:?}: {word}", meta.id);
                 }
             }
@@ -47,6 +49,7 @@ fn lines_come_as_they_are_but_for_keys() {
     let rows = [user(1), Message::new(MessageId::new("msg-2"), NOW, said)];
     journal.append(&rows, Durability::Written).unwrap();
     journal.close().unwrap();
+    drop(journal);
     let lines = store.export(&id, Some(Format::Json), None, &at).unwrap();
     assert_eq!(lines.path, root.path().join("fix-the-login.jsonl"));
     let file = std::fs::read_to_string(session_file(root.path(), id.as_str())).unwrap();

@@ -6,6 +6,7 @@ mod craft;
 mod deaths;
 mod export;
 mod follow;
+mod import;
 mod life;
 mod lifecycle;
 mod properties;

@@ -207,7 +207,12 @@ pub(super) fn laid_out(
             let mut x = text::spans_width(line.spans.get(..lead).unwrap_or_default());
             let mut segs = Segs { segs: Vec::new(), tabs: &tabs, shown: &shown, prefix: source.prefix.len(), most };
             if number == 0 && prefix > 0 && prefix <= x {
-                segs.add(Seg { x: number16(x - prefix), width: number16(prefix), from: 0, len: number32(source.prefix.len()) });
+                segs.add(Seg {
+                    x: number16(x - prefix),
+                    width: number16(prefix),
+                    from: 0,
+                    len: number32(source.prefix.len()),
+                });
             }
             for (span, (origin, from)) in line.spans.iter().skip(lead).zip(&origins) {
                 let wide = text::width(&span.content);

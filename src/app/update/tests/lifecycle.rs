@@ -499,6 +499,7 @@ fn a_conversation_is_written_to_a_file() {
         assert_eq!(screen.sent(), [sent], "{text}");
     }
     for (text, why) in [("/export --format htlm", "nearest is html"), ("/export --formt md", "does not know --formt")] {
+        screen.fx.clear();
         command(&mut screen, text);
         assert_eq!(screen.sent(), [], "{text}");
         assert!(screen.last_notice().contains(why), "{}", screen.last_notice());
@@ -509,4 +510,21 @@ fn a_conversation_is_written_to_a_file() {
     screen.whole(Event::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
     assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
     assert!(screen.last_notice().contains("nowhere else"), "{}", screen.last_notice());
+}
+
+#[test]
+fn a_session_of_another_program_is_asked_for_and_shown() {
+    let mut screen = ready();
+    let import = |path: &str| Command::Import { path: path.into(), from: Some("/w".into()) };
+    command(&mut screen, "/import ../a b.jsonl");
+    assert!(screen.sent().contains(&import("../a b.jsonl")));
+    command(&mut screen, "/import");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Prompt(_))));
+    screen.type_text("~/x").keys("enter");
+    assert!(screen.sent().contains(&import("~/x")));
+    screen.whole(Event::Changed(Box::new(meta("new"))));
+    let left = vec!["3 attached files did not come along.".to_owned()];
+    screen.whole(Event::Imported { session: id("new"), program: "Codex".into(), left });
+    assert_eq!(screen.state.current_id(), Some(&id("new")));
+    assert!(screen.last_notice().contains("3 attached files"), "{}", screen.last_notice());
 }
