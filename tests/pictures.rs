@@ -30,7 +30,7 @@ fn said_with_a_picture(home: &Path, answers: Answers) -> Pty {
     let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home).answers(answers).go();
     pty.until("Ask to Edit");
     pty.keys("/attach shot.png\r");
-    pty.until("1 file");
+    pty.until("B ×");
     pty.keys("look\r");
     pty.until("picture  shot.png");
     pty.until("100×60");

@@ -32,14 +32,16 @@ fn pictures() -> State {
         status: ToolStatus::Completed,
         result: Some("A picture of 300 by 100 pixels.".to_owned()),
         figures: ToolFigures { media: vec![file("chart.png", 9_000)], ..ToolFigures::default() },
-        ..ToolCall::default()
+        input: serde_json::Value::Null,
+        millis: Some(30),
+        decision: None,
     };
     let bodies = [
         Body::User(UserText::with(
             "The button is too far left 日本語",
             vec![file("login 画面.png", 24_000), file("cut\u{1b}[31m.png", 800)],
         )),
-        Body::Tool(call),
+        Body::Tool(Box::new(call)),
         Body::Assistant(AssistantText { text: "It is.".to_owned(), ..AssistantText::default() }),
     ];
     let entries = bodies.into_iter().zip(0..).map(|(body, key)| {

@@ -88,9 +88,10 @@ impl Face {
             return;
         }
         let made = made.map(|form| {
+            let held = self.graphics.held();
             let (number, gone) = self.graphics.take(&want, form);
             if !gone.is_empty() {
-                self.let_go(gone.clone());
+                self.let_go(gone.iter().copied().filter(|number| held.contains(number)).collect());
                 self.tell(Msg::PicturesGone(gone), Owed::No);
             }
             number
@@ -110,12 +111,10 @@ impl Face {
         self.let_go(gone);
     }
 
-    /// The terminal need not keep these any more.
+    /// The terminal need not keep these any more. Only kitty's way leaves it any.
     fn let_go(&mut self, numbers: Vec<u32>) {
         let delete = |number| Piece { bytes: kitty::delete(number).into_bytes(), done: None };
-        if matches!(self.graphics.way(), Some((super::Way::Kitty, _))) {
-            self.writer.behind(numbers.into_iter().map(delete));
-        }
+        self.writer.behind(numbers.into_iter().map(delete));
         self.guard.keeps(self.graphics.held());
     }
 
