@@ -85,6 +85,7 @@ commands! {
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Retry "retry" "" "send the failed request again" TurnAction::Retry;
     Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;

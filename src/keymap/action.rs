@@ -119,6 +119,38 @@ impl Context {
         }
     }
 
+    /// The place in words, as a heading over its keys.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        match self {
+            Context::Global => "Everywhere",
+            Context::List => "In the list",
+            Context::Chat => "In the conversation",
+            Context::Composer => "In the composer",
+            Context::Slash => "While something is offered",
+            Context::Insert => "While typing",
+            Context::Normal => "While keys are verbs",
+            Context::Visual => "While something is marked",
+            Context::Operator => "Behind d, c and y",
+            Context::Approval => "At an approval",
+            Context::Plan => "At a plan",
+            Context::Question => "At a question",
+            Context::Input => "While writing an answer",
+            Context::Picker => "In a picker",
+            Context::Inbox => "In the inbox",
+            Context::Search => "While searching",
+            Context::Help => "On a page to read",
+            Context::Confirm => "At a yes-or-no question",
+            Context::Find => "In the search over all sessions",
+            Context::Health => "At a session's health",
+            Context::Undo => "At an undo of files",
+            Context::Changes => "At a session's changes",
+            Context::Rules => "In the permissions",
+            Context::Queue => "Among the messages that wait",
+            Context::Jobs => "Among the commands in the background",
+        }
+    }
+
     /// The context of that name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

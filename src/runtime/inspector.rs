@@ -10,7 +10,7 @@ use super::input::{Input, translate};
 use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Mouse, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError, Wrote};
-use super::{RunError, effects};
+use super::{RunError, deeds};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::Context;
 use crate::keymap::key::{Code, Key, Mods, chord_name};
@@ -184,7 +184,7 @@ fn yes(usable: bool) -> &'static str {
 /// When there is no usable terminal.
 pub async fn inspect(keys: Table) -> Result<(), RunError> {
     let tty = Tty::open()?;
-    let term = effects::env("TERM").unwrap_or_default();
+    let term = deeds::env("TERM").unwrap_or_default();
     if term == "dumb" {
         return Err(TtyError::Dumb(term).into());
     }

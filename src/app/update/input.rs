@@ -1,7 +1,7 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
 use super::{
-    act, attach, chat, compose, enhance, lifecycle, list, mark, overlay, panel, properties, redeliver, session,
+    act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session,
 };
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
@@ -262,7 +262,7 @@ fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     let before = state.escaped.replace(state.now);
     if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
         state.escaped = None;
-        lifecycle::rewind(state, fx);
+        rewind::rewind(state, fx);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties,
-    queue, session, slash, to, undo,
+    queue, rewind, session, slash, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -464,7 +464,8 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Session(id) => session::open(state, &id, fx),
         Value::Text(text) => compose::write(state, &text, fx),
         Value::File(file) => fx.push(Effect::View(file)),
-        Value::Rewind(id) => lifecycle::ask_rewind(state, &id, fx),
+        Value::Rewind(id) => rewind::ask_rewind(state, &id, fx),
+        Value::Branch(at) => rewind::branch_at(state, at, fx),
         Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
     }

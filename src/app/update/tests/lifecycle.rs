@@ -159,7 +159,12 @@ fn a_branch_is_made_at_the_chosen_entry_and_opened() {
     }
     screen.draw(true);
     command(&mut screen, "/branch");
+    screen.keys("enter");
     assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: None }), "all of it");
+    command(&mut screen, "/branch");
+    screen.keys("down enter");
+    let before = Some(MessageId::new("m2"));
+    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: before }), "before the last");
     screen.keys("tab tab K K ctrl+x b");
     let at = Some(MessageId::new("m2"));
     assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at }]);
@@ -187,7 +192,7 @@ fn going_back_asks_and_gives_the_text_back() {
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "Esc twice");
     screen.fx.clear();
     screen.keys("enter");
-    assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("stays as it is"));
+    assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("leaves out 1 message"));
     screen.fx.clear();
     screen.keys("y");
     assert_eq!(screen.sent(), [], "keys on their way do not answer");
