@@ -283,7 +283,8 @@ impl Face {
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
-        let link = |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: self.host.told(link.url) };
+        let link =
+            |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: self.host.told(link.url) };
         let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
         self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links });
         self.last_frame = Some(now);

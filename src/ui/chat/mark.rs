@@ -165,8 +165,7 @@ fn word(text: &str, sign: (u32, u32)) -> (u32, u32) {
     let (from, to) = (sign.0 as usize, sign.1 as usize);
     let Some(first) = text.get(from..to).and_then(|sign| sign.chars().next()) else { return sign };
     let same = |c: &char| kind(*c) == kind(first);
-    let before: usize =
-        text.get(..from).unwrap_or_default().chars().rev().take_while(same).map(char::len_utf8).sum();
+    let before: usize = text.get(..from).unwrap_or_default().chars().rev().take_while(same).map(char::len_utf8).sum();
     let after: usize = text.get(to..).unwrap_or_default().chars().take_while(same).map(char::len_utf8).sum();
     let (mut start, mut end) = (from - before, to + after);
     if kind(first) == Kind::Letter {
@@ -221,7 +220,11 @@ impl Transcript<'_> {
         let (Some(ink), Some((line, text))) = (laid.line(number), laid.logical_at(number)) else { return };
         let Some(range) = within((from, to), key, line, text) else { return };
         let mut cells = cells(ink, text, range.clone());
-        if cells.is_empty() && ink.text.is_some() && (text.is_empty() || ink.segs.is_empty()) && (key, line) < (to.key, to.line) {
+        if cells.is_empty()
+            && ink.text.is_some()
+            && (text.is_empty() || ink.segs.is_empty())
+            && (key, line) < (to.key, to.line)
+        {
             // So that an empty line is seen to be marked.
             cells.push((0, 1));
         }
@@ -250,7 +253,8 @@ impl Transcript<'_> {
 
     /// The logical lines of a row: their numbers and bytes.
     fn logical_of(&mut self, index: usize) -> Vec<(u32, u32)> {
-        self.laid_row(index).map_or_else(Vec::new, |laid| laid.logical().map(|(line, text)| (line, bytes(text.len()))).collect())
+        self.laid_row(index)
+            .map_or_else(Vec::new, |laid| laid.logical().map(|(line, text)| (line, bytes(text.len()))).collect())
     }
 
     /// The logical line so many lines away from a place, or the last one in that direction.
@@ -294,7 +298,9 @@ impl Transcript<'_> {
         let first = self.chat.entries.partition_point(|entry| entry.key < from.key);
         let mut out = String::new();
         for index in first..self.chat.entries.len() {
-            let Some(key) = self.chat.entries.get(index).map(|entry| entry.key).filter(|key| *key <= to.key) else { break };
+            let Some(key) = self.chat.entries.get(index).map(|entry| entry.key).filter(|key| *key <= to.key) else {
+                break;
+            };
             let apart = self.stands_apart(index);
             let Some(laid) = self.laid_row(index) else { break };
             let mut lines = laid.logical().filter_map(|(line, text)| {
@@ -369,3 +375,6 @@ fn within((from, to): (Place, Place), key: i64, line: u32, text: &str) -> Option
     let end = if here == (to.key, to.line) { inside(to.at) } else { len };
     Some(start..end.max(start))
 }
+
+#[cfg(test)]
+mod tests;

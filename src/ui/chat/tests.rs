@@ -76,6 +76,7 @@ fn opts() -> ChatOpts<'static> {
         model: "sonnet",
         marker: None,
         to_end: "G",
+        cwd: "/w/app",
     }
 }
 
