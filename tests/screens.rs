@@ -377,13 +377,8 @@ fn overlays() {
     talk(&mut state);
     state.overlays = vec![Overlay::Help(Help { contexts: vec![Context::Composer, Context::Global], scroll: 0 })];
     shots("help", &state);
-    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")].map(
-        |(label, detail)| Item {
-            label: label.to_owned(),
-            detail: detail.to_owned(),
-            value: Value::Text(String::new()),
-        },
-    );
+    let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")]
+        .map(|(label, detail)| Item::new(label, detail, Value::Text(String::new())));
     let mut picker = Picker::new(Kind::Model, items.to_vec(), 0);
     picker.query.insert("cl");
     picker.filter();
@@ -427,7 +422,9 @@ fn commands_and_chords() {
     current(&mut state).composer = Composer::default();
     state.chord.keys = vec![Key::parse("ctrl+x").unwrap()];
     state.chord.strip = true;
-    insta::assert_snapshot!("chord-100x30", shot("chord", &state, 100, 30));
+    shots("chord", &state);
+    state.chord.page = 1;
+    insta::assert_snapshot!("chord-next-80x24", shot("chord-next", &state, 80, 24));
 }
 
 #[test]
@@ -691,7 +688,7 @@ fn any_state() -> impl Strategy<Value = State> {
             0 => state.overlays.push(Overlay::ConfirmQuit),
             1 => state.overlays.push(Overlay::Help(Help { contexts: Context::ALL.to_vec(), scroll })),
             2 => {
-                let item = Item { label: text.clone(), detail: text.clone(), value: Value::Remark };
+                let item = Item::new(text.clone(), text.clone(), Value::Remark);
                 let items = vec![item; usize::from(scroll)];
                 state.overlays.push(Overlay::Picker(Box::new(Picker::new(Kind::Palette, items, 30))));
             }

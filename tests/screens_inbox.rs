@@ -206,22 +206,14 @@ fn choosing_properties() {
     let mut state = used();
     let name = id("260902-swift-river");
     let items = |state: &State| -> Vec<Item> {
-        let status = |s: &lisle::domain::property::Status| Item {
-            label: s.label.clone(),
-            detail: String::new(),
-            value: Value::Status(s.id.clone()),
-        };
+        let status = |s: &lisle::domain::property::Status| Item::new(s.label.clone(), "", Value::Status(s.id.clone()));
         state.properties.statuses.iter().map(status).collect()
     };
     let mut picker = Picker::new(Kind::Status, items(&state), 1);
     picker.sessions = vec![name.clone()];
     state.overlays = vec![Overlay::Picker(Box::new(picker))];
     shots("status", &state);
-    let label = |label: &str, detail: &str, id: &str| Item {
-        label: label.to_owned(),
-        detail: detail.to_owned(),
-        value: Value::Label(id.to_owned()),
-    };
+    let label = |label: &str, detail: &str, id: &str| Item::new(label, detail, Value::Label(id.to_owned()));
     let items = vec![label("Bug", "", "bug"), label("  Crash", "", "crash"), label("Priority", "number", "priority")];
     let mut picker = Picker::new(Kind::Labels, items, 0);
     picker.sessions = vec![name.clone(), id("260902-red-leaf")];

@@ -101,7 +101,7 @@ fn shot(name: &str, state: &State, theme: &Theme, (width, height): (u16, u16)) -
     if let Ok(dir) = std::env::var("LISLE_PICTURES") {
         let dark = *theme == Theme::builtin(true);
         let file = format!("{dir}/{name}-{width}x{height}.svg");
-        std::fs::write(file, screen::svg(&screen::terminal(&buf), dark)).unwrap();
+        std::fs::write(file, screen::svg::picture(screen::terminal(&buf).screen(), dark)).unwrap();
     }
     let caret = drawn.cursor.map_or("hidden".to_owned(), |at| format!("column {} row {}", at.x, at.y));
     format!("{}\n\ncaret: {caret}", screen::text(&screen::terminal(&buf)))

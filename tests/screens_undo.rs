@@ -19,7 +19,7 @@ fn shots(name: &str, state: &State) {
         let (buf, _) = screen::draw(state, width, height);
         if let Ok(dir) = std::env::var("LISLE_PICTURES") {
             let file = format!("{dir}/{name}-{width}x{height}.svg");
-            std::fs::write(file, screen::svg(&screen::terminal(&buf), true)).unwrap();
+            std::fs::write(file, screen::svg::picture(screen::terminal(&buf).screen(), true)).unwrap();
         }
         insta::assert_snapshot!(format!("{name}-{width}x{height}"), screen::text(&screen::terminal(&buf)));
     }

@@ -8,22 +8,26 @@ mod pty;
 use pty::{Answers, Pty, Start};
 use rustix::process::Signal;
 use std::path::Path;
+use std::time::Duration;
 
 /// What the status line shows in the default permission mode.
 const READY: &str = "Ask to Edit";
 /// What stands in an empty composer while nothing runs.
 const NOTHING_RUNS: &str = "Write a message";
+/// What stands in it before anything was said.
+const NOTHING_SAID: &str = "What is to be done?";
 /// Every mode that is switched on, with what switches it off.
 const MODES: &[(&str, &str)] = &[
     ("\x1b[22;0t", "\x1b[23;0t"),
     ("\x1b[?1049h", "\x1b[?1049l"),
+    ("\x1b[?7l", "\x1b[?7h"),
     ("\x1b[?2004h", "\x1b[?2004l"),
     ("\x1b[?1004h", "\x1b[?1004l"),
     ("\x1b[?1000h", "\x1b[?1000l"),
     ("\x1b[?1002h", "\x1b[?1002l"),
     ("\x1b[?1006h", "\x1b[?1006l"),
     ("\x1b[6 q", "\x1b[0 q"),
-    ("\x1b[>1u", "\x1b[<u"),
+    ("\x1b[>5u", "\x1b[<u"),
     ("\x1b[>4;1m", "\x1b[>4m"),
 ];
 
@@ -122,7 +126,7 @@ fn ctrl_c_twice_quits_and_says_how_to_resume() {
     quit(&mut pty);
     assert_eq!(pty.end().exit_code(), 0);
     assert_given_back(&pty);
-    pty.sent("\x1b[>1u");
+    pty.sent("\x1b[>5u");
     pty.until("--session");
     let text = pty.text();
     let command = text.lines().rev().find_map(|line| line.split_once("lisle ")).expect(&text).1.to_owned();
@@ -140,7 +144,7 @@ fn an_old_terminal_is_given_back_too() {
             pty.sent("\x1b[>4;1m");
         }
         quit(&mut pty);
-        assert!(!pty.look(|seen| seen.sent("\x1b[>1u")), "the kitty protocol was not offered");
+        assert!(!pty.look(|seen| seen.sent("\x1b[>5u")), "the kitty protocol was not offered");
         assert_given_back(&pty);
     }
 }
@@ -186,19 +190,66 @@ fn a_used_home_shows_its_sessions() {
     pty.until("giraffes");
 }
 
+/// The draft is exactly this.
+#[track_caller]
+fn drafted(pty: &Pty, text: &str) {
+    pty.wait_for(&format!("the draft is {text:?}"), |seen| {
+        seen.text().lines().any(|line| line.split_once("› ").is_some_and(|(_, draft)| draft.trim_end() == text))
+    });
+}
+
 #[test]
-fn answers_that_come_late_and_in_pieces_leak_nothing() {
+fn a_terminal_that_never_answers_has_all_keys() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = ready(lisle(home.path()).answers(Answers::None));
+    for key in ["q", "\x1b[D", "a", "\x1b[C", "한", "\x05", "z"] {
+        pty.keys(key);
+    }
+    drafted(&pty, "aq한z");
+    pty.keys("\x15");
+    pty.until(NOTHING_SAID);
+    quit(&mut pty);
+    assert_given_back(&pty);
+}
+
+#[test]
+fn answers_after_two_seconds_change_the_keyboard_and_type_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = ready(lisle(home.path()).answers(Answers::Late(Duration::from_secs(2))));
+    pty.keys("qa");
+    drafted(&pty, "qa");
+    assert!(!pty.look(|seen| seen.sent("\x1b[>5u")), "nothing was waited for");
+    pty.sent("\x1b[>5u");
+    pty.keys("z");
+    drafted(&pty, "qaz");
+    pty.keys("\x1b[117;5u");
+    pty.until(NOTHING_SAID);
+    quit(&mut pty);
+    assert_given_back(&pty);
+}
+
+#[test]
+fn answers_in_the_middle_of_typing_leak_nothing() {
     let home = tempfile::tempdir().unwrap();
     let pty = ready(lisle(home.path()).answers(Answers::None));
-    pty.keys("qa");
-    for piece in ["\x1b]11;rgb:1e", "1e/1e1e/2e2e\x1b\\\x1b[?20", "26;2$y\x1b[?62", ";22c\x1b[?0u"] {
-        pty.keys(piece);
+    // What a terminal says to what it was asked, key by key between it; each byte is a write of its own.
+    let said = [
+        ("q", "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\"),
+        ("한", "\x1b[?2026;2$y"),
+        ("\x1b[D", "\x1bP>|xterm(390)\x1b\\"),
+        ("a", "\x1b[?2031;0$y\x1b[?0u"),
+        ("\x1b[C", "\x1b[?62;22c"),
+        ("z", "\x1b]11;rgb:ff/ff/ff\x07"),
+    ];
+    for (key, answer) in said {
+        pty.keys(key);
+        for byte in answer.chars() {
+            pty.keys(&byte.to_string());
+        }
     }
-    pty.keys("zq");
-    pty.until("qazq");
-    for leak in ["rgb", "1e1e", "2026", "62;"] {
-        assert!(!pty.text().contains(leak), "{leak}\n{}", pty.text());
-    }
+    pty.keys("!");
+    drafted(&pty, "qa한z!");
+    pty.sent("\x1b[>5u");
 }
 
 #[test]

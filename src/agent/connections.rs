@@ -31,6 +31,8 @@ pub struct Connections {
     /// What the user chose last, which new sessions begin with.
     chosen: Arc<Mutex<Option<ConnectionName>>>,
     keys: Option<Arc<dyn Keys>>,
+    /// Those that a key alone would make.
+    vendors: Vec<ConnectionInfo>,
 }
 
 impl Connections {
@@ -45,6 +47,19 @@ impl Connections {
     pub fn with_keys(mut self, keys: Arc<dyn Keys>) -> Self {
         self.keys = Some(keys);
         self
+    }
+
+    /// A key alone would make these.
+    #[must_use]
+    pub fn with_vendors(mut self, vendors: Vec<ConnectionInfo>) -> Self {
+        self.vendors = vendors;
+        self
+    }
+
+    /// Connections that a key alone would make.
+    #[must_use]
+    pub fn vendors(&self) -> Vec<ConnectionInfo> {
+        self.vendors.clone()
     }
 
     /// Adds a connection behind the others, or in the place of the one of its name; one without a provider can be shown but not

@@ -14,11 +14,14 @@ use super::search::Searching;
 use super::tally::Tally;
 use super::whole::{Out, Whole};
 use crate::domain::contract::{Act, Configured, NewSession};
+use crate::domain::model::LevelMeaning;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
+use crate::domain::session::ThinkingLevel;
 use crate::domain::undo::UndoAim;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
+use crate::provider::figures::built_in;
 use crate::store::Store;
 use crate::store::books::Books;
 use crate::tools::registry::Registry;
@@ -317,6 +320,8 @@ impl Desk {
                 Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
                 Command::AskKey { session, connection } => self.to(&session, ToLane::AskKey(connection)).await,
                 Command::Models { connection } => self.models(connection),
+                Command::Figures { connection, models } => self.figures(connection, models).await,
+                Command::Levels { connection, model } => self.levels(connection, model).await,
                 Command::Enhance { session, number, draft } => {
                     self.to(&session, ToLane::Enhance { number, draft }).await;
                 }
@@ -369,6 +374,15 @@ impl Desk {
                 Command::Verify { session, repair } => {
                     tokio::spawn(whole.verify(self.shared.meant(&session), repair));
                 }
+                Command::Export { session, to, format } => {
+                    tokio::spawn(whole.export(self.shared.meant(&session), to, format));
+                }
+                Command::Import { path, from } => {
+                    tokio::spawn(whole.import(path, from));
+                }
+                Command::Share { session } => {
+                    tokio::spawn(whole.share(self.shared.meant(&session)));
+                }
                 Command::Audit { session } => {
                     tokio::spawn(whole.audit(self.shared.meant(&session)));
                 }
@@ -392,6 +406,7 @@ impl Desk {
         let configured = Configured {
             workspace: self.shared.setup.store.workspace_name().to_owned(),
             connections: self.shared.setup.connections.infos(),
+            vendors: self.shared.setup.connections.vendors(),
             cycle: settings.cycle.clone(),
             sandbox: settings.sandbox,
             warn_cost: settings.warn_cost,
@@ -439,6 +454,8 @@ impl Desk {
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
+        meta.thinking = new.thinking.unwrap_or_default();
+        meta.labels = new.labels;
         meta.model = new.model.or_else(|| {
             let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
             Some(info.default_model).filter(|model| !model.is_empty())
@@ -514,6 +531,24 @@ impl Desk {
             };
             out.send(Event::Models { connection, models }).await;
         });
+    }
+
+    /// What is known of models here, also of a connection that cannot be used yet.
+    async fn figures(&self, connection: ConnectionName, models: Vec<String>) {
+        let provider = self.shared.setup.connections.provider(&connection);
+        let known = |model: &String| match &provider {
+            Some(provider) => provider.known(model).told(model),
+            None => built_in(model).told(model),
+        };
+        let models = models.iter().map(known).collect();
+        self.out.send(Event::Figures { connection, models }).await;
+    }
+
+    async fn levels(&self, connection: ConnectionName, model: String) {
+        let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
+        let meaning = |level| LevelMeaning { level, meaning: provider.level(&model, level) };
+        let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();
+        self.out.send(Event::Levels { connection, model, levels }).await;
     }
 
     fn remember(&self, text: String) {

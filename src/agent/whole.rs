@@ -6,9 +6,10 @@
 use super::desk::{Shared, blocking};
 use super::files::trouble;
 use super::labels::AutoLabels;
-use super::lane::{Running, SHOWN, ToLane, Yielded, now};
+use super::lane::{Running, SHOWN, ToLane, Yielded, loosest, now};
 use super::outbox::Outbox;
 use super::worktree;
+use crate::domain::export::Format;
 use crate::domain::inbox::{Change, TrashId};
 use crate::domain::ledger::Ledger;
 use crate::domain::notice::{Level, Notice};
@@ -16,8 +17,9 @@ use crate::domain::property::Definition;
 use crate::domain::session::{Activity, Worktree};
 use crate::domain::spending::Spending;
 use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
-use crate::store::{Mark, Store, StoreError};
+use crate::store::{Exported, Imported, Mark, Store, StoreError};
 use futures_util::future::join_all;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -414,6 +416,61 @@ impl Whole {
         }
     }
 
+    // ---- files for people ----
+
+    /// Writes a session's conversation to a file.
+    pub(super) async fn export(self, id: SessionId, to: Option<PathBuf>, format: Option<Format>) {
+        self.written(id, false, move |store, id| store.export(id, format, to.as_deref(), &minute)).await;
+    }
+
+    /// Writes a session's conversation as a page into its own folder.
+    pub(super) async fn share(self, id: SessionId) {
+        self.written(id, true, |store, id| store.share(id, &minute)).await;
+    }
+
+    async fn written(
+        self,
+        id: SessionId,
+        shared: bool,
+        write: impl FnOnce(&Store, &SessionId) -> Result<Exported, StoreError> + Send + 'static,
+    ) {
+        if let Some(lane) = self.shared.lane(&id) {
+            flushed(&lane).await;
+        }
+        let (store, session) = (self.store(), id.clone());
+        match blocking(move || write(&store, &session)).await {
+            Some(Ok(Exported { path, masked })) => {
+                self.out.send(Event::Exported { session: id, path, masked, shared }).await;
+            }
+            Some(Err(StoreError::NoSession { .. })) => {
+                self.out.tell(Some(Notice::new(Level::Info, "Nothing was said in this session yet."))).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("The conversation was not written: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+
+    /// Makes a session of one of another program.
+    pub(super) async fn import(self, path: PathBuf, from: Option<PathBuf>) {
+        let at_most = loosest(&self.shared).stricter(self.shared.setup.settings.mode);
+        let (store, from) = (self.store(), from.unwrap_or_else(|| self.shared.setup.settings.cwd.clone()));
+        match blocking(move || store.import(&path, &from, at_most, now())).await {
+            Some(Ok(Imported { meta, program, left })) => {
+                let session = meta.id.clone();
+                self.out.send(Event::Changed(Box::new(meta))).await;
+                self.out.send(Event::Imported { session, program: program.to_owned(), left }).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("Nothing was imported: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+
     // ---- the ledger ----
 
     /// Reads the ledger of a session from its rows.
@@ -524,6 +581,13 @@ impl Whole {
             None => {}
         }
     }
+}
+
+/// An instant to the minute, where this machine is.
+pub(crate) fn minute(at: At) -> String {
+    jiff::Timestamp::from_millisecond(at.0)
+        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
 }
 
 /// The day of an instant where this machine is.

@@ -44,6 +44,8 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
+    Session "session" "[new|list|switch WHICH]" "a new session, or to another one" SessionAction::Switch;
+    Reset "reset" "" "archive this session, start anew with its settings" SessionAction::Reset;
     Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
@@ -52,6 +54,7 @@ commands! {
     Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
     Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
+    Unarchive "unarchive" "" "back in the list" SessionAction::Unarchive;
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
     Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
     Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
@@ -74,7 +77,7 @@ commands! {
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
-    Connection "connection" "[NAME]" "the connections, and give one a key" ModelAction::Connection;
+    Connection "connection" "[NAME [key]]" "choose the connection, or give one a key" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
@@ -82,6 +85,7 @@ commands! {
     Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
     Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
+    Retry "retry" "" "send the failed request again" TurnAction::Retry;
     Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
     Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
@@ -89,6 +93,10 @@ commands! {
     View "view" "" "open a file of the draft, or of a message" ComposerAction::OpenFile;
     Queue "queue" "" "the messages that wait: edit, move, delete" ComposerAction::Queue;
     Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
+    Copy "copy" "[last|code N|all|ID]" "copy the last answer, a block of code, or all of it" ChatAction::Copy;
+    Export "export" "[PATH] [--format md|html|json|text]" "write the conversation to a file" SessionAction::Export;
+    Share "share" "" "write the conversation as one page; nothing is sent" SessionAction::Share;
+    Import "import" "[PATH]" "a session of another program becomes one here" SessionAction::Import;
     Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
     Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;
     List "list" "" "hide the list, or show it again" PaneAction::List;
@@ -149,6 +157,11 @@ mod tests {
         assert_eq!(read("/modle x"), Some(Err(wrong)));
     }
 
+    fn is_emacs(action: Action) -> bool {
+        use ComposerAction::{Mark, MarkAll, MarkCopy, MarkCut, MarkSwap, YankPop};
+        matches!(action, Action::Composer(Mark | MarkAll | MarkCopy | MarkCut | MarkSwap | YankPop))
+    }
+
     #[test]
     fn every_action_is_reached_without_alt_f_and_shift() {
         let slashed: Vec<Action> = Slash::ALL.iter().map(|slash| slash.action()).collect();
@@ -158,6 +171,8 @@ mod tests {
                 .iter()
                 // Modal editing is for keymaps that have it; a capital letter is a verb of its own there.
                 .filter(|action| !matches!(action, Action::Vim(_)))
+                // Marking after emacs is for its keymap.
+                .filter(|action| name == "emacs" || !is_emacs(**action))
                 .filter(|action| {
                     let pressed = table
                         .keys_of(**action)

@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+use crate::domain::export::Format;
 use crate::domain::inbox::TrashId;
 use crate::domain::property::ValueType;
 use crate::domain::spending::By;
@@ -17,9 +18,27 @@ pub struct Args {
     pub command: Option<Command>,
     /// A first message to send when the app has opened.
     pub prompt: Option<String>,
+    /// Lines in place of the full screen: for screen readers, plain terminals, pipes and logs.
+    #[arg(long, overrides_with = "no_linear")]
+    pub linear: bool,
+    /// The full screen, also where `linear` is set in config.toml.
+    #[arg(long)]
+    pub no_linear: bool,
     /// What every command takes.
     #[command(flatten)]
     pub common: Common,
+}
+
+impl Args {
+    /// Whether lines are wanted in place of the full screen, where it was said.
+    #[must_use]
+    pub fn wants_lines(&self) -> Option<bool> {
+        match (self.linear, self.no_linear) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            (false, false) => None,
+        }
+    }
 }
 
 /// What every command takes.
@@ -136,6 +155,16 @@ pub enum SessionsCommand {
     List(List),
     /// Print a session.
     Show(Show),
+    /// Write the conversation of a session as markdown, a page, plain text, or its own lines.
+    ///
+    /// What looks like a key is masked. Without --out it comes out on stdout; a file that is there stays, and the new one
+    /// gets a number.
+    Export(Export),
+    /// Make a session of one of another program, and print its id.
+    ///
+    /// A folder or session.jsonl of lisle or Craft Agents, a transcript of Claude Code (~/.claude/projects/*/*.jsonl), or a
+    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what does not come along is told.
+    Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
     /// Every word must be somewhere in the session; the rows that hold any of them are printed, those with the most first.
@@ -287,6 +316,35 @@ pub struct Show {
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
     /// As a JSON object with `meta` and `messages`.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `lisle sessions export`.
+#[derive(Debug, ClapArgs)]
+pub struct Export {
+    /// Which session.
+    #[arg(value_name = "ID", value_parser = session_id)]
+    pub id: SessionId,
+    /// md, html, json or text; without it what the name of the file says, else md.
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub format: Option<Format>,
+    /// Write this file, or one of a name from the title in this folder, and print its path.
+    #[arg(long = "out", short = 'o', value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    Format::parse(text).ok_or_else(|| "it is md, html, json or text".to_owned())
+}
+
+/// `lisle sessions import`.
+#[derive(Debug, ClapArgs)]
+pub struct Import {
+    /// The folder or file.
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// Print the new session as a JSON object.
     #[arg(long)]
     pub json: bool,
 }

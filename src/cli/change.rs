@@ -2,17 +2,18 @@
 //! changed, and the exit status tells.
 
 use super::Exit;
-use super::args::{Branch, Delete, Restore, Set, Several};
+use super::args::{Branch, Delete, Import, Restore, Set, Several};
 use super::definitions::{self, Told, now};
 use super::output::{complain, say};
 use super::sessions::print_json;
 use crate::domain::inbox::Change;
 use crate::domain::property::{Properties, split_label};
 use crate::domain::session::TitleFrom;
-use crate::domain::{SessionId, SessionMeta, sanitise};
+use crate::domain::{Mode, SessionId, SessionMeta, sanitise};
 use crate::runtime::setup::Ground;
 use crate::store::StoreError;
 use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
 
 /// Does something to each session and tells of those that it cannot be done to.
 fn each<T>(ids: &[SessionId], not: &str, mut act: impl FnMut(&SessionId) -> Result<T, StoreError>) -> (Vec<T>, Exit) {
@@ -144,6 +145,27 @@ pub(super) fn branch(ground: &Ground, args: &Branch) -> Exit {
         }
         Err(error) => {
             complain(&format!("lisle: {} was not branched: {error}.", args.id));
+            Exit::Failed
+        }
+    }
+}
+
+pub(super) fn import(ground: &Ground, args: &Import) -> Exit {
+    let path = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
+    let at_most = ground.wanted.mode.unwrap_or(Mode::Ask);
+    match ground.store.import(&path, Path::new(""), at_most, now()) {
+        Ok(imported) => {
+            for sentence in &imported.left {
+                complain(&format!("lisle: {sentence}"));
+            }
+            if args.json {
+                return print_json(&imported.meta);
+            }
+            say(&format!("{}\n", imported.meta.id));
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: nothing was imported: {error}."));
             Exit::Failed
         }
     }

@@ -45,7 +45,7 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             connection: wanted.connection.clone(),
             model: wanted.model.clone(),
             mode: wanted.mode,
-            worktree: false,
+            ..NewSession::default()
         }),
     };
     let _ = link.commands.send(first).await;

@@ -2,7 +2,7 @@
 //! or JSON. What changes them is `change`'s.
 
 use super::Exit;
-use super::args::{Json, List, SessionsCommand, Show, Verify};
+use super::args::{Export, Json, List, SessionsCommand, Show, Verify};
 use super::change;
 use super::definitions::{self, Told};
 use super::output::{complain, say};
@@ -18,6 +18,8 @@ pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
     match command {
         SessionsCommand::List(args) => list(ground, &args),
         SessionsCommand::Show(args) => show(ground, &args),
+        SessionsCommand::Export(args) => export(ground, &args),
+        SessionsCommand::Import(args) => change::import(ground, &args),
         SessionsCommand::Search(args) => super::search::search(ground, &args),
         SessionsCommand::Trash(args) => trash(ground, &args),
         SessionsCommand::Set(args) => change::set(ground, &args),
@@ -275,6 +277,48 @@ fn show(ground: &Ground, show: &Show) -> Exit {
     }
     say(&out);
     Exit::Done
+}
+
+fn export(ground: &Ground, args: &Export) -> Exit {
+    let told_masked = |masked: usize| {
+        if masked > 0 {
+            complain(&format!("lisle: {} masked.", masked_words(masked)));
+        }
+    };
+    let done = match &args.out {
+        Some(out) => {
+            // From where the command is given, not from where the session's tools work.
+            let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
+            ground.store.export(&args.id, args.format, Some(&out), &day).map(|done| {
+                say(&format!("{}\n", done.path.display()));
+                done.masked
+            })
+        }
+        None => {
+            // A pipe that nobody reads any more ends it, and is no error.
+            let mut closed = false;
+            let done = ground.store.export_to(&args.id, args.format.unwrap_or_default(), &day, &mut |bytes| {
+                closed = !say(&String::from_utf8_lossy(bytes));
+                if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+            });
+            if closed { Ok(0) } else { done }
+        }
+    };
+    match done {
+        Ok(masked) => {
+            told_masked(masked);
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: {} was not exported: {error}.", args.id));
+            Exit::Failed
+        }
+    }
+}
+
+/// `one key was`, `3 keys were`.
+fn masked_words(masked: usize) -> String {
+    if masked == 1 { "one key was".to_owned() } else { format!("{masked} keys were") }
 }
 
 pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {

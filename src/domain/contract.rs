@@ -6,11 +6,13 @@
 
 use super::attachment::Attachment;
 use super::context::ContextReport;
+use super::export::Format;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
 use super::job::JobShown;
 use super::ledger::Ledger;
 use super::message::Message;
+use super::model::{LevelMeaning, ModelFigures};
 use super::notice::Notice;
 use super::permission::Mode;
 use super::plan::Progress;
@@ -161,6 +163,28 @@ pub enum Command {
         /// Also repair what can be; a copy of what is changed is kept.
         repair: bool,
     },
+    /// Write a session's conversation to a file: [`Event::Exported`], or a notice why not.
+    Export {
+        /// Which session.
+        session: SessionId,
+        /// Where: a file or a folder, from where its tools work. `None`: a name from its title there.
+        to: Option<PathBuf>,
+        /// As what; `None`: what the name says, else markdown.
+        format: Option<Format>,
+    },
+    /// Write a session's conversation as one page into its own folder, to be given to others: [`Event::Exported`]. Nothing
+    /// is sent anywhere.
+    Share {
+        /// Which session.
+        session: SessionId,
+    },
+    /// Make a session of one of another program: [`Event::Imported`], or a notice why not.
+    Import {
+        /// Its folder or file.
+        path: PathBuf,
+        /// A relative path begins there.
+        from: Option<PathBuf>,
+    },
     /// Send the ledger of a session's tool calls: [`Event::Audit`].
     Audit {
         /// Which session.
@@ -198,6 +222,20 @@ pub enum Command {
     Models {
         /// Which connection.
         connection: ConnectionName,
+    },
+    /// Send what is known of these models, without asking their server: [`Event::Figures`].
+    Figures {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// Their names.
+        models: Vec<String>,
+    },
+    /// Send what the thinking levels mean to a model: [`Event::Levels`].
+    Levels {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// Which model.
+        model: String,
     },
     /// Ask for the key of a connection in a session: [`Event::Asked`], or a notice why not.
     AskKey {
@@ -241,6 +279,12 @@ pub struct NewSession {
     pub model: Option<String>,
     /// Its permission mode.
     pub mode: Option<Mode>,
+    /// How hard its model thinks.
+    #[serde(default)]
+    pub thinking: Option<ThinkingLevel>,
+    /// Its labels, `id` or `id::value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// Work in a git worktree of its own, on a branch of its own.
     #[serde(default)]
     pub worktree: bool,
@@ -390,6 +434,14 @@ pub struct Queued {
     /// The files that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+}
+
+impl ConnectionInfo {
+    /// Nothing but a key is missing for it to be used.
+    #[must_use]
+    pub fn wants_key(&self) -> bool {
+        self.missing.is_some() && self.key_from.is_none() && !self.host.is_empty()
+    }
 }
 
 impl Act {
@@ -578,6 +630,26 @@ pub enum Event {
     },
     /// How a session's files are.
     Health(Box<HealthReport>),
+    /// A session's conversation was written to a file.
+    Exported {
+        /// Which session.
+        session: SessionId,
+        /// The file.
+        path: PathBuf,
+        /// So many keys in it were masked.
+        masked: usize,
+        /// It is to be given to others.
+        shared: bool,
+    },
+    /// A session of another program is one here now; the face may open it.
+    Imported {
+        /// The new session.
+        session: SessionId,
+        /// Whose it was.
+        program: String,
+        /// What did not come along, one sentence each.
+        left: Vec<String>,
+    },
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
     /// What the model gets with the next request.
@@ -594,6 +666,22 @@ pub enum Event {
         connection: ConnectionName,
         /// Their names.
         models: Result<Vec<String>, String>,
+    },
+    /// What is known of models, one entry for each that was asked for.
+    Figures {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// What is known.
+        models: Vec<ModelFigures>,
+    },
+    /// What the thinking levels mean to a model, least first.
+    Levels {
+        /// Of which connection.
+        connection: ConnectionName,
+        /// Which model.
+        model: String,
+        /// All levels.
+        levels: Vec<LevelMeaning>,
     },
     /// What the face should know of the engine's configuration.
     Configured(Box<Configured>),
@@ -684,6 +772,9 @@ pub struct Configured {
     pub workspace: String,
     /// The connections that can be chosen, the default one first.
     pub connections: Vec<ConnectionInfo>,
+    /// Those that a key alone would make.
+    #[serde(default)]
+    pub vendors: Vec<ConnectionInfo>,
     /// The modes that Shift+Tab goes through, in order.
     pub cycle: Vec<Mode>,
     /// What holds commands back beside the permission modes.
@@ -837,7 +928,12 @@ mod tests {
         let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
         commands.extend([
             Command::List,
-            Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() }),
+            Command::Create(NewSession {
+                mode: Some(Mode::Explore),
+                thinking: Some(ThinkingLevel::High),
+                labels: vec!["a::b".into()],
+                ..NewSession::default()
+            }),
             Command::Open { session: session(), rows: 3 },
             Command::Earlier { session: session(), cursor: u64::MAX, rows: 3 },
             Command::OpenAt { session: session(), at: 4_096, rows: 3 },
@@ -856,6 +952,9 @@ mod tests {
             Command::Restore { trash: vec![TrashId("t".into())] },
             Command::Search { search: 1, query: "q".into() },
             Command::Verify { session: session(), repair: true },
+            Command::Export { session: session(), to: Some("~/a.md".into()), format: Some(Format::Markdown) },
+            Command::Share { session: session() },
+            Command::Import { path: "~/a.jsonl".into(), from: Some("/w".into()) },
             Command::Audit { session: session() },
             Command::Context { session: session() },
             Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
@@ -976,6 +1075,8 @@ mod tests {
             Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
             Event::Health(Box::default()),
             Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
+            Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()] },
+            Event::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true },
             Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
             Event::Context(Box::new(ContextReport {
                 window: Some(200_000),
@@ -1021,6 +1122,18 @@ mod tests {
             Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },
             Event::TurnEnded { end: TurnEnd::Plan },
             Event::Models { connection: ConnectionName::new("c"), models: Err("no".into()) },
+            Event::Figures {
+                connection: ConnectionName::new("c"),
+                models: vec![ModelFigures {
+                    price: Some(super::super::model::ModelPrice { input: 0.5, cached: 0.05, output: 2.5 }),
+                    ..ModelFigures::default()
+                }],
+            },
+            Event::Levels {
+                connection: ConnectionName::new("c"),
+                model: "m".into(),
+                levels: vec![LevelMeaning { level: ThinkingLevel::Low, meaning: Err("no".into()) }],
+            },
             Event::Configured(Box::default()),
             Event::Notice(Notice::new(Level::Error, "t")),
             Event::Ended,

@@ -119,6 +119,38 @@ impl Context {
         }
     }
 
+    /// The place in words, as a heading over its keys.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        match self {
+            Context::Global => "Everywhere",
+            Context::List => "In the list",
+            Context::Chat => "In the conversation",
+            Context::Composer => "In the composer",
+            Context::Slash => "While something is offered",
+            Context::Insert => "While typing",
+            Context::Normal => "While keys are verbs",
+            Context::Visual => "While something is marked",
+            Context::Operator => "Behind d, c and y",
+            Context::Approval => "At an approval",
+            Context::Plan => "At a plan",
+            Context::Question => "At a question",
+            Context::Input => "While writing an answer",
+            Context::Picker => "In a picker",
+            Context::Inbox => "In the inbox",
+            Context::Search => "While searching",
+            Context::Help => "On a page to read",
+            Context::Confirm => "At a yes-or-no question",
+            Context::Find => "In the search over all sessions",
+            Context::Health => "At a session's health",
+            Context::Undo => "At an undo of files",
+            Context::Changes => "At a session's changes",
+            Context::Rules => "In the permissions",
+            Context::Queue => "Among the messages that wait",
+            Context::Jobs => "Among the commands in the background",
+        }
+    }
+
     /// The context of that name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -184,6 +216,8 @@ actions! {
         Labels "labels" "choose the labels" [Global];
         Flag "flag" "flag the session, or no longer" [Global];
         Archive "archive" "archive the session, or take it back" [Global];
+        Unarchive "unarchive" "take the session back out of the archive" [Global];
+        Reset "reset" "archive the session and start anew with its settings" [Global];
         Unread "unread" "mark the session as unread, or as read" [Global];
         Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
         Branch "branch" "branch off here: a new session with what was said so far" [Global];
@@ -192,6 +226,9 @@ actions! {
         Retitle "retitle" "let the model make the title anew" [Global];
         Rewind "rewind" "go back to an earlier message; this session stays" [Global];
         Clear "clear" "take all messages out of the session" [Global];
+        Export "export" "write the conversation to a file" [Global];
+        Share "share" "write the conversation as one page, to be given to others" [Global];
+        Import "import" "make a session of one of another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
         Trash "trash" "what was deleted, and take it back" [Global];
         Health "health" "look at the session's files, and repair them" [Global];
@@ -432,6 +469,7 @@ actions! {
         PageUp "page_up" "a page up" [Picker Inbox];
         PageDown "page_down" "a page down" [Picker Inbox];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];
+        Other "other" "the other thing that can be done here, as the list says" [Picker];
     }
     /// The search over all sessions.
     Find FindAction "find" {

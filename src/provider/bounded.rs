@@ -1,6 +1,8 @@
 //! A connection that answers so many requests at a time and no more. The others wait, say so, and can be dropped while they do.
 
+use super::figures::Figures;
 use super::{Chunk, Chunks, ModelRequest, Provider, ProviderError};
+use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -82,12 +84,19 @@ impl Provider for Bounded {
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
         self.inner.figures(model, usage)
     }
+
+    fn known(&self, model: &str) -> Figures {
+        self.inner.known(model)
+    }
+
+    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        self.inner.level(model, level)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::session::ThinkingLevel;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Answers with one word and then never ends.

@@ -87,6 +87,7 @@ impl Endpoint {
             window: own.window.or(known.window),
             output: own.output.or(known.output),
             thinks: own.thinks.or(known.thinks),
+            reasons: own.reasons.or(known.reasons),
             vision: own.vision.or(known.vision),
             pdf: own.pdf.or(known.pdf),
             prices: own.prices.or(known.prices),

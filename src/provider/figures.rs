@@ -1,6 +1,7 @@
 //! Context windows, output limits, ways of thinking and prices of models: the built-in table of `models.toml`, and what a connection
 //! says instead.
 
+use crate::domain::model::{ModelFigures, ModelPrice};
 use crate::domain::usage::RequestUsage;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -66,6 +67,8 @@ pub struct Figures {
     pub output: Option<u64>,
     /// How it is asked to think.
     pub thinks: Option<Thinks>,
+    /// It can think before it answers.
+    pub reasons: Option<bool>,
     /// It can be shown pictures.
     pub vision: Option<bool>,
     /// It can be shown PDF documents.
@@ -77,6 +80,22 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// As a face is told.
+    #[must_use]
+    pub fn told(self, model: &str) -> ModelFigures {
+        let price = |prices: Prices| ModelPrice { input: prices.input, cached: prices.cached, output: prices.output };
+        ModelFigures {
+            model: model.to_owned(),
+            window: self.window,
+            output: self.output,
+            thinks: self.reasons.or(self.thinks.map(|_| true)),
+            pictures: self.vision,
+            documents: self.pdf,
+            price: self.prices.map(price),
+            long_over: self.long.map(|long| long.over),
+        }
+    }
+
     /// The price of a request in US dollars; 0 where it is not known.
     #[must_use]
     pub fn price(&self, usage: RequestUsage) -> f64 {
@@ -91,6 +110,7 @@ struct Row {
     output_limit: Option<u64>,
     thinks: Option<Thinks>,
     /// Most models can: those that cannot are marked.
+    reasons: Option<bool>,
     vision: Option<bool>,
     pdf: Option<bool>,
     long: Option<Long>,
@@ -116,6 +136,7 @@ pub fn built_in(model: &str) -> Figures {
         window: Some(row.window),
         output: row.output_limit,
         thinks: row.thinks,
+        reasons: Some(row.reasons.unwrap_or(true)),
         vision: Some(row.vision.unwrap_or(true)),
         pdf: Some(row.pdf.unwrap_or(true)),
         prices: Some(row.prices),

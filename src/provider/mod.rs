@@ -1,7 +1,7 @@
 //! Connections to models: a request value goes in, a stream of chunks comes out.
 //!
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
-//! keys and no vendors, `reading` knows streams and no vendors, `media` what a model can be shown, `fault` puts failures into words, `figures` knows windows and
+//! keys and no vendors, `reading` knows streams and no vendors, `media` what a model can be shown, `levels` how hard it can think, `fault` puts failures into words, `figures` knows windows and
 //! prices. A folder a vendor; `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
 pub mod anthropic;
@@ -13,6 +13,7 @@ pub mod fault;
 pub mod figures;
 pub mod gemini;
 pub mod http;
+mod levels;
 mod media;
 pub mod openai_chat;
 pub mod openai_responses;
@@ -204,6 +205,22 @@ pub trait Provider: Send + Sync {
 
     /// The context window of a model in tokens and the price of a request in US dollars, where they are known.
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64);
+
+    /// All that is known of a model without asking the server.
+    fn known(&self, model: &str) -> figures::Figures {
+        figures::built_in(model)
+    }
+
+    /// What is sent for a thinking level, in words; or why it changes nothing for this model.
+    ///
+    /// # Errors
+    /// The reason, as a part of a sentence.
+    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        match self.known(model).told(model).thinks {
+            Some(false) => levels::never(level),
+            _ => Ok(levels::by_itself()),
+        }
+    }
 
     /// The most tokens of one answer of a model, where it is known.
     fn most_output(&self, model: &str) -> Option<u64> {

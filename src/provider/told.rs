@@ -51,6 +51,7 @@ fn over(first: Figures, second: Figures) -> Figures {
         window: first.window.or(second.window),
         output: first.output.or(second.output),
         thinks: first.thinks.or(second.thinks),
+        reasons: first.reasons.or(second.reasons),
         vision: first.vision.or(second.vision),
         pdf: first.pdf.or(second.pdf),
         prices: first.prices.or(second.prices),
@@ -96,12 +97,15 @@ fn of_model(model: &Value) -> Figures {
     let takes = |kind: &str| inputs.map(|kinds| kinds.iter().any(|one| one == kind));
     let kind = model.get("type").and_then(Value::as_str).filter(|kind| matches!(*kind, "llm" | "vlm"));
     let says = |place: &str| model.pointer(place).and_then(Value::as_bool);
+    let parameters = model.get("supported_parameters").and_then(Value::as_array);
+    let parameters = parameters.map(|known| known.iter().any(|one| one == "reasoning"));
     let vision =
         takes("image").or_else(|| says("/capabilities/vision")).or_else(|| says("/capabilities/image_input/supported"));
     Figures {
         window: WINDOW.iter().find_map(number),
         output: OUTPUT.iter().find_map(number),
         thinks: None,
+        reasons: parameters.or_else(|| says("/capabilities/thinking/supported")).or_else(|| says("/thinking")),
         vision: vision.or_else(|| kind.map(|kind| kind == "vlm")),
         // OpenRouter reads documents for models that cannot; others that take files say so.
         pdf: says("/capabilities/pdf_input/supported"),

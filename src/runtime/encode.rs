@@ -10,6 +10,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier};
 use std::io::Write as _;
 use std::sync::Arc;
+use unicode_width::UnicodeWidthChar;
 
 /// From so many blanks in a row on they are erased instead of written.
 const ERASE_FROM: usize = 8;
@@ -418,16 +419,51 @@ fn changed<'a>(before: &Buffer, next: &'a Buffer, rows: &[u16]) -> Vec<(u16, u16
 fn add_changed<'a>(before: &Buffer, next: &Buffer, whole: &'a Buffer, cells: &mut Vec<(u16, u16, &'a Cell)>) {
     // Writing over the left half of a wide character erases its right half, in whatever style is on then.
     let mut torn: Option<(u16, u16)> = None;
+    // A terminal that does not put signs together writes over what stands behind them: from where to where, in which row.
+    let mut spilt: Option<(u16, u16, u16)> = None;
     for (x, y, cell) in before.diff_iter(next) {
         if let Some(at) = torn.take().filter(|at| *at != (x, y)) {
             cells.extend(whole.cell(at).map(|cell| (at.0, at.1, cell)));
+        }
+        if let Some((from, to, row)) = spilt.take() {
+            let behind = if row == y { to.min(x) } else { to };
+            again(whole, from, behind, row, cells);
+            spilt = (row == y && to > x).then_some((x, to, row));
         }
         cells.extend(whole.cell((x, y)).map(|cell| (x, y, cell)));
         let end = x + cell.cell_width().max(1);
         let reaches = |c: u16| before.cell((c, y)).is_some_and(|old| c + old.cell_width() > end);
         torn = (end < next.area.right() && (x..end).any(reaches)).then_some((end, y));
+        let furthest = spilt.map_or(0, |(_, to, _)| to).max(x + widest(cell.symbol())).min(next.area.right());
+        spilt = (furthest > end).then_some((end, furthest, y));
+        if spilt.is_some() {
+            torn = None;
+        }
     }
     cells.extend(torn.and_then(|at| Some((at.0, at.1, whole.cell(at)?))));
+    if let Some((from, to, row)) = spilt {
+        again(whole, from, to, row, cells);
+    }
+}
+
+/// Adds cells of a row although they are thought to be shown: all whole ones that begin in `from..to`.
+fn again<'a>(whole: &'a Buffer, from: u16, to: u16, row: u16, cells: &mut Vec<(u16, u16, &'a Cell)>) {
+    let mut x = from;
+    while x < to {
+        let Some(cell) = whole.cell((x, row)) else { return };
+        cells.push((x, row, cell));
+        x += cell.cell_width().max(1);
+    }
+}
+
+/// The cells that a sign takes where its characters are not put together, as in families and flags: of one character those
+/// that it has.
+fn widest(symbol: &str) -> u16 {
+    if symbol.len() <= 4 {
+        return 0;
+    }
+    let cells: usize = symbol.chars().filter_map(UnicodeWidthChar::width).sum();
+    u16::try_from(cells).unwrap_or(u16::MAX)
 }
 
 fn look_of(cell: &Cell) -> Look {

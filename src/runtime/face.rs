@@ -11,15 +11,16 @@ use super::input::thread::Listener;
 use super::input::{Input, translate};
 use super::kept::FaceFile;
 use super::memory::{Known, Memory};
+use super::outbox::Outbox;
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
 use super::{Exit, Folders, Link};
 use crate::app::msg::{MouseKind, Timer};
 use crate::app::{Msg, State, resolve, update};
-use crate::domain::{At, Command};
+use crate::domain::At;
 use crate::ui;
 use ratatui::layout::Rect;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -88,7 +89,7 @@ pub(super) struct Face {
     pub canvas: Canvas,
     pub link: Link,
     /// Commands that the engine had no room for yet, in order.
-    pub backlog: VecDeque<Command>,
+    pub backlog: Outbox,
     pub timers: HashMap<Timer, Instant>,
     pub tell: UnboundedSender<Told>,
     pub pace: Pace,

@@ -57,7 +57,8 @@ impl Opener {
             .iter()
             .filter_map(|info| Some(self.open(all.find(&info.name)?, all.default.as_ref())))
             .collect();
-        let mut out = Connections::new().with_keys(Arc::new(self));
+        let vendors = all.vendors_without_key().iter().map(Usable::info).collect();
+        let mut out = Connections::new().with_keys(Arc::new(self)).with_vendors(vendors);
         for (info, provider) in opened {
             out.add(info, provider);
         }
@@ -198,6 +199,7 @@ fn figures(said: &settings::Figures) -> Figures {
         window: said.window,
         output: said.max_output,
         thinks,
+        reasons: thinks.map(|_| true),
         vision: said.vision,
         pdf: said.pdf,
         prices,

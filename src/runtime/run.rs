@@ -5,16 +5,17 @@ use super::face::{Face, Owed, Told, now, utc_offset};
 use super::frames::{Pace, Writer};
 use super::kept::FaceFile;
 use super::memory::Memory;
+use super::outbox::Outbox;
 use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError};
-use super::{Exit, LAST_SAVE, Link, Options, RunError, effects, listen};
+use super::{Exit, LAST_SAVE, Link, Options, RunError, deeds, listen};
 use crate::app::effect::Place;
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
 use crate::domain::{Command, Event, Level, Notice, Stamped};
 use rustix::system::uname;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -52,11 +53,11 @@ fn open(
     options: Options,
     tell: tokio::sync::mpsc::UnboundedSender<Told>,
 ) -> Result<Face, RunError> {
-    let term = effects::env("TERM").unwrap_or_default();
+    let term = deeds::env("TERM").unwrap_or_default();
     if term == "dumb" {
         return Err(TtyError::Dumb(term).into());
     }
-    let memory = Memory::of(&options.state_dir, &term, &effects::env("TERM_PROGRAM").unwrap_or_default());
+    let memory = Memory::of(&options.state_dir, &term, &deeds::env("TERM_PROGRAM").unwrap_or_default());
     let known = memory.recall();
     let (width, height) = tty.size();
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
@@ -64,9 +65,9 @@ fn open(
     let kept = FaceFile::of(&options.state_dir);
     state.recall(kept.recall());
     let shows = Shows {
-        colors: canvas::colors(&effects::env),
-        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env)),
-        home: effects::env("HOME").unwrap_or_default(),
+        colors: canvas::colors(&deeds::env),
+        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&deeds::env)),
+        home: deeds::env("HOME").unwrap_or_default(),
     };
     let (canvas, problems) = Canvas::new(shows, options.themes, &options.theme, known.dark());
     let gone = tell.clone();
@@ -86,7 +87,7 @@ fn open(
         state,
         canvas,
         link,
-        backlog: VecDeque::new(),
+        backlog: Outbox::default(),
         timers: HashMap::new(),
         tell,
         pace: Pace::new(options.fps),
@@ -99,8 +100,8 @@ fn open(
         finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
-        links: super::encode::links::known(&effects::env),
-        host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &effects::env),
+        links: super::encode::links::known(&deeds::env),
+        host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,
         brush: None,
         editing: false,
@@ -130,7 +131,7 @@ async fn turn(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiv
             Next::Told(thing) => take(face, thing)?,
             Next::Signal(signal) => heed(face, signal)?,
             Next::Engine(event) => engine(face, event)?,
-            Next::Room => face.send_kept(),
+            Next::Room => face.backlog.send_kept(&face.link.commands),
             Next::Clock => {}
         }
         while let Ok(thing) = told.try_recv() {
@@ -175,7 +176,7 @@ async fn next(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiv
     }
 }
 
-async fn until(wake: Option<Instant>) {
+pub(super) async fn until(wake: Option<Instant>) {
     match wake {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,
@@ -230,7 +231,9 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
         return Ok(());
     };
     let ended = event.event == Event::Ended;
-    face.tell(Msg::Engine(Box::new(event)), Owed::Engine);
+    // The end of a turn is what somebody waits for, above all who pressed Esc.
+    let owed = if matches!(event.event, Event::TurnEnded { .. }) { Owed::User } else { Owed::Engine };
+    face.tell(Msg::Engine(Box::new(event)), owed);
     if ended {
         face.ended = true;
         face.quit();
@@ -239,7 +242,7 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
 }
 
 /// Tells the engine to end and waits until it has.
-async fn last_words(link: &mut Link) {
+pub(super) async fn last_words(link: &mut Link) {
     // Told twice is told once: the screen may have asked already.
     let ask = link.commands.clone();
     tokio::spawn(async move { ask.send(Command::Shutdown).await });

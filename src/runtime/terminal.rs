@@ -22,6 +22,8 @@ type Mode = (&'static str, &'static str);
 
 const TITLE: Mode = ("\x1b[22;0t", "\x1b[23;0t");
 const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[?1049l");
+/// What is wider than the terminal says stays in its row: a family that it does not put together, at the edge.
+const NO_WRAP: Mode = ("\x1b[?7l", "\x1b[?7h");
 const PASTE: Mode = ("\x1b[?2004h", "\x1b[?2004l");
 const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
 /// Presses, the wheel, and motion while a button is down, with coordinates that have no limit (SGR). Nothing here follows
@@ -29,8 +31,9 @@ const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
 const MOUSE: Mode = ("\x1b[?1000h\x1b[?1002h\x1b[?1006h", "\x1b[?1006l\x1b[?1002l\x1b[?1000l");
 /// A steady bar, and back to the terminal's own cursor.
 const CURSOR: Mode = ("\x1b[6 q", "\x1b[0 q");
-/// Escape and modified keys become unambiguous; releases and the rest of the protocol are not asked for.
-const KITTY: Mode = ("\x1b[>1u", "\x1b[<u");
+/// Escape and modified keys become unambiguous (1), and they come with what Shift makes of them and with the key of the
+/// usual layout (4): Ctrl+C is Ctrl+C on a Cyrillic keyboard too. Releases and the rest of the protocol are not asked for.
+const KITTY: Mode = ("\x1b[>5u", "\x1b[<u");
 /// Shift+Enter and its like, for terminals of xterm's family.
 const OTHER_KEYS: Mode = ("\x1b[>4;1m", "\x1b[>4m");
 const DARK_OR_LIGHT: Mode = ("\x1b[?2031h", "\x1b[?2031l");
@@ -168,7 +171,7 @@ impl Guard {
         (held.found, held.ours, held.kitty) = (Some(found), true, false);
         let mut bytes = String::new();
         let ours = self.wishes.screen == Screen::Ours;
-        let mut modes = if ours { vec![TITLE, ALTERNATE] } else { Vec::new() };
+        let mut modes = if ours { vec![TITLE, ALTERNATE, NO_WRAP] } else { Vec::new() };
         modes.extend([PASTE, FOCUS]);
         if ours {
             modes.push(CURSOR);

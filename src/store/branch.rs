@@ -33,6 +33,18 @@ const LEFT_BEHIND: [&str; 13] = [
     "lastFinalMessageId",
 ];
 
+/// What the new session is to the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// A branch, made now.
+    Branch,
+    /// The same session, from elsewhere, with its times. Its mode is no looser than this.
+    Import {
+        /// The loosest mode.
+        at_most: Mode,
+    },
+}
+
 /// What comes along.
 struct Cut {
     /// Where the copied lines end.
@@ -56,22 +68,32 @@ impl Store {
     /// [`StoreError::NoMessage`] when there is no such row; when the parent cannot be read, or the branch not be written:
     /// then nothing of it stays.
     pub fn branch(&self, from: &SessionId, at: Option<&MessageId>, now: At) -> Result<SessionMeta, StoreError> {
+        self.branch_of(&self.reader(from), at, now, Manner::Branch)
+    }
+
+    pub(super) fn branch_of(
+        &self,
+        reader: &Reader<'_>,
+        at: Option<&MessageId>,
+        now: At,
+        manner: Manner,
+    ) -> Result<SessionMeta, StoreError> {
         let io = self.io();
-        let reader = self.reader(from);
         // The live rows first: one that becomes final meanwhile is then in both, and told apart.
         let (live, _) = self.live(&reader.dir)?;
         let found = session::find(io, &reader.dir)?;
         let lock = reader.dir.join(layout::LOCK);
         let alive = io.stat(&lock).is_ok() && !lock::is_free(io, &lock);
-        let open = live::folded(self.open_rows(&reader, &found, &live)?);
-        let cut = cut(&reader, &found, at, open, alive)?;
+        let open = live::folded(self.open_rows(reader, &found, &live)?);
+        let cut = cut(reader, &found, at, open, alive)?;
         let parent = reader.meta(&found);
         self.make_workspace(now)?;
-        let id = self.claim(&self.fresh_id(now), now)?;
+        let born = if manner == Manner::Branch { now } else { parent.created };
+        let id = self.claim(&self.fresh_id(born), born)?;
         let dir = self.inner.layout.session(&id);
         let temp = layout::temp(&dir);
         let made = self
-            .fill(&reader, &found, &parent, &cut, &id, &temp, now)
+            .fill(reader, &found, &parent, &cut, &id, &temp, (now, manner))
             // Replaces the empty directory that was claimed, which nobody else can have.
             .and_then(|()| io.rename(&temp, &dir).map_err(|e| StoreError::io("make", &dir, e)));
         if let Err(error) = made {
@@ -95,18 +117,18 @@ impl Store {
         cut: &Cut,
         id: &SessionId,
         temp: &Path,
-        now: At,
+        made: (At, Manner),
     ) -> Result<(), StoreError> {
         let io = self.io();
         let sync = self.inner.fsync != Fsync::Off;
         let path = temp.join(layout::SESSION);
         let error = |e| StoreError::io("write", &path, e);
-        let mut fields = self.header_of(found, parent, cut, id, now);
+        let mut fields = self.header_of(found, parent, cut, id, made);
         let (line, _) = match header::line(&mut fields, header::SLOT) {
             Ok(fits) => fits,
             Err(_) => {
                 // What other programs keep in it is too long for a new header; the parent keeps it.
-                let meta = self.meta_of(parent, cut, id, now);
+                let meta = self.meta_of(parent, cut, id, made);
                 fields = Journal::fresh_fields(&meta, &self.inner.layout.session(id), self);
                 header::encode_counted(&mut fields, &cut.counted);
                 header::line(&mut fields, header::SLOT)
@@ -158,7 +180,7 @@ impl Store {
         Ok(())
     }
 
-    fn meta_of(&self, parent: &SessionMeta, cut: &Cut, id: &SessionId, now: At) -> SessionMeta {
+    fn meta_of(&self, parent: &SessionMeta, cut: &Cut, id: &SessionId, (now, manner): (At, Manner)) -> SessionMeta {
         let mut meta = SessionMeta::new(id.clone(), now, parent.mode, parent.cwd.clone());
         if self.inner.foreign {
             meta.mode = meta.mode.min(Mode::Ask);
@@ -174,7 +196,17 @@ impl Store {
         meta.usage = Usage { context_window: parent.usage.context_window, ..Usage::default() };
         meta.messages = cut.counted.messages;
         meta.preview.clone_from(&cut.counted.preview);
-        meta.branched_from = cut.last.clone().map(|message| BranchedFrom { session: parent.id.clone(), message });
+        match manner {
+            Manner::Branch => {
+                let from = |message| BranchedFrom { session: parent.id.clone(), message };
+                meta.branched_from = cut.last.clone().map(from);
+            }
+            Manner::Import { at_most } => {
+                meta.mode = meta.mode.stricter(at_most);
+                (meta.created, meta.used, meta.last_message) = (parent.created, parent.used, parent.last_message);
+                meta.flagged = parent.flagged;
+            }
+        }
         meta
     }
 
@@ -185,10 +217,10 @@ impl Store {
         parent: &SessionMeta,
         cut: &Cut,
         id: &SessionId,
-        now: At,
+        made: (At, Manner),
     ) -> super::json::Fields {
         let dir = self.inner.layout.session(id);
-        let meta = self.meta_of(parent, cut, id, now);
+        let meta = self.meta_of(parent, cut, id, made);
         let mut fields = found.head.fields.clone();
         if !found.head.sound && !fields.has("createdAt") {
             fields = Journal::fresh_fields(&meta, &dir, self);

@@ -13,6 +13,8 @@
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `change` | properties of a session that nobody has open |
 //! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
+//! | `export` | conversations as files for people |
+//! | `import` | sessions of other programs as sessions here |
 //! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
 //! | `verify` `repair` | how a session's files are, and repairs |
 //! | `merge` | properties that two programs changed |
@@ -33,10 +35,12 @@ mod change;
 pub mod checkpoints;
 mod clear;
 mod drafts;
+mod export;
 mod files;
 mod follow;
 pub mod header;
 mod heading;
+mod import;
 mod index;
 pub mod io;
 mod journal;
@@ -68,8 +72,10 @@ mod writer;
 mod tests;
 
 pub use around::Around;
+pub use export::Exported;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
+pub use import::Imported;
 pub use journal::{Durability, Journal};
 pub use list::{Listing, Mark};
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};

@@ -395,7 +395,7 @@ fn tool(fields: &Fields, own: &Fields) -> ToolCall {
 }
 
 /// What identifies a call of another program: the first telling text of its input.
-fn subject(input: &Value) -> String {
+pub(super) fn subject(input: &Value) -> String {
     const KEYS: [&str; 10] = [
         "command",
         "file_path",

@@ -42,17 +42,26 @@ pub fn to_256(style: Style) -> Style {
     Style { fg: nearest(style.fg), bg: nearest(style.bg), ..style }
 }
 
+/// The nearest of those of the xterm palette's upper 240 that will do; `None` for what is no full colour.
+#[must_use]
+pub fn nearest_of(color: Color, will_do: impl Fn(Color) -> bool) -> Option<Color> {
+    let Color::Rgb(r, g, b) = color else { return None };
+    nearest(r, g, b, |n| will_do(Color::Indexed(n))).map(Color::Indexed)
+}
+
 fn nearest_256(r: u8, g: u8, b: u8) -> u8 {
+    nearest(r, g, b, |_| true).unwrap_or(16)
+}
+
+fn nearest(r: u8, g: u8, b: u8, free: impl Fn(u8) -> bool) -> Option<u8> {
     let want = oklab(r, g, b);
-    (16..=255u8)
-        .min_by(|&a, &b| {
-            let to = |n| {
-                let (r, g, b) = xterm(n);
-                distance(want, oklab(r, g, b))
-            };
-            to(a).total_cmp(&to(b))
-        })
-        .unwrap_or(16)
+    (16..=255u8).filter(|&n| free(n)).min_by(|&a, &b| {
+        let to = |n| {
+            let (r, g, b) = xterm(n);
+            distance(want, oklab(r, g, b))
+        };
+        to(a).total_cmp(&to(b))
+    })
 }
 
 /// The one of the six bright hues that the user's terminal theme has for this one; `None` for a grey.
@@ -109,13 +118,15 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// The contrast of two full colours by WCAG 2, 1 to 21; `None` where one of them is the terminal's own.
+/// The contrast of two colours by WCAG 2, 1 to 21; `None` where one of them is the terminal's own.
 #[must_use]
 pub fn contrast(a: Color, b: Color) -> Option<f64> {
-    let luminance = |color| match color {
-        Color::Rgb(r, g, b) => Some(0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b)),
+    let channels = |color| match color {
+        Color::Rgb(r, g, b) => Some((r, g, b)),
+        Color::Indexed(n @ 16..) => Some(xterm(n)),
         _ => None,
     };
+    let luminance = |color| channels(color).map(|(r, g, b)| 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b));
     let (a, b) = (luminance(a)?, luminance(b)?);
     Some((a.max(b) + 0.05) / (a.min(b) + 0.05))
 }

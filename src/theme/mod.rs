@@ -96,9 +96,45 @@ impl Theme {
             (_, None) => colour::to_256(style),
         };
         let styles = Role::ALL.iter().zip(&self.styles).map(reduced).collect();
-        Theme { name: self.name.clone(), dark: self.dark, styles, colors }
+        let mut theme = Theme { name: self.name.clone(), dark: self.dark, styles, colors };
+        if colors == Colors::C256 {
+            theme.keep_grounds_apart(self);
+        }
+        theme
+    }
+
+    /// Grounds are close to one another, and the nearest of few colours may be the same for several: then a sheet cannot
+    /// be told from what lies below it, nor the line that is chosen from the others; or what stands there is hard to read.
+    fn keep_grounds_apart(&mut self, full: &Theme) {
+        for (role, below) in GROUNDS {
+            let below: Vec<Option<Color>> = below
+                .iter()
+                .filter(|below| full.style(**below).bg != full.style(role).bg)
+                .map(|below| self.style(*below).bg)
+                .collect();
+            let taken: Vec<Color> = below.into_iter().flatten().collect();
+            let inks: Vec<Color> = INKS.iter().filter_map(|ink| self.style(*ink).fg).collect();
+            let readable = |ground| inks.iter().all(|ink| colour::contrast(*ink, ground).is_none_or(|c| c >= 4.1));
+            if self.style(role).bg.is_none_or(|near| !taken.contains(&near) && readable(near)) {
+                continue;
+            }
+            let apart = full.style(role).bg.and_then(|wanted| {
+                colour::nearest_of(wanted, |n| !taken.contains(&n) && readable(n))
+                    .or_else(|| colour::nearest_of(wanted, |n| !taken.contains(&n)))
+            });
+            if let (Some(style), Some(apart)) = (self.styles.get_mut(role as usize), apart) {
+                style.bg = Some(apart);
+            }
+        }
     }
 }
+
+/// Grounds with those that they lie on.
+const GROUNDS: [(Role, &[Role]); 3] =
+    [(Role::Panel, &[Role::Text]), (Role::SelectedDim, &[Role::Text]), (Role::Selected, &[Role::Text, Role::Panel])];
+
+/// What stands on all of them.
+const INKS: [Role; 6] = [Role::Text, Role::Dim, Role::NeedsYou, Role::Running, Role::Unread, Role::Match];
 
 /// A style as a theme file gives it: what is not said is `None` or empty.
 fn style(fg: Option<Color>, bg: Option<Color>, add: Modifier) -> Style {

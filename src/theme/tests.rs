@@ -34,32 +34,38 @@ const LINES: [Role; 2] = [Role::Rule, Role::RuleFocus];
 #[test]
 fn text_can_be_read_on_every_ground_it_stands_on() {
     for name in builtin_names().filter(|name| !matches!(*name, "ansi" | "mono")) {
-        let theme = load(name, &[]).theme;
+        let full = load(name, &[]).theme;
         let least = if name == "high-contrast" { 7.0 } else { 4.5 };
-        let ink = theme.style(Role::Text).fg.unwrap();
-        let grounds = [Role::Text, Role::Panel].map(|role| theme.style(role).bg.unwrap());
-        for &role in Role::ALL.iter().filter(|role| !LINES.contains(role)) {
-            let style = theme.style(role);
-            let on: Vec<Color> = style.bg.map_or_else(|| grounds.to_vec(), |bg| vec![bg]);
-            for ground in on {
-                let contrast = colour::contrast(style.fg.unwrap_or(ink), ground).unwrap();
-                assert!(contrast >= least, "{} {} has {contrast:.2}", theme.name, role.word());
-            }
+        readable(&full, least, 4.5);
+        // The nearest of 256 is sometimes a little less.
+        readable(&full.for_terminal(Colors::C256), least * 0.9, 4.05);
+    }
+}
+
+fn readable(theme: &Theme, least: f64, elsewhere: f64) {
+    let ink = theme.style(Role::Text).fg.unwrap();
+    let grounds = [Role::Text, Role::Panel].map(|role| theme.style(role).bg.unwrap());
+    for &role in Role::ALL.iter().filter(|role| !LINES.contains(role)) {
+        let style = theme.style(role);
+        let on: Vec<Color> = style.bg.map_or_else(|| grounds.to_vec(), |bg| vec![bg]);
+        for ground in on {
+            let contrast = colour::contrast(style.fg.unwrap_or(ink), ground).unwrap();
+            assert!(contrast >= least, "{} {} has {contrast:.2}", theme.name, role.word());
         }
-        // Code keeps its colours on the grounds of what came and went.
-        for ground in [Role::DiffAdded, Role::DiffRemoved].map(|role| theme.style(role).bg.unwrap()) {
-            let code = [Role::CodeKeyword, Role::CodeString, Role::CodeComment, Role::CodeNumber, Role::CodeType];
-            for role in code.into_iter().chain([Role::CodeFunction, Role::CodeConstant]) {
-                let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
-                assert!(contrast >= 4.5, "{} {} in a change has {contrast:.2}", theme.name, role.word());
-            }
+    }
+    // Code keeps its colours on the grounds of what came and went.
+    for ground in [Role::DiffAdded, Role::DiffRemoved].map(|role| theme.style(role).bg.unwrap()) {
+        let code = [Role::CodeKeyword, Role::CodeString, Role::CodeComment, Role::CodeNumber, Role::CodeType];
+        for role in code.into_iter().chain([Role::CodeFunction, Role::CodeConstant]) {
+            let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
+            assert!(contrast >= elsewhere, "{} {} in a change has {contrast:.2}", theme.name, role.word());
         }
-        // What stands in a selected row keeps its own colour, so it must be readable there too.
-        for ground in [Role::Selected, Role::SelectedDim].map(|role| theme.style(role).bg.unwrap()) {
-            for role in [Role::NeedsYou, Role::Running, Role::Unread, Role::Text, Role::Dim, Role::Match] {
-                let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
-                assert!(contrast >= 4.5, "{} {} selected has {contrast:.2}", theme.name, role.word());
-            }
+    }
+    // What stands in a selected row keeps its own colour, so it must be readable there too.
+    for ground in [Role::Selected, Role::SelectedDim].map(|role| theme.style(role).bg.unwrap()) {
+        for role in [Role::NeedsYou, Role::Running, Role::Unread, Role::Text, Role::Dim, Role::Match] {
+            let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
+            assert!(contrast >= elsewhere, "{} {} selected has {contrast:.2}", theme.name, role.word());
         }
     }
 }
@@ -89,6 +95,20 @@ fn fewer_colours_stay_within_their_number() {
             assert_ne!(theme.style(Role::Selected), theme.style(Role::Text));
             assert_ne!(theme.style(Role::Selected), theme.style(Role::SelectedDim));
             assert_ne!(theme.style(Role::NeedsYou), theme.style(Role::Text));
+        }
+    }
+}
+
+#[test]
+fn grounds_stay_apart_in_256_colours() {
+    for name in builtin_names() {
+        let theme = load(name, &[]).theme;
+        let few = theme.for_terminal(Colors::C256);
+        for (role, below) in GROUNDS {
+            for below in below {
+                let same = |theme: &Theme| theme.style(role).bg == theme.style(*below).bg;
+                assert_eq!(same(&theme), same(&few), "{name} {} {}", role.word(), below.word());
+            }
         }
     }
 }

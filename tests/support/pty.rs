@@ -25,6 +25,8 @@ pub enum Answers {
     Modern,
     /// As an old xterm: only its device attributes.
     Old,
+    /// As a modern one, but only after so long.
+    Late(Duration),
     /// Not at all.
     None,
 }
@@ -132,9 +134,14 @@ fn wait(mut child: Box<dyn Child + Send + Sync>, ended: &mpsc::Sender<ExitStatus
     }
 }
 
-fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dyn Write + Send>>, answers: Answers) {
+fn read(
+    mut reader: Box<dyn Read + Send>,
+    shared: &Shared,
+    writer: &Arc<Mutex<Box<dyn Write + Send>>>,
+    answers: Answers,
+) {
     let table = match answers {
-        Answers::Modern => MODERN,
+        Answers::Modern | Answers::Late(_) => MODERN,
         Answers::Old => OLD,
         Answers::None => &[],
     };
@@ -158,9 +165,20 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dy
         }
         drop(seen);
         shared.changed.notify_all();
-        if !replies.is_empty() {
+        if replies.is_empty() {
+            continue;
+        }
+        let writer = Arc::clone(writer);
+        let reply = move || {
             let mut writer = writer.lock().unwrap();
             let _ = writer.write_all(&replies).and_then(|()| writer.flush());
+        };
+        match answers {
+            Answers::Late(after) => drop(std::thread::spawn(move || {
+                std::thread::sleep(after);
+                reply();
+            })),
+            _ => reply(),
         }
     }
 }

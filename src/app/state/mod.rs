@@ -1,6 +1,7 @@
 //! All that the screen knows, one file a concern.
 
 pub mod audit;
+pub mod catalogue;
 pub mod chat;
 pub mod composer;
 pub mod context;
@@ -9,6 +10,7 @@ pub mod files;
 pub mod find;
 pub mod fuzzy;
 pub mod hidden;
+pub mod hint;
 pub mod mark;
 pub mod notices;
 pub mod offer;
@@ -36,6 +38,7 @@ use crate::domain::session::{Activity, SessionMeta};
 use crate::keymap::Table;
 use crate::keymap::action::Context;
 use crate::keymap::key::Key;
+use catalogue::Catalogue;
 use chat::Density;
 use composer::{Composer, History};
 use find::{Find, Trail};
@@ -90,6 +93,8 @@ pub struct Chord {
     pub keys: Vec<Key>,
     /// The strip of what can follow is to be shown.
     pub strip: bool,
+    /// So many of its pages were turned.
+    pub page: u16,
 }
 
 /// The way to the end of the program.
@@ -185,6 +190,8 @@ pub struct State {
     pub properties: Properties,
     /// Models that servers told, or why not.
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
+    /// What is known of models beside their names.
+    pub catalogue: Catalogue,
     /// Names of the themes.
     pub themes: Vec<String>,
     /// The theme in force.
@@ -285,6 +292,7 @@ impl State {
             config: Configured::default(),
             properties: Properties::default(),
             models: HashMap::new(),
+            catalogue: Catalogue::default(),
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),

@@ -202,6 +202,8 @@ pub enum Wanted {
     },
     /// The directory where the tools of this session work.
     Cwd(SessionId),
+    /// The folder or file of a session of another program.
+    Import,
 }
 
 /// What is in the trash.

@@ -6,7 +6,7 @@ use super::fuzzy;
 use super::sessions::Facet;
 use crate::domain::Mode;
 use crate::domain::attachment::Attachment;
-use crate::domain::ids::{ConnectionName, MessageId, SessionId};
+use crate::domain::ids::{At, ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
 use crate::keymap::action::Action;
 use std::collections::HashSet;
@@ -38,6 +38,8 @@ pub enum Kind {
     Labels,
     /// Messages to go back to.
     Rewind,
+    /// Places to branch off at.
+    Branch,
     /// What the list is filtered by.
     Filter,
 }
@@ -49,7 +51,7 @@ impl Kind {
         match self {
             Kind::Palette => "Commands",
             Kind::Model => "Model",
-            Kind::Connection => "Connections: give one a key",
+            Kind::Connection => "Connections",
             Kind::Mode => "Permission mode",
             Kind::Thinking => "Thinking level",
             Kind::Theme => "Theme",
@@ -59,7 +61,55 @@ impl Kind {
             Kind::Status => "Status",
             Kind::Labels => "Labels",
             Kind::Rewind => "Go back to before",
+            Kind::Branch => "Branch off with",
             Kind::Filter => "List only",
+        }
+    }
+
+    /// What stands beside the items, the most important first: a narrow screen leaves out the last ones.
+    #[must_use]
+    pub fn columns(self) -> &'static [Column] {
+        const fn left(head: &'static str) -> Column {
+            Column { head, side: Side::Left }
+        }
+        const fn right(head: &'static str) -> Column {
+            Column { head, side: Side::Right }
+        }
+        match self {
+            Kind::Model => const { &[right("context"), right("$ in"), right("$ out"), left("can")] },
+            Kind::Connection => const { &[left("key"), left(""), left("server"), left("speaks")] },
+            Kind::Rewind => const { &[right("takes back"), right("")] },
+            Kind::Branch => const { &[right("has"), right("")] },
+            _ => &[],
+        }
+    }
+
+    /// What the other key does, in a word or two; empty where it does nothing.
+    #[must_use]
+    pub fn other(self) -> &'static str {
+        match self {
+            Kind::Model => "ask again",
+            Kind::Connection => "give a key",
+            _ => "",
+        }
+    }
+
+    /// What Enter does, in a word or two.
+    #[must_use]
+    pub fn verb(self) -> &'static str {
+        match self {
+            Kind::Labels => "add or take away",
+            Kind::Connection => "use",
+            _ => "choose",
+        }
+    }
+
+    /// Lines below the list for what is said of the selected item.
+    #[must_use]
+    pub fn about_lines(self) -> u16 {
+        match self {
+            Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch => 2,
+            _ => 0,
         }
     }
 }
@@ -69,6 +119,8 @@ impl Kind {
 pub enum Value {
     /// Do this; the keys for it are in the keymap.
     Act(Action),
+    /// The command of the user's own that has this name.
+    Own(String),
     /// Use this model of this connection.
     Model {
         /// The connection.
@@ -78,6 +130,8 @@ pub enum Value {
     },
     /// Give this connection a key.
     Key(ConnectionName),
+    /// Use this connection.
+    Connection(ConnectionName),
     /// Change to this mode.
     Mode(Mode),
     /// Change to this level.
@@ -100,6 +154,8 @@ pub enum Value {
     NewLabel(String),
     /// Go back to before this message.
     Rewind(MessageId),
+    /// Branch off behind this message; `None` for all of them.
+    Branch(Option<MessageId>),
     /// List only sessions with this, or without it, or all again.
     Facet(Facet),
     /// Nothing: a line that says why there is nothing to choose.
@@ -111,10 +167,79 @@ pub enum Value {
 pub struct Item {
     /// What is matched and shown first.
     pub label: String,
-    /// What is shown beside it, dim.
+    /// What is shown beside it, dim; below a heading only matched.
     pub detail: String,
     /// What it stands for.
     pub value: Value,
+    /// What else is shown of it.
+    pub facts: Facts,
+}
+
+/// What is shown of an item beside its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Below which heading it stands, by its place in [`Picker::groups`].
+    pub group: usize,
+    /// What stands in the columns of [`Kind::columns`].
+    pub columns: Vec<String>,
+    /// What is said of it below the list while it is selected, a paragraph each.
+    pub about: Vec<String>,
+    /// It is in force.
+    pub current: bool,
+    /// It cannot be used as it is.
+    pub off: bool,
+}
+
+impl Item {
+    /// An item with nothing in columns.
+    #[must_use]
+    pub fn new(label: impl Into<String>, detail: impl Into<String>, value: Value) -> Self {
+        Self { label: label.into(), detail: detail.into(), value, facts: Facts::default() }
+    }
+
+    /// The same with these facts.
+    #[must_use]
+    pub fn with(self, facts: Facts) -> Self {
+        Self { facts, ..self }
+    }
+}
+
+/// A heading in a list, over the items that stand below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// What they have in common.
+    pub name: String,
+    /// What is said of that.
+    pub note: String,
+    /// More of them are awaited since then.
+    pub since: Option<At>,
+}
+
+/// A column of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub head: &'static str,
+    /// To which side its texts stand.
+    pub side: Side,
+}
+
+/// A side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Words.
+    Left,
+    /// Figures.
+    Right,
+}
+
+/// A row of a list as it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A heading, by its place in [`Picker::groups`].
+    Group(usize),
+    /// An item, by its place in [`Picker::hits`].
+    Hit(usize),
 }
 
 /// An item that matches what was typed.
@@ -139,6 +264,10 @@ pub struct Picker {
     pub hits: Vec<Hit>,
     /// The selected one, by its place in `hits`.
     pub selected: usize,
+    /// The user moved the selection, or typed: it is theirs.
+    pub touched: bool,
+    /// Headings; empty for a list without any.
+    pub groups: Vec<Group>,
     /// The sessions that the choice is for, where it is for some.
     pub sessions: Vec<SessionId>,
     /// What had the focus when it was opened.
@@ -155,6 +284,8 @@ impl Picker {
             items,
             hits: Vec::new(),
             selected: 0,
+            touched: false,
+            groups: Vec::new(),
             sessions: Vec::new(),
             from: Focus::Composer,
         };
@@ -180,16 +311,62 @@ impl Picker {
         self.hits.extend(beside.map(|(item, _)| Hit { item, marks: Vec::new() }));
         let items = &self.items;
         self.hits.sort_by_cached_key(|hit| !items.get(hit.item).is_some_and(|i| holds(&i.label) || holds(&i.detail)));
+        if self.groups.len() > 1 {
+            // What stands below one heading stays together; the heading of the best one comes first.
+            let group = |hit: &Hit| items.get(hit.item).map_or(0, |item| item.facts.group);
+            let mut order = vec![usize::MAX; self.groups.len()];
+            for (place, hit) in self.hits.iter().enumerate() {
+                if let Some(first) = order.get_mut(group(hit)) {
+                    *first = (*first).min(place);
+                }
+            }
+            self.hits.sort_by_key(|hit| order.get(group(hit)).copied());
+        }
     }
 
-    /// Replaces the items and keeps what was typed, and the selected item where it is still there.
-    pub fn refill(&mut self, items: Vec<Item>) {
-        let selected = self.chosen().cloned();
+    /// The rows to draw. Headings without items stand there too, as long as nothing was typed.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        if self.groups.is_empty() {
+            return (0..self.hits.len()).map(Row::Hit).collect();
+        }
+        let group = |place: usize| self.hits.get(place).and_then(|hit| self.items.get(hit.item)).map(|i| i.facts.group);
+        let mut rows = Vec::with_capacity(self.hits.len() + self.groups.len());
+        let all = self.query.text().trim().is_empty();
+        let mut next = 0;
+        for place in 0..self.hits.len() {
+            let own = group(place).unwrap_or(0);
+            if place == 0 || group(place - 1) != Some(own) {
+                rows.extend((next..own).filter(|_| all).map(Row::Group));
+                rows.push(Row::Group(own));
+                next = own + 1;
+            }
+            rows.push(Row::Hit(place));
+        }
+        rows.extend((next..self.groups.len()).filter(|_| all).map(Row::Group));
+        rows
+    }
+
+    /// Replaces the items and keeps what was typed, and the selected item where it is still there. As long as nobody moved
+    /// the selection it stays on the item at `usual`.
+    pub fn refill(&mut self, items: Vec<Item>, usual: usize) {
+        let selected = self.chosen().map(|item| item.value.clone()).filter(|_| self.touched);
         self.items = items;
         self.filter();
-        let place = selected
-            .and_then(|item| self.hits.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| *i == item)));
+        let place = match selected {
+            Some(value) => self.hits.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| i.value == value)),
+            None if self.query.text().is_empty() => self.hits.iter().position(|hit| hit.item == usual),
+            None => None,
+        };
         self.selected = place.unwrap_or(0);
+    }
+
+    /// How many can be chosen from what matches, and from all.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        let can = |item: &&Item| item.value != Value::Remark;
+        let hits = self.hits.iter().filter_map(|hit| self.items.get(hit.item));
+        (hits.filter(can).count(), self.items.iter().filter(can).count())
     }
 
     /// The selected item.
@@ -201,6 +378,7 @@ impl Picker {
     /// Moves the selection by so many rows, stopping at both ends.
     pub fn step(&mut self, by: isize) {
         let last = self.hits.len().saturating_sub(1);
+        self.touched = true;
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 }
@@ -212,11 +390,7 @@ mod tests {
     #[test]
     fn what_is_typed_counts_before_its_letters() {
         let items = [("search the messages", "history"), ("choose the colours", "app.theme"), ("the menu", "x")];
-        let items = items.map(|(label, detail)| Item {
-            label: label.to_owned(),
-            detail: detail.to_owned(),
-            value: Value::Remark,
-        });
+        let items = items.map(|(label, detail)| Item::new(label, detail, Value::Remark));
         let found = |query: &str| {
             let mut picker = Picker::new(Kind::Palette, items.to_vec(), 0);
             picker.query.insert(query);

@@ -97,6 +97,18 @@ pub(super) fn archive(state: &mut State, fx: &mut Vec<Effect>) {
     toggle(state, |meta| meta.archived, Change::Archived, fx);
 }
 
+/// Takes what is chosen back into the list.
+pub(super) fn unarchive(state: &mut State, fx: &mut Vec<Effect>) {
+    let ids = state.chosen();
+    if ids.is_empty() {
+        return nothing(state);
+    }
+    if !metas(state, &ids).iter().any(|meta| meta.archived) {
+        return state.notify(Notice::new(Level::Info, "It is not archived.").hint("/archive archives it"));
+    }
+    change(state, &ids, Change::Archived(false), fx);
+}
+
 /// Hides what is chosen, or shows it again where all of it is hidden.
 pub(super) fn hide(state: &mut State, fx: &mut Vec<Effect>) {
     toggle(state, |meta| meta.hidden, Change::Hidden, fx);

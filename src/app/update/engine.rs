@@ -61,7 +61,14 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         }
         Event::Changed(meta) => changed(state, *meta, fx),
         Event::Models { connection, models } => {
-            state.models.insert(connection, models);
+            model::came(state, connection, models, fx);
+        }
+        Event::Figures { connection, models } => {
+            state.catalogue.learn(connection, models);
+            model::refill(state);
+        }
+        Event::Levels { connection, model, levels } => {
+            state.catalogue.learn_levels(connection, model, levels);
             model::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
@@ -71,6 +78,8 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         }
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
+        Event::Exported { path, masked, shared, session: _ } => lifecycle::exported(state, &path, masked, shared, fx),
+        Event::Imported { session, program, left } => lifecycle::imported(state, &session, &program, &left, fx),
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
         Event::Usage(spending) => lifecycle::used(state, &spending),
         Event::Trash(rows) => lifecycle::trash(state, rows),
@@ -107,10 +116,14 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         Event::Rules(known) => rules::shown(state, id, *known),
         Event::Changed(_)
         | Event::Models { .. }
+        | Event::Figures { .. }
+        | Event::Levels { .. }
         | Event::Configured(_)
         | Event::Connections(_)
         | Event::Properties(_)
         | Event::Found { .. }
+        | Event::Exported { .. }
+        | Event::Imported { .. }
         | Event::Audit(_)
         | Event::Usage(_)
         | Event::Trash(_)

@@ -1,28 +1,27 @@
-//! What is done to sessions as a whole: branching, going back, clearing, deleting, restoring, taking over, and the look at
+//! What is done to sessions as a whole: clearing, deleting, restoring, taking over, and the look at
 //! their files. What cannot be taken back asks first, and says what happens and what stays.
 
-use super::overlay::{item, one_line, open_picker};
-use super::{overlay, panel, properties, rules, session, to};
+use super::overlay::one_line;
+use super::{overlay, panel, properties, rewind, rules, session, to};
 use crate::app::effect::Effect;
 use crate::app::state::audit::Audit;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
-use crate::app::state::picker::{Item, Kind, Value};
 use crate::app::state::rules::Purpose;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::usage::Usage;
-use crate::app::state::{Current, Focus, State};
+use crate::app::state::State;
 use crate::domain::contract::{Act, Command};
+use crate::domain::export::Format;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::inbox::{Change, HealthReport, Trashed};
 use crate::domain::ledger::Ledger;
-use crate::domain::message::Body;
+use crate::domain::nearest::nearest;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::spending::Spending;
-use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Under so many rows there is no line above the conversation.
 const LOW: u16 = 16;
@@ -31,7 +30,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
     match verb {
         SessionAction::Status => properties::statuses(state, targets(state)),
         SessionAction::Labels => properties::labels(state, targets(state)),
-        SessionAction::Branch => branch(state, fx),
+        SessionAction::Branch => rewind::branch(state, fx),
         SessionAction::Parent => parent(state, fx),
         SessionAction::Child => child(state, fx),
         SessionAction::Retitle => {
@@ -39,7 +38,10 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
                 fx.push(to(&id, Act::Retitle));
             }
         }
-        SessionAction::Rewind => rewind(state, fx),
+        SessionAction::Rewind => rewind::rewind(state, fx),
+        SessionAction::Export => export(state, None, None, fx),
+        SessionAction::Share => share(state, fx),
+        SessionAction::Import => ask_import(state),
         SessionAction::Clear => ask_clear(state),
         SessionAction::Delete => ask_delete(state, &targets(state), false),
         SessionAction::Trash => open_trash(state, fx),
@@ -55,6 +57,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         | SessionAction::Worktree
         | SessionAction::Flag
         | SessionAction::Archive
+        | SessionAction::Unarchive
+        | SessionAction::Reset
         | SessionAction::Unread
         | SessionAction::Hide
         | SessionAction::Rename
@@ -79,16 +83,16 @@ pub(super) fn change(state: &mut State, sessions: Vec<SessionId>, change: Change
     super::change::change(state, &sessions, change, fx);
 }
 
-fn nothing_yet(state: &mut State) {
+pub(super) fn nothing_yet(state: &mut State) {
     state.notify(Notice::new(Level::Info, "There is no session yet."));
 }
 
 /// The title of a session in quotes, as one short line.
-fn named(meta: &SessionMeta) -> String {
+pub(super) fn named(meta: &SessionMeta) -> String {
     quoted(meta.shown_title())
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let line = one_line(text);
     let short: String = line.chars().take(48).collect();
     let cut = if short.len() < line.len() { "…" } else { "" };
@@ -132,25 +136,6 @@ pub(super) fn rewound(
     fx.push(Effect::Send(Command::Rewind { session, at, files }));
 }
 
-/// The entry of the conversation that is chosen while the conversation has the focus.
-fn chosen_entry(state: &State) -> Option<i64> {
-    let chat = &state.current_open()?.chat;
-    chat.cursor.filter(|_| state.focus == Focus::Chat)
-}
-
-fn branch(state: &mut State, fx: &mut Vec<Effect>) {
-    if state.focus == Focus::List {
-        return super::change::branch(state, fx);
-    }
-    let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
-    let chosen = chosen_entry(state);
-    let at = state
-        .current_open()
-        .and_then(|open| open.chat.entries.iter().find(|entry| Some(entry.key) == chosen))
-        .map(|entry| entry.message.id.clone());
-    fx.push(Effect::Send(Command::Branch { session: id, at }));
-}
-
 /// To a session that the one on the screen spawned; from one of these to the next.
 fn child(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(meta) = state.current_meta() else { return nothing_yet(state) };
@@ -190,63 +175,6 @@ fn parent(state: &mut State, fx: &mut Vec<Effect>) {
         let text = format!("{}, of which this is a branch, is not here any more.", from.session);
         state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
     }
-}
-
-/// Goes back to the chosen entry; without one the message is chosen from a list.
-pub(super) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
-    if let Some(key) = chosen_entry(state) {
-        let id = state.current_open().and_then(|open| open.chat.entries.iter().find(|entry| entry.key == key));
-        if let Some(id) = id.map(|entry| entry.message.id.clone()) {
-            return ask_rewind(state, &id, fx);
-        }
-    }
-    let entries = state.current_open().map(|open| &open.chat.entries);
-    let items: Vec<Item> = entries
-        .into_iter()
-        .flatten()
-        .rev()
-        .filter_map(|entry| match &entry.message.body {
-            Body::User(user) => Some(item(one_line(&user.text), "", Value::Rewind(entry.message.id.clone()))),
-            _ => None,
-        })
-        .collect();
-    if items.is_empty() {
-        return state.notify(Notice::new(Level::Info, "There is no message to go back to yet."));
-    }
-    open_picker(state, Kind::Rewind, items, 0);
-}
-
-/// Asks before going back. A message of the user is left out and written anew; any other entry is the last that stays.
-pub(super) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>) {
-    let Current::Session(session) = state.current.clone() else { return };
-    let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
-    let Some(place) = chat.entries.iter().rposition(|entry| entry.message.id == *id) else { return };
-    let Some(entry) = chat.entries.get(place) else { return };
-    let (keep, text) = match &entry.message.body {
-        Body::User(user) => (place.checked_sub(1), Some(user.text.clone())),
-        _ => (Some(place), None),
-    };
-    let Some(kept) = keep.and_then(|keep| chat.entries.get(keep)) else {
-        let notice = Notice::new(Level::Info, "Nothing stands before this message.");
-        return state.notify(notice.hint("/new begins a session, /clear empties this one"));
-    };
-    let at = kept.message.id.clone();
-    let left = chat.entries.len() - keep.map_or(0, |keep| keep + 1);
-    let left = match (left, chat.later) {
-        (_, Some(_)) => "all that follows".to_owned(),
-        (1, None) => "the one entry that follows".to_owned(),
-        (n, None) => format!("the {n} entries that follow"),
-    };
-    let what = match &text {
-        Some(text) => format!("A new session keeps all before {}; its text comes into the composer.", quoted(text)),
-        None => "A new session keeps all up to the chosen entry.".to_owned(),
-    };
-    let title = state.current_meta().map(named).unwrap_or_default();
-    let says = vec![what, format!("{title} stays as it is, with {left}."), "Files stay as they are now.".to_owned()];
-    // What could be restored comes while the question is read.
-    fx.push(Effect::Send(Command::PlanUndo { session: session.clone(), aim: UndoAim::Since(at.clone()) }));
-    let deed = Deed::Rewind { session, at, text, files: None };
-    confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
 }
 
 fn ask_clear(state: &mut State) {
@@ -370,6 +298,82 @@ fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
     overlay::open(state, Overlay::Audit(Audit::new(id.clone())));
     fx.push(Effect::Send(Command::Audit { session: id }));
+}
+
+fn export(state: &mut State, to: Option<PathBuf>, format: Option<Format>, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else { return nothing_yet(state) };
+    fx.push(Effect::Send(Command::Export { session, to, format }));
+}
+
+/// `/export PATH --format FORMAT`, in whatever order.
+pub(super) fn export_to(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let mut words: Vec<&str> = args.split_whitespace().collect();
+    let mut path = args.to_owned();
+    let mut format = None;
+    if let Some(at) = words.iter().position(|word| *word == "--format" || word.starts_with("--format=")) {
+        let flag = words.remove(at);
+        let value = match flag.split_once('=') {
+            Some((_, value)) => value,
+            None if at < words.len() => words.remove(at),
+            None => "",
+        };
+        let Some(known) = Format::parse(value) else {
+            let near = nearest(value, Format::ALL.into_iter().map(Format::word));
+            let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
+            return Err(format!("There is no format {value:?}.{near}"));
+        };
+        format = Some(known);
+        path = words.join(" ");
+    }
+    if let Some(flag) = words.iter().find(|word| word.starts_with("--")) {
+        return Err(format!("/export does not know {flag}."));
+    }
+    let path = path.trim().trim_matches('"');
+    export(state, (!path.is_empty()).then(|| PathBuf::from(path)), format, fx);
+    Ok(())
+}
+
+fn share(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else { return nothing_yet(state) };
+    fx.push(Effect::Send(Command::Share { session }));
+}
+
+fn ask_import(state: &mut State) {
+    let title = "Session of another program: its folder or file".to_owned();
+    let prompt = Prompt { title, line: Line::default(), problem: None, wanted: Wanted::Import };
+    overlay::open(state, Overlay::Prompt(Box::new(prompt)));
+}
+
+/// Makes a session of what another program wrote there.
+pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
+    let from = state.current_meta().map(|meta| meta.cwd.clone());
+    fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
+}
+
+/// It is there: it is shown, with what did not come along.
+pub(super) fn imported(state: &mut State, id: &SessionId, program: &str, left: &[String], fx: &mut Vec<Effect>) {
+    session::open(state, id, fx);
+    let level = if left.is_empty() { Level::Info } else { Level::Warning };
+    let text = format!("This session of {program} is one of lisle's now; the other stays as it was.");
+    let notice = Notice::new(level, text);
+    state.notify(if left.is_empty() { notice } else { notice.hint(left.join(" ")) });
+}
+
+/// A conversation was written to a file.
+pub(super) fn exported(state: &mut State, path: &Path, masked: usize, shared: bool, fx: &mut Vec<Effect>) {
+    let path = path.display().to_string();
+    let keys = match masked {
+        0 => "",
+        1 => " One key in it is masked.",
+        _ => " Keys in it are masked.",
+    };
+    if shared {
+        let text = format!("Written to {path}, and nowhere else: lisle sends nothing.{keys}");
+        state.notify(Notice::new(Level::Info, text).hint("give the file to whom you want"));
+        fx.push(Effect::Copy(path));
+    } else {
+        state.notify(Notice::new(Level::Info, format!("Written to {path}.{keys}")));
+    }
 }
 
 fn open_usage(state: &mut State, fx: &mut Vec<Effect>) {

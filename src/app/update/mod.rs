@@ -5,6 +5,7 @@ mod change;
 mod chat;
 mod colours;
 mod compose;
+mod connection;
 mod context;
 mod copy;
 mod engine;
@@ -15,6 +16,7 @@ mod input;
 mod jobs;
 mod leave;
 mod lifecycle;
+mod line;
 mod list;
 mod mark;
 mod model;
@@ -26,6 +28,7 @@ mod plan;
 mod properties;
 mod queue;
 mod redeliver;
+mod rewind;
 mod rows;
 mod rules;
 mod session;
@@ -76,6 +79,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Act { action, key: None } => act(state, action, None, &mut fx),
         Msg::Chord(keys) => input::chord(state, keys, &mut fx),
         Msg::Key(key) => input::unbound(state, key, &mut fx),
+        Msg::Line(line) => line::heard(state, line, &mut fx),
         Msg::Paste(text) => input::paste(state, &text, &mut fx),
         Msg::Spot(spot) => {
             state.spot = spot;

@@ -48,7 +48,7 @@ fn search(state: &State, menu: &Menu) -> Option<(std::path::PathBuf, String, boo
     match menu.kind {
         Kind::Things => Some((root, menu.typed.clone(), false)),
         // Many files are attached at once by a pattern: that is written out.
-        Kind::Words(Slash::Attach) if !menu.typed.is_empty() => Some((root, menu.typed.clone(), false)),
+        Kind::Words(Slash::Attach | Slash::Import) if !menu.typed.is_empty() => Some((root, menu.typed.clone(), false)),
         Kind::Words(Slash::Cwd) => Some((root, menu.typed.clone(), true)),
         _ => None,
     }
@@ -69,7 +69,7 @@ fn offer(state: &State) -> Option<Menu> {
         let typed = args.trim_start();
         let from = line.chars().count() - typed.chars().count();
         let rows = word_rows(state, slash, typed);
-        if matches!(slash, Slash::Cwd | Slash::Attach) {
+        if matches!(slash, Slash::Cwd | Slash::Attach | Slash::Import) {
             return Some(Menu { rows, ..empty(Kind::Words(slash), typed, from) });
         }
         return full(Kind::Words(slash), typed, from, rows);
@@ -128,7 +128,7 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
     let word = |label: &str, detail: &str| row(Value::Word(label.to_owned()), label, detail);
     let rows: Vec<Row> = match slash {
         Slash::Model => {
-            let items = model::items(state).0;
+            let items = model::list(state).items;
             let models = items.into_iter().filter(|item| matches!(item.value, Picked::Model { .. }));
             models.map(|item| word(&item.label, &item.detail)).collect()
         }
@@ -143,7 +143,8 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
 /// The words that a usage names: `[lines|tails|full]`, `[--now]`. What is written in capitals is no word.
 fn choices(usage: &str) -> impl Iterator<Item = &str> {
     let group = usage.split(['[', ']']).nth(1).unwrap_or_default();
-    group.split('|').filter(|word| word.starts_with(|c: char| c.is_lowercase() || c == '-'))
+    let words = group.split('|').filter_map(|choice| choice.split_whitespace().next());
+    words.filter(|word| word.starts_with(|c: char| c.is_lowercase() || c == '-'))
 }
 
 fn labels(all: &[Label]) -> Vec<&Label> {

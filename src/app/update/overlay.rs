@@ -1,8 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, find, inbox, jobs, leave, lifecycle, list, model, panel, properties, queue,
-    session, to, undo,
+    act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties,
+    queue, rewind, session, slash, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -29,7 +29,7 @@ pub(super) fn open_picker(state: &mut State, kind: Kind, items: Vec<Item>, selec
 }
 
 pub(super) fn item(label: impl Into<String>, detail: impl Into<String>, value: Value) -> Item {
-    Item { label: label.into(), detail: detail.into(), value }
+    Item::new(label, detail, value)
 }
 
 /// A text as one line of a list.
@@ -116,11 +116,15 @@ fn in_palette(action: Action) -> bool {
 }
 
 pub(super) fn palette(state: &mut State) {
-    let items = Action::ALL
+    let verbs = Action::ALL
         .iter()
         .filter(|action| in_palette(**action))
-        .map(|action| item(action.description(), action.name(), Value::Act(*action)))
-        .collect();
+        .map(|action| item(action.description(), action.name(), Value::Act(*action)));
+    let own = state.commands.iter().map(|own| {
+        let about = if own.description.is_empty() { &own.name } else { &own.description };
+        item(one_line(about), format!("/{} {}", own.name, own.hint).trim_end(), Value::Own(own.name.clone()))
+    });
+    let items = verbs.chain(own).collect();
     open_picker(state, Kind::Palette, items, 0);
 }
 
@@ -264,6 +268,17 @@ pub(super) fn act(state: &mut State, verb: PickerAction, fx: &mut Vec<Effect>) {
         PickerAction::PageUp => step(state, -page, fx),
         PickerAction::PageDown => step(state, page, fx),
         PickerAction::Accept => accept(state, fx),
+        PickerAction::Other => other(state, fx),
+    }
+}
+
+/// The other thing that can be done with what is selected.
+fn other(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(Overlay::Picker(picker)) = state.overlays.last() else { return };
+    match picker.kind {
+        Kind::Model => model::ask_again(state, fx),
+        Kind::Connection => connection::give_key(state, fx),
+        _ => {}
     }
 }
 
@@ -428,16 +443,19 @@ fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
             lifecycle::change(state, sessions, Change::AddLabel(format!("{label}::{text}")), fx);
         }
         Wanted::Cwd(session) if !text.is_empty() => lifecycle::set_cwd(state, &session, &text, fx),
-        Wanted::Cwd(_) => {}
+        Wanted::Import if !text.is_empty() => lifecycle::import(state, &text, fx),
+        Wanted::Cwd(_) | Wanted::Import => {}
     }
 }
 
 fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
     match value {
         Value::Act(action) => do_action(state, action, None, fx),
-        Value::Model { connection, model } => model::set_model(state, Some(connection), &model, fx),
+        Value::Model { connection, model } => model::choose(state, connection, &model, fx),
+        Value::Own(name) => slash::begin_own(state, &name, fx),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
-        Value::Key(connection) => model::ask_for_key(state, &connection, fx),
+        Value::Key(connection) => connection::ask_for_key(state, &connection, fx),
+        Value::Connection(connection) => connection::choose(state, &connection, fx),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
             state.theme.clone_from(&name);
@@ -446,7 +464,8 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Session(id) => session::open(state, &id, fx),
         Value::Text(text) => compose::write(state, &text, fx),
         Value::File(file) => fx.push(Effect::View(file)),
-        Value::Rewind(id) => lifecycle::ask_rewind(state, &id, fx),
+        Value::Rewind(id) => rewind::ask_rewind(state, &id, fx),
+        Value::Branch(at) => rewind::branch_at(state, at, fx),
         Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
     }

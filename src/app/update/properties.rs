@@ -184,7 +184,7 @@ pub(super) fn defined(state: &mut State, properties: Properties, fx: &mut Vec<Ef
         && picker.kind == Kind::Labels
         && picker.items.iter().filter(|item| matches!(item.value, Value::Label(_))).map(|i| &i.value).ne(created.iter())
     {
-        picker.refill(items);
+        picker.refill(items, 0);
         offer_new_label(state);
     }
 }

@@ -3,12 +3,17 @@
 use super::{change, find, lifecycle, overlay, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
+use crate::app::state::edit::Line;
+use crate::app::state::fuzzy;
 use crate::app::state::open::Open;
+use crate::app::state::overlay::Overlay;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command, NewSession};
 use crate::domain::ids::SessionId;
+use crate::domain::inbox::Change;
 use crate::domain::message::{Body, FailureAction};
-use crate::domain::session::{Activity, ThinkingLevel};
+use crate::domain::nearest::nearest;
+use crate::domain::session::{Activity, SessionMeta, ThinkingLevel};
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{ModeAction, SessionAction, TurnAction};
 use crate::keymap::key::Key;
@@ -26,6 +31,8 @@ pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: 
         SessionAction::Switch => overlay::sessions(state),
         SessionAction::Flag => change::flag(state, fx),
         SessionAction::Archive => change::archive(state, fx),
+        SessionAction::Unarchive => change::unarchive(state, fx),
+        SessionAction::Reset => reset(state, fx),
         SessionAction::Unread => change::unread(state, fx),
         SessionAction::Hide => change::hide(state, fx),
         SessionAction::Next => beside(state, 1, fx),
@@ -56,13 +63,41 @@ fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
 
 /// A new session: the composer is there at once, the engine makes the session meanwhile.
 pub(super) fn new(state: &mut State, fx: &mut Vec<Effect>) {
+    begin(state, NewSession::default(), fx);
+}
+
+/// Archives the shown session, whose turn ends, and begins a new one with its settings. One in which nothing was said is
+/// as new as it can be.
+fn reset(state: &mut State, fx: &mut Vec<Effect>) {
+    let said = |meta: &&SessionMeta| meta.messages > 0 || meta.activity != Activity::Idle;
+    let Some(meta) = state.current_meta().filter(said).cloned() else {
+        return state
+            .notify(Notice::new(Level::Info, "Nothing was said here yet: this session is as new as it can be."));
+    };
+    let settings = NewSession {
+        cwd: Some(meta.cwd),
+        connection: meta.connection,
+        model: meta.model,
+        mode: Some(meta.mode),
+        thinking: Some(meta.thinking),
+        labels: meta.labels,
+        worktree: false,
+    };
+    if meta.activity != Activity::Idle {
+        stop(state, fx);
+    }
+    change::change(state, &[meta.id], Change::Archived(true), fx);
+    begin(state, settings, fx);
+}
+
+fn begin(state: &mut State, settings: NewSession, fx: &mut Vec<Effect>) {
     leave_shown(state, fx);
     state.current = Current::New;
     state.trail = None;
     state.left_unread = None;
     if !state.creating {
         state.creating = true;
-        fx.push(Effect::Send(Command::Create(NewSession::default())));
+        fx.push(Effect::Send(Command::Create(settings)));
     }
     shown_now(state);
 }
@@ -71,6 +106,68 @@ pub(super) fn new(state: &mut State, fx: &mut Vec<Effect>) {
 fn apart(state: &mut State, fx: &mut Vec<Effect>) {
     state.apart = true;
     fx.push(Effect::Send(Command::Create(NewSession { worktree: true, ..NewSession::default() })));
+}
+
+/// `/session`: a new one, the list of all, or to the one that is named.
+pub(super) fn named(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let (verb, which) = args.split_once(char::is_whitespace).unwrap_or((args, ""));
+    match (verb.to_lowercase().as_str(), which.trim()) {
+        ("new", "") => new(state, fx),
+        ("list" | "switch", "") => overlay::sessions(state),
+        ("switch", which) => return switch(state, which, fx),
+        ("new" | "list", _) => return Err(format!("/session {verb} takes nothing after it.")),
+        (other, _) => {
+            let near = nearest(other, ["new", "list", "switch"]);
+            let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
+            return Err(format!("/session does not know {other:?}.{near}"));
+        }
+    }
+    Ok(())
+}
+
+/// To the session of this id or title. Where it may be several of them, they are shown to choose from.
+fn switch(state: &mut State, which: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let wanted = which.to_lowercase();
+    let all: Vec<(SessionId, String)> = state
+        .sessions
+        .metas()
+        .filter(|meta| !meta.hidden)
+        .map(|meta| (meta.id.clone(), overlay::one_line(meta.shown_title())))
+        .collect();
+    let those = |fits: &dyn Fn(&SessionId, &str) -> bool| {
+        all.iter().filter(|(id, title)| fits(id, title)).map(|(id, _)| id.clone()).collect::<Vec<_>>()
+    };
+    // From what is meant for certain to what may be meant; the first that fits anything counts.
+    let mut found = those(&|id, _| id.as_str() == which);
+    if found.is_empty() {
+        found = those(&|_, title| title.to_lowercase() == wanted);
+    }
+    if found.is_empty() {
+        found = those(&|id, title| title.to_lowercase().contains(&wanted) || id.as_str().contains(&wanted));
+    }
+    if found.is_empty() {
+        let ranked = fuzzy::rank(which, all.iter().map(|(_, title)| title.as_str()));
+        found = ranked.into_iter().filter_map(|(at, _)| all.get(at).map(|(id, _)| id.clone())).collect();
+    }
+    match found.as_slice() {
+        [] => {
+            let near = nearest(&wanted, all.iter().map(|(id, _)| id.as_str()));
+            let near = near.map_or_else(String::new, |near| format!(" The nearest id is {near}."));
+            Err(format!("There is no session {which:?}.{near}"))
+        }
+        [one] => {
+            open(state, one, fx);
+            Ok(())
+        }
+        _ => {
+            overlay::sessions(state);
+            if let Some(Overlay::Picker(picker)) = state.overlays.last_mut() {
+                picker.query = Line::new(which);
+                picker.filter();
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Shows a session; its composer gets the focus.

@@ -96,10 +96,12 @@ pub(super) fn plain(text: &str) -> String {
 
 fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     let running = state.sessions.any_running();
+    // Somebody looks at a list that is being filled.
+    let awaits = state.catalogue.asks() && !state.overlays.is_empty();
     let waits = state.current_meta().is_some_and(needs_you);
-    let every = match (running || state.running(), state.terminal.focused) {
+    let every = match (running || awaits || state.running(), state.terminal.focused) {
         // What waits for the user stands still but for the seconds of its answer.
-        (true, true) if !running && waits => Some(TICK_UNSEEN),
+        (true, true) if !running && !awaits && waits => Some(TICK_UNSEEN),
         (true, true) => Some(TICK_RUNNING),
         (true, false) => Some(TICK_UNSEEN),
         (false, true) => Some(TICK_IDLE),

@@ -179,11 +179,13 @@ pub struct Ui {
     pub fps: u32,
     /// Whether the mouse is asked for.
     pub mouse: Mouse,
+    /// `linear`: lines in place of the full screen; `None` for where the terminal can do nothing else.
+    pub linear: Option<bool>,
 }
 
 impl Default for Ui {
     fn default() -> Self {
-        Self { theme: "auto".to_owned(), keymap: "default".to_owned(), glyphs: Glyphs::Auto, fps: 60, mouse: Mouse::On }
+        Self { theme: "auto".to_owned(), keymap: "default".to_owned(), glyphs: Glyphs::Auto, fps: 60, mouse: Mouse::On, linear: None }
     }
 }
 
@@ -456,6 +458,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.set_text("keymap", &mut ui.keymap);
         section.choice("glyphs", Glyphs::CHOICES, &mut ui.glyphs);
         section.choice("mouse", Mouse::CHOICES, &mut ui.mouse);
+        section.flag_or_auto("linear", &mut ui.linear);
         if let Some(n) = section.whole("fps", 1..=240) {
             ui.fps = u32::try_from(n).unwrap_or(60);
         }

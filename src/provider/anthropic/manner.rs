@@ -47,15 +47,7 @@ impl Manner {
     /// How a model is asked at first.
     pub(super) fn first(request: &ModelRequest, figures: &Figures) -> Self {
         let claude = claude_family(&request.model).is_some();
-        let thinks = match (figures.thinks, request.thinking) {
-            (Some(known), _) => Some(known),
-            // Models that are not in the table yet think as the newest there do.
-            (None, _) if claude => Some(Thinks::Adaptive),
-            // Other makers' models: medium is what they do by themselves, so nothing is sent that they could refuse.
-            (None, ThinkingLevel::Off) => Some(Thinks::Adaptive),
-            (None, ThinkingLevel::Medium) => None,
-            (None, _) => Some(Thinks::Budget),
-        };
+        let thinks = thinks(&request.model, request.thinking, figures);
         let most = figures.output.unwrap_or(if claude { MOST_CLAUDE } else { MOST });
         let sight = Sight::of(figures, Sight::default());
         Self { thinks, effort: 0, shown: true, interleaved: claude, cached: true, replayed: true, sight, most }
@@ -129,6 +121,44 @@ pub(super) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
         ThinkingLevel::High => &["high"],
         ThinkingLevel::Xhigh => &["xhigh", "high"],
         ThinkingLevel::Max => &["max", "high"],
+    }
+}
+
+/// What a thinking level asks of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Not a word.
+    Nothing,
+    /// Not to think.
+    Off,
+    /// To think within so many tokens.
+    Tokens(u64),
+    /// To think with this effort.
+    Word(&'static str),
+}
+
+/// What is asked of a model at first: it may refuse a word.
+pub(super) fn asked(model: &str, level: ThinkingLevel, figures: &Figures) -> Wanted {
+    match thinks(model, level, figures) {
+        None => Wanted::Nothing,
+        Some(thinks @ (Thinks::Budget | Thinks::SmallBudget)) => Wanted::Tokens(budget(level, thinks)),
+        Some(Thinks::Adaptive) if level == ThinkingLevel::Off => Wanted::Off,
+        Some(Thinks::Adaptive | Thinks::Always) => {
+            efforts(level).first().map_or(Wanted::Nothing, |word| Wanted::Word(word))
+        }
+    }
+}
+
+/// How thinking is asked for at first; `None` for not a word about it.
+fn thinks(model: &str, level: ThinkingLevel, figures: &Figures) -> Option<Thinks> {
+    match (figures.thinks, level) {
+        (Some(known), _) => Some(known),
+        // Models that are not in the table yet think as the newest there do.
+        (None, _) if claude_family(model).is_some() => Some(Thinks::Adaptive),
+        // Other makers' models: medium is what they do by themselves, so nothing is sent that they could refuse.
+        (None, ThinkingLevel::Off) => Some(Thinks::Adaptive),
+        (None, ThinkingLevel::Medium) => None,
+        (None, _) => Some(Thinks::Budget),
     }
 }
 

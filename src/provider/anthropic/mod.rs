@@ -15,10 +15,13 @@ mod replay;
 mod tests;
 mod wire;
 
+use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::levels;
 use super::reading::{Reading, say};
 use super::told::Told;
 use super::{Chunks, ModelRequest, Provider, ProviderError};
+use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -171,6 +174,23 @@ impl Provider for Anthropic {
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
         let known = self.told.known(self.endpoint(), model);
         (known.window, known.price(usage))
+    }
+
+    fn known(&self, model: &str) -> Figures {
+        self.told.known(self.endpoint(), model)
+    }
+
+    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        let known = self.known(model);
+        Ok(match manner::asked(model, level, &known) {
+            manner::Wanted::Nothing => levels::by_itself(),
+            manner::Wanted::Off => levels::within(0),
+            manner::Wanted::Tokens(tokens) => levels::within(tokens),
+            manner::Wanted::Word(word) if level == ThinkingLevel::Off => {
+                format!("{}; this model always thinks", levels::by_word(word))
+            }
+            manner::Wanted::Word(word) => levels::by_word(word),
+        })
     }
 }
 

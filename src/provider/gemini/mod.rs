@@ -11,11 +11,14 @@ mod schema;
 mod tests;
 mod wire;
 
+use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::levels;
 use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
 use super::told::Told;
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
+use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -179,6 +182,27 @@ impl Provider for Gemini {
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
         let known = self.told.known(self.endpoint(), bare(model));
         (known.window, known.price(usage))
+    }
+
+    fn known(&self, model: &str) -> Figures {
+        self.told.known(self.endpoint(), bare(model))
+    }
+
+    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        let Some(ways) = wire::thoughts(model, level) else { return levels::never(level) };
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = learned.thinking.get(&(model.to_owned(), level.word())).copied().unwrap_or(0);
+        let Some(way) = ways.get(place) else {
+            return if ways.is_empty() { Ok(levels::by_itself()) } else { levels::by_words(&["high"], 1) };
+        };
+        Ok(
+            match (way.get("thinkingBudget").and_then(Value::as_u64), way.get("thinkingLevel").and_then(Value::as_str))
+            {
+                (Some(tokens), _) => levels::within(tokens),
+                (None, Some(word)) => levels::by_word(word),
+                (None, None) => levels::by_itself(),
+            },
+        )
     }
 }
 

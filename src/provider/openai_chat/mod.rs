@@ -18,11 +18,14 @@ use models::names as model_names;
 pub(super) use wire::efforts;
 
 use super::azure::Place;
+use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http};
+use super::levels;
 use super::media::{Blind, Sight};
 use super::reading::{Reading, say};
 use super::told::{Teller, Told, of_props};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
+use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -215,6 +218,19 @@ impl Provider for OpenAiChat {
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
         let known = self.told.known(self.endpoint(), model);
         (known.window, known.price(usage))
+    }
+
+    fn known(&self, model: &str) -> Figures {
+        self.told.known(self.endpoint(), model)
+    }
+
+    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        if self.known(model).reasons == Some(false) {
+            return levels::never(level);
+        }
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = learned.effort.get(&(model.to_owned(), level.word())).copied().unwrap_or(0);
+        levels::by_words(efforts(level), place)
     }
 }
 

@@ -12,12 +12,15 @@ mod tests;
 mod wire;
 
 use super::azure::Place;
+use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http};
+use super::levels;
 use super::media::{Blind, Sight};
 use super::openai_chat::{efforts, list};
 use super::reading::{Reading, say};
 use super::told::Told;
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
+use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -216,5 +219,18 @@ impl Provider for OpenAiResponses {
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
         let known = self.told.known(self.endpoint(), model);
         (known.window, known.price(usage))
+    }
+
+    fn known(&self, model: &str) -> Figures {
+        self.told.known(self.endpoint(), model)
+    }
+
+    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        if self.known(model).reasons == Some(false) || !wire::may_think(model) {
+            return levels::never(level);
+        }
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = learned.effort.get(&(model.to_owned(), level.word())).copied().unwrap_or(0);
+        levels::by_words(efforts(level), place)
     }
 }

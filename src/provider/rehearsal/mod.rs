@@ -13,7 +13,9 @@ mod script;
 mod tests;
 mod words;
 
+use super::figures::{Figures, Prices};
 use super::{Chunk, Chunks, Item, ModelRequest, Provider, ProviderError, Stop};
+use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use act::{Beat, act, fingerprint};
 use futures_util::future::{BoxFuture, FutureExt};
@@ -92,6 +94,21 @@ impl Provider for Rehearsal {
 
     fn knows_price(&self, _model: &str) -> bool {
         true
+    }
+
+    fn known(&self, _model: &str) -> Figures {
+        let free = Prices { input: 0.0, cached: 0.0, written: None, output: 0.0 };
+        Figures {
+            window: Some(WINDOW),
+            reasons: Some(true),
+            vision: Some(false),
+            prices: Some(free),
+            ..Figures::default()
+        }
+    }
+
+    fn level(&self, _model: &str, _level: ThinkingLevel) -> Result<String, String> {
+        Ok("the rehearsal follows its rules at any level".to_owned())
     }
 }
 

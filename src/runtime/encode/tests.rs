@@ -61,6 +61,26 @@ fn forgetting_and_another_size_repaint_everything() {
 }
 
 #[test]
+fn a_terminal_that_does_not_put_signs_together_shows_what_stands_behind_them() {
+    // The emulator is such a one: a family of four takes eight cells.
+    let mut terminal = terminal(16, 2);
+    let mut shown = Shown::default();
+    for row in [
+        "a👩\u{200d}👩\u{200d}👧\u{200d}👦 b       x",
+        "c👨\u{200d}👩\u{200d}👧\u{200d}👦 b       x",
+        "c👨\u{200d}👩\u{200d}👧\u{200d}👦 b漢  y",
+        "d",
+    ] {
+        terminal.process(bytes(&mut shown, frame(&[row, "second"])).as_bytes());
+        let mut rows = terminal.screen().rows(0, 16);
+        let first = rows.next().unwrap();
+        let behind = row.split_once('👦').map_or(row, |(_, behind)| behind);
+        assert!(first.trim_end().ends_with(behind.trim_end()), "{first:?} for {row:?}");
+        assert_eq!(rows.next().unwrap().trim_end(), "second");
+    }
+}
+
+#[test]
 fn a_control_character_in_a_cell_is_never_sent() {
     let mut bad = frame(&["   "]);
     bad.buffer[(1, 0)].set_symbol("\u{9b}31m");

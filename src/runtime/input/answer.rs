@@ -61,6 +61,22 @@ pub fn osc(text: &[u8]) -> Option<Answer> {
     Some(Answer::Background(colour(text.strip_prefix("11;")?)?))
 }
 
+/// Whether bytes that came after an ESC are the rest of an answer: a whole one at their begin, which no hands type at once.
+#[must_use]
+pub fn is_rest(bytes: &[u8]) -> bool {
+    let is_param = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':' | b'$');
+    match bytes {
+        [b'[', b'?' | b'>' | b'=', rest @ ..] => {
+            let end = rest.iter().find(|byte| !is_param(byte));
+            matches!(end, Some(b'c' | b'u' | b'y' | b'n'))
+        }
+        [b']', b'0'..=b'9', rest @ ..] | [b'P' | b'_', rest @ ..] => {
+            rest.contains(&0x07) || rest.windows(2).any(|two| two == b"\x1b\\")
+        }
+        _ => false,
+    }
+}
+
 /// `rgb:RR/GG/BB` with one to four hex digits a channel (also `rgba:`), or `#RRGGBB`.
 fn colour(text: &str) -> Option<Rgb> {
     if let Some(hex) = text.strip_prefix('#') {

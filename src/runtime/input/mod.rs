@@ -1,10 +1,12 @@
 //! What the terminal sends: bytes in, keys, mouse, pastes and answers to queries out.
 //!
 //! `reader` is the pure part: it cuts the bytes into whole sequences and knows what a silence means. `answer` reads what
-//! the terminal answers to queries. `thread` waits on the terminal. `translate` turns a key into the screen's own type.
+//! the terminal answers to queries. `thread` waits on the terminal. `translate` turns a key into the screen's own type;
+//! `spelling` knows the odd ways of writing one.
 
 pub mod answer;
 pub mod reader;
+mod spelling;
 pub mod thread;
 pub mod translate;
 
@@ -27,3 +29,6 @@ pub enum Input {
     /// The terminal is gone; nothing follows.
     Gone,
 }
+
+#[cfg(test)]
+mod tests;

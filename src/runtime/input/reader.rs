@@ -5,7 +5,8 @@
 //! before it. Pure: time comes in with the bytes, and whoever waits asks [`Reader::deadline`] for how long.
 
 use super::Input;
-use super::answer;
+use super::answer::{self, Answer};
+use super::spelling;
 use std::time::{Duration, Instant};
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 use termina::{Event, Parser};
@@ -16,6 +17,12 @@ const LONE_ESCAPE: Duration = Duration::from_millis(30);
 const INTRODUCER: Duration = Duration::from_millis(100);
 /// A sequence, a paste or an answer that stopped halfway is over after so much silence.
 const UNFINISHED: Duration = Duration::from_secs(1);
+/// An answer that was torn behind its ESC goes on within so long.
+const REST_OF_AN_ANSWER: Duration = Duration::from_secs(2);
+/// A paste that stopped halfway may go on within so long,
+const REST_OF_A_PASTE: Duration = Duration::from_secs(10);
+/// and then so much comes at once. Nobody types as fast.
+const PASTED_AT_ONCE: usize = 16;
 /// Longer control sequences are no key and no answer.
 const LONGEST_CSI: usize = 256;
 /// Of longer strings only the end is looked for.
@@ -24,6 +31,7 @@ const LONGEST_STRING: usize = 4096;
 const LONGEST_PASTE: usize = 8 << 20;
 
 const ESC: u8 = 0x1b;
+const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// Where in a sequence the last byte was.
@@ -63,6 +71,12 @@ pub struct Reader {
     osc: bool,
     /// When the last byte came.
     last: Option<Instant>,
+    /// Queries are on their way: what looks like the begin of an answer is hardly a key.
+    expecting: bool,
+    /// When ESC was taken for a key while answers were expected: the rest of one may follow.
+    torn: Option<Instant>,
+    /// When a paste was given up, whose rest may still follow.
+    given_up: Option<Instant>,
     parser: Parser,
 }
 
@@ -74,20 +88,39 @@ impl Default for Reader {
             doubled: false,
             osc: false,
             last: None,
+            expecting: false,
+            torn: None,
+            given_up: None,
             parser: Parser::default(),
         }
     }
 }
 
 impl Reader {
+    /// One for a terminal that was asked something. Until its last answer has come ([`answer::Answer::Attributes`]) the
+    /// begin of a sequence waits longer for its rest: keys that look like one (Alt with `[`) are rarer then than answers
+    /// that a slow line tears apart.
+    #[must_use]
+    pub fn expecting() -> Self {
+        Self { expecting: true, ..Self::default() }
+    }
+
     /// Takes bytes that came at `at` and gives what became whole with them.
     ///
     /// Time between two calls means nothing by itself (the process may have been stopped while the bytes waited); only
     /// [`Reader::silence`] ends what is unfinished.
     pub fn feed(&mut self, bytes: &[u8], at: Instant) -> Vec<Input> {
         let mut out = Vec::new();
-        if !bytes.is_empty() {
-            self.last = Some(at);
+        if bytes.is_empty() {
+            return out;
+        }
+        self.last = Some(at);
+        let recent = |begun: Option<Instant>, limit| begun.is_some_and(|begun| at.duration_since(begun) < limit);
+        if recent(self.torn.take(), REST_OF_AN_ANSWER) && answer::is_rest(bytes) {
+            self.take(ESC, &mut out);
+        }
+        if self.place == Place::Ground && recent(self.given_up, REST_OF_A_PASTE) && is_rest_of_a_paste(bytes) {
+            self.place = Place::Paste;
         }
         for &byte in bytes {
             self.take(byte, &mut out);
@@ -102,7 +135,7 @@ impl Reader {
             Place::Ground => return None,
             Place::Escape => LONE_ESCAPE,
             Place::Ss3 => INTRODUCER,
-            Place::Csi | Place::Osc | Place::Other if self.bytes.len() == 2 => INTRODUCER,
+            Place::Csi | Place::Osc | Place::Other if self.bytes.len() == 2 && !self.expecting => INTRODUCER,
             _ => UNFINISHED,
         };
         Some(self.last? + wait)
@@ -115,8 +148,12 @@ impl Reader {
             return out;
         }
         match self.place {
-            Place::Paste => self.end_paste(&mut out),
+            Place::Paste => {
+                self.end_paste(&mut out);
+                self.given_up = Some(at);
+            }
             Place::Escape => {
+                self.torn = self.expecting.then_some(at);
                 self.escape_before(&mut out);
                 out.push(key(KeyCode::Escape, Modifiers::NONE));
             }
@@ -221,6 +258,8 @@ impl Reader {
             (3, b'[') => self.place = Place::Tail(1),
             (3, b'M') => self.place = Place::Tail(3),
             (_, 0x40..) => self.finish(out),
+            // rxvt ends keys with Shift so, against ECMA-48.
+            (4.., b'$') if self.bytes[2..].iter().rev().skip(1).all(u8::is_ascii_digit) => self.finish(out),
             (LONGEST_CSI.., _) => self.reset(),
             _ => {}
         }
@@ -264,6 +303,7 @@ impl Reader {
         if byte == b'~' && self.bytes.ends_with(PASTE_END) {
             self.bytes.truncate(self.bytes.len() - PASTE_END.len());
             self.end_paste(out);
+            self.given_up = None;
             self.reset();
         } else if self.bytes.len() >= LONGEST_PASTE && byte & 0xc0 != 0x80 && byte != ESC {
             self.end_paste(out);
@@ -307,19 +347,22 @@ impl Reader {
 
     fn unit(&mut self, unit: &[u8], out: &mut Vec<Input>) {
         match unit {
-            b"\x1b[200~" => {
+            PASTE_BEGIN => {
+                self.given_up = None;
                 self.escape_before(out);
                 self.place = Place::Paste;
                 return;
             }
             [ESC, b'[', b'?' | b'>' | b'=', ..] => {
                 self.escape_before(out);
-                out.extend(answer::private_csi(unit).map(Input::Answer));
+                let answer = answer::private_csi(unit);
+                self.expecting &= answer != Some(Answer::Attributes);
+                out.extend(answer.map(Input::Answer));
                 return;
             }
             _ => {}
         }
-        let rewritten = other_spelling(unit);
+        let rewritten = spelling::usual(unit);
         self.parser.parse(rewritten.as_deref().unwrap_or(unit), false);
         let event = self.parser.pop();
         if event.is_none() {
@@ -360,15 +403,14 @@ fn is_cursor_key(code: KeyCode) -> bool {
     matches!(code, Up | Down | Left | Right | Home | End | PageUp | PageDown | Insert | Delete)
 }
 
-/// Spellings that termina reads as something else: xterm's modifyOtherKeys (`CSI 27;m;k~`), and F3 with modifiers
-/// (`CSI 1;mR`), which is also the form of a cursor report that is never asked for here.
-fn other_spelling(unit: &[u8]) -> Option<Vec<u8>> {
-    let body = std::str::from_utf8(unit.strip_prefix(b"\x1b[")?).ok()?;
-    if let Some((modifiers, code)) = body.strip_prefix("27;").and_then(|rest| rest.strip_suffix('~')?.split_once(';')) {
-        return Some(format!("\x1b[{code};{modifiers}u").into_bytes());
+/// Bytes that go on with a paste that was given up: its end without another begin, or more text at once than hands type.
+fn is_rest_of_a_paste(bytes: &[u8]) -> bool {
+    let at = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
+    match (at(PASTE_BEGIN), at(PASTE_END)) {
+        (Some(begin), end) => end.is_some_and(|end| end < begin),
+        (None, Some(_)) => true,
+        (None, None) => bytes.len() > PASTED_AT_ONCE && bytes.first() != Some(&ESC),
     }
-    let modifiers = body.strip_prefix("1;")?.strip_suffix('R')?;
-    Some(format!("\x1b[13;{modifiers}~").into_bytes())
 }
 
 /// Pasted text as the composer takes it: terminals send line ends as CR, and nothing in it may act as a control.

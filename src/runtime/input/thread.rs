@@ -46,7 +46,7 @@ impl Drop for Listener {
 }
 
 fn listen(tty: &OwnedFd, stopped: &PipeReader, sink: &mut impl FnMut(Input) -> bool) {
-    let mut reader = Reader::default();
+    let mut reader = Reader::expecting();
     let mut bytes = [0_u8; 8192];
     loop {
         let wait = reader.deadline().map(|at| timespec(at.saturating_duration_since(Instant::now())));

@@ -45,16 +45,6 @@ pub fn key(event: &KeyEvent) -> Option<Key> {
         KeyCode::Function(n @ 1..=12) => Code::F(n),
         _ => return None,
     };
-    // Bytes 0x1c to 0x1f are read as Ctrl with 4 to 7; on keyboards they are Ctrl with \ ] ^ and _.
-    let code = match code {
-        Code::Char(c @ '4'..='7') if mods.has(Mods::CTRL) => Code::Char(match c {
-            '4' => '\\',
-            '5' => ']',
-            '6' => '^',
-            _ => '_',
-        }),
-        code => code,
-    };
     Some(Key::new(code, mods))
 }
 
@@ -103,7 +93,9 @@ mod tests {
             ("A", &["A", "\x1b[97;2u", "\x1b[27;2;65~"]),
             ("alt+p", &["\x1bp", "\x1b[112;3u"]),
             ("alt+1", &["\x1b1", "\x1b[49;3u"]),
-            ("ctrl+_", &["\x1f", "\x1b[95;5u"]),
+            ("ctrl+_", &["\x1f", "\x1b[95;5u", "\x1b[45:95;6u"]),
+            ("ctrl+7", &["\x1b[55;5u"]),
+            ("alt+<", &["\x1b<", "\x1b[44:60;4u"]),
             ("ctrl+\\", &["\x1c", "\x1b[92;5u"]),
             ("up", &["\x1b[A", "\x1bOA"]),
             ("alt+up", &["\x1b[1;3A", "\x1b\x1b[A"]),

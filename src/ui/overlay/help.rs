@@ -38,7 +38,7 @@ fn lines(paint: &Paint<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>
         if !out.is_empty() {
             out.push(Vec::new());
         }
-        out.push(vec![paint.piece(heading(**context), Role::Strong)]);
+        out.push(vec![paint.piece(context.heading(), Role::Strong)]);
         let columns = if width >= 160 { 2 } else { 1 };
         let column = width / columns;
         let keys = widest.min(column / 2);
@@ -80,35 +80,5 @@ fn ways(keys: &[String], cut: &str) -> String {
         [first, ..] if keys.len() >= 9 && first.ends_with('1') => format!("{first}{cut}9"),
         [first, second, ..] => format!("{first}, {second}"),
         _ => keys.concat(),
-    }
-}
-
-fn heading(context: Context) -> &'static str {
-    match context {
-        Context::Global => "Everywhere",
-        Context::List => "In the list",
-        Context::Chat => "In the conversation",
-        Context::Composer => "In the composer",
-        Context::Slash => "While something is offered",
-        Context::Insert => "While typing",
-        Context::Normal => "While keys are verbs",
-        Context::Visual => "While something is marked",
-        Context::Operator => "Behind d, c and y",
-        Context::Approval => "At an approval",
-        Context::Plan => "At a plan",
-        Context::Question => "At a question",
-        Context::Input => "While writing an answer",
-        Context::Picker => "In a picker",
-        Context::Inbox => "In the inbox",
-        Context::Search => "While searching",
-        Context::Help => "On this page",
-        Context::Confirm => "At this question",
-        Context::Find => "In the search over all sessions",
-        Context::Health => "At a session's health",
-        Context::Undo => "At an undo of files",
-        Context::Changes => "At a session's changes",
-        Context::Rules => "In the permissions",
-        Context::Queue => "Among the messages that wait",
-        Context::Jobs => "Among the commands in the background",
     }
 }

@@ -1,92 +1,275 @@
-//! A list to choose from: what was typed, then the hits with the matched characters marked.
+//! A list to choose from: what was typed, then the hits with the matched characters marked, in columns where there are some,
+//! below headings where there are some, and what is said of the selected one below.
 
-use super::super::cells::{self, piece};
+use super::super::cells::{self, Piece, piece};
+use super::super::figures;
 use super::super::paint::Paint;
 use crate::app::msg::Target;
-use crate::app::state::picker::{Kind, Picker, Value};
+use crate::app::state::picker::{Column, Item, Kind, Picker, Row, Side, Value};
 use crate::domain::property::split_label;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
+use std::fmt::Write;
 
 /// Rows of hits at the most: more are found by typing.
 const ROWS: u16 = 16;
+/// The same for lists with columns, which are looked through more than typed into.
+const MORE_ROWS: u16 = 22;
+/// Cells that a name keeps before a column goes.
+const NAME: usize = 18;
 
 pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
-    let mut title = vec![paint.piece(picker.kind.title(), Role::PanelTitle)];
-    if marks_what_is_set(picker.kind) {
-        let of = match picker.sessions.as_slice() {
-            [one] => paint.state.sessions.meta(one).map(|meta| clean_line(meta.shown_title()).into_owned()),
-            more => Some(super::super::figures::count(more.len(), "session", "sessions")),
-        };
-        let of = of.unwrap_or_default();
-        title.push(paint.piece(format!("  {}", cells::cut(&of, 40, paint.signs.cut)), Role::Dim));
-    } else if picker.hits.len() < picker.items.len() {
-        title.push(paint.piece(format!("  {} of {}", picker.hits.len(), picker.items.len()), Role::Dim));
-    }
-    let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Picker);
+    let columns = picker.kind.columns();
+    let title = title(paint, picker);
+    let key = |verb| paint.key(Action::Picker(verb), Context::Picker);
+    let other = key(PickerAction::Other).filter(|_| !picker.kind.other().is_empty());
+    let hints = [(key(PickerAction::Accept), picker.kind.verb()), (other, picker.kind.other())];
+    let below = picker.kind.about_lines();
     // The height comes from all items: the sheet stays as it is while one types.
-    let rows = u16::try_from(picker.items.len()).unwrap_or(u16::MAX).clamp(1, ROWS);
-    let verb = if picker.kind == Kind::Labels { "add or take away" } else { "choose" };
-    let inner = super::sheet(paint, body, 80, rows.saturating_add(2), &title, &[(accept, verb)]);
+    let most = if columns.is_empty() { ROWS } else { MORE_ROWS };
+    let all = picker.items.len() + picker.groups.len();
+    let rows = u16::try_from(all).unwrap_or(u16::MAX).clamp(1, most);
+    let heads = u16::from(columns.iter().any(|column| !column.head.is_empty()));
+    let around = if below > 0 { below + 1 } else { 0 } + heads;
+    let width = if columns.is_empty() { 80 } else { 100 };
+    let inner = super::sheet(paint, body, width, rows.saturating_add(2 + around), &title, &hints);
     let field = cells::row(inner, 0);
     let sign = paint.signs.prompt;
     paint.text(field, sign, Role::Accent);
     paint.one_line(cells::after(field, 2), &picker.query, true);
-    let gap = if inner.height > rows.min(6) + 1 { 2 } else { 1 }.min(inner.height);
+    let roomy = inner.height > (rows + around).min(8) + 1;
+    let gap = if roomy { 2 } else { 1 }.min(inner.height);
     let list = Rect { y: inner.y + gap, height: inner.height - gap, ..inner };
-    paint.found.overlay_rows = list.height;
-    if picker.hits.is_empty() {
+    let (list, about) = split(list, below, rows.min(4) + heads);
+    if picker.hits.is_empty() && picker.rows().is_empty() {
+        paint.found.overlay_rows = list.height;
         paint.over(cells::row(list, 0), "nothing matches", Role::Dim);
         return;
     }
-    let labels = picker.items.iter().take(500).map(|item| cells::width(&item.label)).max().unwrap_or(0);
-    // Cells for the sign of what is set, and for its value.
-    let labels = labels + if marks_what_is_set(picker.kind) { 14 } else { 0 };
-    let labels = labels.min(usize::from(list.width) * 3 / 5);
+    let shape = Shape::of(picker, usize::from(list.width));
+    let list = match heads {
+        1 if list.height > 5 && !shape.widths.is_empty() => {
+            draw_heads(paint, &shape, columns, cells::row(list, 0));
+            Rect { y: list.y + 1, height: list.height - 1, ..list }
+        }
+        _ => list,
+    };
+    paint.found.overlay_rows = list.height;
+    draw_rows(paint, picker, &shape, list);
+    draw_about(paint, picker, about);
+}
+
+/// The rows for the list, which wants so many at least, and those below it for what is said of one.
+fn split(area: Rect, below: u16, least: u16) -> (Rect, Rect) {
+    let take = match area.height {
+        _ if below == 0 => 0,
+        height if height > least + below => below + 1,
+        // The one line that fits stands right below.
+        5.. => 1,
+        _ => 0,
+    };
+    let list = Rect { height: area.height - take, ..area };
+    let gap = u16::from(take > 1);
+    (list, Rect { y: list.bottom() + gap, height: take - gap.min(take), ..area })
+}
+
+fn title(paint: &Paint<'_>, picker: &Picker) -> Vec<Piece<'static>> {
+    let mut title = vec![paint.piece(picker.kind.title(), Role::PanelTitle)];
+    if marks_what_is_set(picker.kind) {
+        let of = match picker.sessions.as_slice() {
+            [one] => paint.state.sessions.meta(one).map(|meta| clean_line(meta.shown_title()).into_owned()),
+            more => Some(figures::count(more.len(), "session", "sessions")),
+        };
+        let of = of.unwrap_or_default();
+        title.push(paint.piece(format!("  {}", cells::cut(&of, 40, paint.signs.cut)), Role::Dim));
+        return title;
+    }
+    match picker.counts() {
+        (hits, all) if hits < all => title.push(paint.piece(format!("  {hits} of {all}"), Role::Dim)),
+        (_, all) if all > usize::from(ROWS) => title.push(paint.piece(format!("  {all}"), Role::Dim)),
+        _ => {}
+    }
+    title
+}
+
+/// How wide things are.
+struct Shape {
+    /// Cells before each name for the sign of what is in force.
+    mark: usize,
+    /// Cells of the names.
+    names: usize,
+    /// Cells of the columns that fit, from the first on.
+    widths: Vec<usize>,
+}
+
+impl Shape {
+    fn of(picker: &Picker, room: usize) -> Self {
+        // A long list is measured at its beginning.
+        let some = || picker.items.iter().take(500);
+        let mark = if some().any(|item| item.facts.current) { 2 } else { 0 };
+        let names = some().map(|item| cells::width(&item.label)).max().unwrap_or(0);
+        // Cells for the sign of what is set, and for its value.
+        let names = names + if marks_what_is_set(picker.kind) { 14 } else { 0 };
+        let columns = picker.kind.columns();
+        if columns.is_empty() {
+            return Self { mark, names: names.min(room * 3 / 5), widths: Vec::new() };
+        }
+        let wide = |(n, column): (usize, &Column)| {
+            let texts = some().filter_map(|item| item.facts.columns.get(n)).map(|text| cells::width(text));
+            texts.max().unwrap_or(0).max(cells::width(column.head))
+        };
+        let mut widths: Vec<usize> = columns.iter().enumerate().map(wide).collect();
+        let taken = |widths: &[usize]| widths.iter().filter(|wide| **wide > 0).map(|wide| wide + 2).sum::<usize>();
+        let least = names.min(NAME) + mark;
+        // From the right, what is least missed goes first.
+        while !widths.is_empty() && least + taken(&widths) > room {
+            widths.pop();
+        }
+        let names = names.min(room.saturating_sub(mark + taken(&widths)));
+        Self { mark, names, widths }
+    }
+}
+
+/// The texts of the columns, each two cells after the one before.
+fn in_columns<'t>(shape: &Shape, columns: &[Column], text: impl Fn(usize) -> &'t str, cut: &str) -> String {
+    let mut out = String::new();
+    for (n, wide) in shape.widths.iter().enumerate().filter(|(_, wide)| **wide > 0) {
+        let text = clean_line(text(n));
+        let text = cells::cut(&text, *wide, cut);
+        let blanks = wide - cells::width(&text).min(*wide);
+        match columns.get(n).map(|column| column.side) {
+            Some(Side::Right) => {
+                let _ = write!(out, "  {:blanks$}{text}", "");
+            }
+            _ => {
+                let _ = write!(out, "  {text}{:blanks$}", "");
+            }
+        }
+    }
+    out
+}
+
+fn draw_heads(paint: &mut Paint<'_>, shape: &Shape, columns: &[Column], row: Rect) {
+    let heads = in_columns(shape, columns, |n| columns.get(n).map_or("", |column| column.head), paint.signs.cut);
+    let blanks = shape.mark + shape.names;
+    paint.over(row, &format!("{:blanks$}{heads}", ""), Role::Faint);
+}
+
+fn draw_rows(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, list: Rect) {
+    let rows = picker.rows();
     let height = usize::from(list.height);
     // The selected one stays away from the edge as long as there is more behind it.
-    let last = picker.hits.len().saturating_sub(height);
-    let first = picker.selected.saturating_sub(height / 2).min(last);
-    for (n, hit) in picker.hits.iter().enumerate().skip(first).take(height) {
-        let Some(item) = picker.items.get(hit.item) else { continue };
-        let row = cells::row(list, u16::try_from(n - first).unwrap_or(u16::MAX));
-        let band = Rect { x: row.x.saturating_sub(1), width: row.width + 2, ..row };
-        let chosen = n == picker.selected;
-        if chosen {
-            paint.tint(band, Role::Selected);
+    let place = rows.iter().position(|row| *row == Row::Hit(picker.selected)).unwrap_or(0);
+    let last = rows.len().saturating_sub(height);
+    let first = place.saturating_sub(height / 2).min(last);
+    for (n, row) in rows.iter().skip(first).take(height).enumerate() {
+        let at = cells::row(list, u16::try_from(n).unwrap_or(u16::MAX));
+        match *row {
+            Row::Group(group) => draw_group(paint, picker, group, at),
+            Row::Hit(hit) => draw_hit(paint, picker, shape, hit, at),
         }
-        let role = match (&item.value, chosen) {
-            (Value::Remark, _) => Role::Dim,
-            (_, true) => Role::Strong,
-            (_, false) => Role::Text,
-        };
-        let mut label = paint.marked(&item.label, &hit.marks, role);
-        let (sign, value) = set(paint, picker, &item.value);
-        if let Some(sign) = sign {
-            label.insert(0, paint.piece(format!("{sign} "), Role::Accent));
+    }
+}
+
+fn draw_group(paint: &mut Paint<'_>, picker: &Picker, group: usize, row: Rect) {
+    let Some(group) = picker.groups.get(group) else { return };
+    let mut pieces = vec![paint.piece(clean_line(&group.name).into_owned(), Role::Group)];
+    let note = clean_line(&group.note).into_owned();
+    match group.since {
+        Some(since) => {
+            let asked = figures::elapsed(paint.state.now.since(since));
+            pieces.push(paint.piece(format!("  {} {note} {asked}", paint.spin()), Role::Running));
         }
-        if let Some(value) = value {
-            label.push(paint.piece(format!(": {value}"), Role::Accent));
+        None if !note.is_empty() => pieces.push(paint.piece(format!("  {note}"), Role::Dim)),
+        None => {}
+    }
+    for piece in &mut pieces {
+        piece.1 = paint.flat(piece.1);
+    }
+    paint.pieces(row, &pieces);
+}
+
+fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row: Rect) {
+    let Some(hit) = picker.hits.get(n) else { return };
+    let Some(item) = picker.items.get(hit.item) else { return };
+    let band = Rect { x: row.x.saturating_sub(1), width: row.width + 2, ..row };
+    let chosen = n == picker.selected;
+    if chosen {
+        paint.tint(band, Role::Selected);
+    }
+    let role = match (&item.value, chosen) {
+        (Value::Remark, _) => Role::Dim,
+        (_, true) => Role::Strong,
+        (_, false) if item.facts.off => Role::Dim,
+        (_, false) => Role::Text,
+    };
+    let mut label = paint.marked(&item.label, &hit.marks, role);
+    let (sign, value) = set(paint, picker, &item.value);
+    if let Some(sign) = sign {
+        label.insert(0, paint.piece(format!("{sign} "), Role::Accent));
+    }
+    if let Some(value) = value {
+        label.push(paint.piece(format!(": {value}"), Role::Accent));
+    }
+    let mut right = Vec::new();
+    if let Value::Act(action) = item.value
+        && let Some(key) = paint.key(action, Context::Composer)
+    {
+        right.push(paint.piece(key, Role::Key));
+    }
+    let columns = picker.kind.columns();
+    if columns.is_empty() {
+        add_detail(paint, item, shape, &mut label);
+    } else {
+        let name: String = label.iter().map(|(text, _)| text.as_ref()).collect();
+        if cells::width(&name) > shape.names {
+            label = vec![paint.piece(cells::cut(&name, shape.names, paint.signs.cut).into_owned(), role)];
         }
-        let mut right = Vec::new();
-        if let Value::Act(action) = item.value
-            && let Some(key) = paint.key(action, Context::Composer)
-        {
-            right.push(paint.piece(key, Role::Key));
+        let blanks = shape.names.saturating_sub(cells::pieces_width(&label));
+        let text = |n: usize| item.facts.columns.get(n).map_or("", String::as_str);
+        let columns = in_columns(shape, columns, text, paint.signs.cut);
+        label.push(paint.piece(format!("{:blanks$}{columns}", ""), Role::Dim));
+    }
+    if shape.mark > 0 {
+        let sign = if item.facts.current { paint.signs.check } else { " " };
+        label.insert(0, paint.piece(format!("{sign} "), Role::Accent));
+    }
+    for piece in label.iter_mut().chain(&mut right) {
+        piece.1.bg = None;
+    }
+    paint.sides(row, &label, &right, shape.names.min(usize::from(row.width) / 2));
+    paint.target(band, Target::OverlayRow(n));
+}
+
+/// What is said beside a name where there are no columns.
+fn add_detail(paint: &Paint<'_>, item: &Item, shape: &Shape, label: &mut Vec<Piece<'static>>) {
+    let detail = clean_line(&item.detail);
+    if !detail.trim().is_empty() {
+        let blanks = shape.names.saturating_sub(cells::pieces_width(label)) + 2;
+        label.push(piece(" ".repeat(blanks), paint.style(Role::Dim)));
+        label.push(paint.piece(detail.into_owned(), Role::Dim));
+    }
+}
+
+/// What is said of the selected one.
+fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
+    let Some(item) = picker.chosen().filter(|_| area.height > 0) else { return };
+    let room = usize::from(area.width);
+    let mut lines: Vec<String> = Vec::new();
+    for text in &item.facts.about {
+        lines.extend(super::folded(&clean_line(text), room));
+    }
+    let most = usize::from(area.height);
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            *last = cells::cut(&format!("{last}{}", paint.signs.cut), room, paint.signs.cut).into_owned();
         }
-        let detail = clean_line(&item.detail);
-        if !detail.trim().is_empty() {
-            let blanks = labels.saturating_sub(cells::pieces_width(&label)) + 2;
-            label.push(piece(" ".repeat(blanks), paint.style(Role::Dim)));
-            label.push(paint.piece(detail.into_owned(), Role::Dim));
-        }
-        for piece in label.iter_mut().chain(&mut right) {
-            piece.1.bg = None;
-        }
-        paint.sides(row, &label, &right, labels.min(usize::from(row.width) / 2));
-        paint.target(band, Target::OverlayRow(n));
+    }
+    for (n, line) in lines.iter().enumerate() {
+        paint.over(cells::row(area, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
     }
 }
 

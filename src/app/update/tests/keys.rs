@@ -479,8 +479,18 @@ fn models_come_from_the_connections() {
     screen.fx.clear();
     screen.keys("alt+p");
     let name = ConnectionName::new("one");
-    assert_eq!(screen.sent(), vec![Command::Models { connection: name.clone() }], "what was only found is not asked");
+    let asked = |sent: Vec<Command>| -> Vec<Command> {
+        sent.into_iter().filter(|command| matches!(command, Command::Models { .. })).collect()
+    };
+    let ask = vec![Command::Models { connection: name.clone() }];
+    assert_eq!(asked(screen.sent()), ask, "what was only found is not asked");
     screen.whole(Event::Models { connection: name.clone(), models: Ok(vec!["told".to_owned()]) });
+    assert!(screen.sent().contains(&Command::Figures {
+        connection: name.clone(),
+        models: ["small", "big", "told"].map(str::to_owned).to_vec(),
+    }));
+    screen.keys("tab");
+    assert_eq!(asked(screen.sent()), ask, "once more, when the user says so");
     screen.type_text("told").keys("enter");
     assert_eq!(screen.acts(), vec![Act::Model { connection: Some(name), model: "told".to_owned() }]);
     let mut locked = meta("s");
@@ -609,4 +619,18 @@ fn modes_of_keys_in_the_composer() {
     assert_eq!(screen.text(), "one X", "at the edge the walk through what was sent begins");
     screen.keys("j");
     assert_eq!(screen.text(), "k");
+}
+
+#[test]
+fn the_pages_of_the_strip_are_turned_within_the_chord() {
+    let mut screen = Screen::new();
+    screen.keys("ctrl+x").msg(Msg::Timer(Timer::Chord));
+    assert!(screen.state.chord.strip);
+    screen.keys("tab").keys("space");
+    assert_eq!((screen.state.chord.page, screen.state.chord.keys.len()), (2, 1));
+    screen.keys("l");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "the chord went on");
+    assert_eq!(screen.state.chord.page, 0);
+    screen.keys("esc").keys("ctrl+x").keys("tab");
+    assert!(screen.state.chord.keys.is_empty(), "without the strip it is a slip");
 }

@@ -3,9 +3,11 @@
 use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
-use crate::domain::contract::QueueEdit;
+use crate::domain::contract::{NewSession, QueueEdit};
+use crate::domain::export::Format;
 use crate::domain::inbox::{Change, HealthReport, TrashId, Trashed};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
+use crate::domain::session::ThinkingLevel;
 
 fn label(id: &str, value_type: Option<ValueType>, children: Vec<Label>) -> Label {
     let name = format!("{}{}", id[..1].to_uppercase(), &id[1..]);
@@ -157,7 +159,12 @@ fn a_branch_is_made_at_the_chosen_entry_and_opened() {
     }
     screen.draw(true);
     command(&mut screen, "/branch");
+    screen.keys("enter");
     assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: None }), "all of it");
+    command(&mut screen, "/branch");
+    screen.keys("down enter");
+    let before = Some(MessageId::new("m2"));
+    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: before }), "before the last");
     screen.keys("tab tab K K ctrl+x b");
     let at = Some(MessageId::new("m2"));
     assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at }]);
@@ -185,7 +192,7 @@ fn going_back_asks_and_gives_the_text_back() {
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "Esc twice");
     screen.fx.clear();
     screen.keys("enter");
-    assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("stays as it is"));
+    assert!(asked(&screen).contains("“do the wrong thing”") && asked(&screen).contains("leaves out 1 message"));
     screen.fx.clear();
     screen.keys("y");
     assert_eq!(screen.sent(), [], "keys on their way do not answer");
@@ -402,4 +409,171 @@ fn the_chosen_entry_is_meant_from_the_palette_too() {
     let at = Some(MessageId::new("m1"));
     assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at }));
     assert_eq!(screen.state.focus, Focus::Composer);
+}
+
+#[test]
+fn an_archived_session_comes_back_by_name() {
+    let mut screen = ready();
+    command(&mut screen, "/unarchive");
+    assert_eq!(changes(&mut screen), []);
+    assert!(screen.last_notice().contains("not archived"), "{}", screen.last_notice());
+    screen.state.sessions.put(SessionMeta { archived: true, ..meta("s") }, At(NOON), 0);
+    command(&mut screen, "/unarchive");
+    assert_eq!(changes(&mut screen), one(Change::Archived(false)));
+}
+
+#[test]
+fn a_reset_archives_and_begins_anew_with_the_settings() {
+    let mut screen = ready();
+    command(&mut screen, "/reset");
+    assert_eq!(screen.sent(), [], "an empty session is left as it is");
+    let mut used = meta("s");
+    used.messages = 3;
+    used.mode = Mode::Explore;
+    used.model = Some("m".to_owned());
+    used.thinking = ThinkingLevel::High;
+    used.labels = vec!["bug".to_owned()];
+    used.activity = Activity::Running(At(NOON));
+    screen.session("s", Event::Changed(Box::new(used)));
+    command(&mut screen, "/reset");
+    let sent = screen.sent();
+    let wanted = NewSession {
+        cwd: Some(PathBuf::from("/w")),
+        mode: Some(Mode::Explore),
+        model: Some("m".to_owned()),
+        thinking: Some(ThinkingLevel::High),
+        labels: vec!["bug".to_owned()],
+        ..NewSession::default()
+    };
+    let place = |wanted: &dyn Fn(&Command) -> bool| sent.iter().position(wanted).unwrap_or(usize::MAX);
+    let stopped = place(&|command| matches!(command, Command::To { act: Act::Stop, .. }));
+    let archived = place(&|command| matches!(command, Command::Change { change: Change::Archived(true), .. }));
+    let made = place(&|command| *command == Command::Create(wanted.clone()));
+    assert!(stopped < archived && archived < made && made < sent.len(), "{sent:?}");
+    assert_eq!(screen.state.current, Current::New);
+}
+
+#[test]
+fn sessions_are_gone_to_by_name() {
+    let mut screen = ready();
+    for (name, title) in [("260101-swift-river", "Fix the login"), ("b", "Fix the parser"), ("c", "Weekly report")] {
+        screen.state.sessions.put(SessionMeta { title: title.to_owned(), ..meta(name) }, At(NOON), 0);
+    }
+    for (which, to) in [
+        ("b", "b"),
+        ("weekly report", "c"),
+        ("login", "260101-swift-river"),
+        ("wkrep", "c"),
+        ("swift-r", "260101-swift-river"),
+    ] {
+        command(&mut screen, &format!("/session switch {which}"));
+        assert_eq!(screen.state.current_id(), Some(&id(to)), "{which}");
+    }
+    command(&mut screen, "/session switch fix the");
+    let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("two are meant") };
+    assert_eq!((picker.query.text(), picker.hits.len()), ("fix the", 2));
+    screen.keys("esc");
+    for (text, why) in [
+        ("/session switch zzzz", "no session"),
+        ("/session lsit", "nearest is list"),
+        ("/session new x", "nothing after"),
+    ] {
+        command(&mut screen, text);
+        assert!(screen.last_notice().contains(why), "{text}: {}", screen.last_notice());
+        screen.keys("ctrl+c");
+    }
+    command(&mut screen, "/session list");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))));
+    screen.keys("esc");
+    command(&mut screen, "/session new");
+    assert_eq!(screen.state.current, Current::New);
+}
+
+#[test]
+fn a_conversation_is_written_to_a_file() {
+    let mut screen = ready();
+    let export = |to: Option<&str>, format| Command::Export { session: id("s"), to: to.map(PathBuf::from), format };
+    for (text, sent) in [
+        ("/export", export(None, None)),
+        ("/export ~/my notes.md", export(Some("~/my notes.md"), None)),
+        ("/export --format html", export(None, Some(Format::Html))),
+        ("/export \"a b\" --format=json", export(Some("a b"), Some(Format::Json))),
+        ("/share", Command::Share { session: id("s") }),
+    ] {
+        command(&mut screen, text);
+        assert_eq!(screen.sent(), [sent], "{text}");
+    }
+    for (text, why) in [("/export --format htlm", "nearest is html"), ("/export --formt md", "does not know --formt")] {
+        screen.fx.clear();
+        command(&mut screen, text);
+        assert_eq!(screen.sent(), [], "{text}");
+        assert!(screen.last_notice().contains(why), "{}", screen.last_notice());
+        assert_eq!(screen.state.composer().text(), text, "what was written stays");
+        screen.keys("ctrl+c");
+    }
+    screen.fx.clear();
+    screen.whole(Event::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
+    assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
+    assert!(screen.last_notice().contains("nowhere else"), "{}", screen.last_notice());
+}
+
+#[test]
+fn a_session_of_another_program_is_asked_for_and_shown() {
+    let mut screen = ready();
+    let import = |path: &str| Command::Import { path: path.into(), from: Some("/w".into()) };
+    command(&mut screen, "/import ../a b.jsonl");
+    assert!(screen.sent().contains(&import("../a b.jsonl")));
+    command(&mut screen, "/import");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Prompt(_))));
+    screen.type_text("~/x").keys("enter");
+    assert!(screen.sent().contains(&import("~/x")));
+    screen.whole(Event::Changed(Box::new(meta("new"))));
+    let left = vec!["3 attached files did not come along.".to_owned()];
+    screen.whole(Event::Imported { session: id("new"), program: "Codex".into(), left });
+    assert_eq!(screen.state.current_id(), Some(&id("new")));
+    assert!(screen.last_notice().contains("3 attached files"), "{}", screen.last_notice());
+}
+
+#[test]
+fn what_was_said_is_copied_by_words() {
+    let mut screen = Screen::new();
+    screen.session("s", Event::Row(Box::new(user_row("u1", "ask"))));
+    screen.session("s", Event::Row(Box::new(assistant_row("a1", "One:\n\n```\nx\n```\n\n```\ny\n```\n"))));
+    let answer = "One:\n\n```\nx\n```\n\n```\ny\n```\n";
+    for (text, copied) in [("/copy", answer), ("/copy last", answer), ("/copy code 2", "y\n"), ("/copy u1", "ask")] {
+        screen.fx.clear();
+        command(&mut screen, text);
+        assert!(screen.fx.contains(&Effect::Copy(copied.to_owned())), "{text}: {:?}", screen.fx);
+    }
+    command(&mut screen, "/copy lsat");
+    assert!(screen.last_notice().contains("nearest word is last"), "{}", screen.last_notice());
+}
+
+#[test]
+fn own_commands_are_in_the_palette_and_tell_their_usage() {
+    let mut screen = ready();
+    let own = |name: &str, hint: &str| crate::domain::command::OwnCommand {
+        name: name.to_owned(),
+        description: format!("does {name}"),
+        hint: hint.to_owned(),
+        text: "Review $ARGUMENTS".to_owned(),
+        origin: crate::domain::command::Origin::User,
+        path: "/c/review.md".into(),
+        hash: "00".to_owned(),
+    };
+    screen.msg(Msg::Commands(vec![own("review", "BRANCH"), own("tidy", "")]));
+    screen.keys("ctrl+p").type_text("does review").keys("enter");
+    assert_eq!(screen.state.composer().text(), "/review ");
+    let hint = screen.state.hint().unwrap();
+    assert_eq!((hint.name.as_str(), hint.usage.as_str(), hint.bare), ("/review", "BRANCH", true));
+    screen.type_text("main");
+    assert!(!screen.state.hint().unwrap().bare);
+    screen.keys("ctrl+c").keys("ctrl+p").type_text("does tidy").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::send("Review ")]);
+    screen.type_text("/rename ");
+    assert_eq!(screen.state.hint().map(|hint| (hint.usage, hint.bare)), Some(("[TITLE]".to_owned(), true)));
+    screen.keys("ctrl+c").type_text("!");
+    assert_eq!(screen.state.hint().map(|hint| hint.usage), Some("COMMAND".to_owned()));
+    screen.keys("enter");
+    assert!(screen.last_notice().contains("Write a command"), "{}", screen.last_notice());
 }

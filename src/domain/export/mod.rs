@@ -1,0 +1,194 @@
+//! A conversation as a file for people: what stands at its beginning, for each row, and at its end.
+//!
+//! Rows are rendered one by one, so that a conversation of any length is written as it is read. Who writes them where is
+//! the store's business, and masking keys in them too.
+
+mod html;
+mod markdown;
+
+use super::ids::At;
+use super::message::{Body, Message};
+use super::sanitise::{clean, clean_line};
+use super::session::SessionMeta;
+use super::tool::ToolCall;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::path::Path;
+
+/// What a conversation is written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Markdown, with tool calls folded.
+    #[default]
+    Markdown,
+    /// One page that needs nothing else and runs nothing.
+    Html,
+    /// The session's own lines as they are.
+    Json,
+    /// Plain text with labels.
+    Text,
+}
+
+impl Format {
+    /// All of them, the usual one first.
+    pub const ALL: [Format; 4] = [Format::Markdown, Format::Html, Format::Json, Format::Text];
+
+    /// What the user writes.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Format::Markdown => "md",
+            Format::Html => "html",
+            Format::Json => "json",
+            Format::Text => "text",
+        }
+    }
+
+    /// How the name of such a file ends, without the dot.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        match self {
+            Format::Markdown => "md",
+            Format::Html => "html",
+            Format::Json => "jsonl",
+            Format::Text => "txt",
+        }
+    }
+
+    /// The format of that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        match word.to_lowercase().as_str() {
+            "md" | "markdown" => Some(Format::Markdown),
+            "html" | "htm" => Some(Format::Html),
+            "json" | "jsonl" => Some(Format::Json),
+            "text" | "txt" => Some(Format::Text),
+            _ => None,
+        }
+    }
+
+    /// The format that a file's name says.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        path.extension().and_then(|ending| ending.to_str()).and_then(Self::parse)
+    }
+
+    /// What stands before the first row. `time` gives an instant as people read it.
+    #[must_use]
+    pub fn head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> String {
+        let title = clean_line(meta.shown_title()).trim().to_owned();
+        let facts = format!("session {} · begun {} · {}", meta.id, time(meta.created), meta.cwd.display());
+        let facts = clean_line(&facts).into_owned();
+        match self {
+            Format::Markdown => format!("# {title}\n\n*{}*\n", markdown::plain(&facts)),
+            Format::Html => html::head(&title, &facts),
+            Format::Json => String::new(),
+            Format::Text => format!("{title}\n{facts}\n"),
+        }
+    }
+
+    /// One row; nothing for one that has nothing to say.
+    #[must_use]
+    pub fn row(self, row: &Message, time: &dyn Fn(At) -> String) -> String {
+        match self {
+            Format::Markdown => markdown::row(row, time),
+            Format::Html => html::row(row, time),
+            Format::Json => String::new(),
+            Format::Text => text(row, time),
+        }
+    }
+
+    /// What stands behind the last row.
+    #[must_use]
+    pub fn tail(self) -> &'static str {
+        match self {
+            Format::Html => "</main>\n</body>\n</html>\n",
+            Format::Markdown | Format::Json | Format::Text => "",
+        }
+    }
+}
+
+/// A name for the file of a session: its title in small letters, without what file systems dislike.
+#[must_use]
+pub fn file_name(meta: &SessionMeta) -> String {
+    let mut name = String::new();
+    for c in clean_line(meta.shown_title()).to_lowercase().chars() {
+        match c {
+            c if c.is_alphanumeric() => name.push(c),
+            _ if name.ends_with('-') || name.is_empty() => {}
+            _ => name.push('-'),
+        }
+        if name.chars().count() >= 48 {
+            break;
+        }
+    }
+    let name = name.trim_end_matches('-');
+    if name.is_empty() { meta.id.as_str().to_owned() } else { name.to_owned() }
+}
+
+/// What a call was on one line: exit status and time.
+fn outcome(call: &ToolCall) -> String {
+    let mut parts = Vec::new();
+    if let Some(exit) = call.figures.exit {
+        parts.push(format!("exit {exit}"));
+    }
+    if let Some(millis) = call.millis {
+        parts.push(spent(millis));
+    }
+    if call.status == super::tool::ToolStatus::Error && call.figures.exit.is_none() {
+        parts.push("failed".to_owned());
+    }
+    parts.join(" · ")
+}
+
+fn spent(millis: u64) -> String {
+    if millis < 1000 { format!("{millis} ms") } else { format!("{}.{} s", millis / 1000, millis % 1000 / 100) }
+}
+
+/// The input of a call as people read it.
+fn input(call: &ToolCall) -> String {
+    match call.input.get("command").and_then(|command| command.as_str()) {
+        Some(command) if call.name == "bash" => command.to_owned(),
+        _ => serde_json::to_string_pretty(&call.input).unwrap_or_default(),
+    }
+}
+
+/// The names of the files that went along.
+fn files(row: &Message) -> Vec<String> {
+    match &row.body {
+        Body::User(said) => said.attachments.iter().map(|file| clean_line(&file.name).into_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn text(row: &Message, time: &dyn Fn(At) -> String) -> String {
+    let labelled = |label: &str, body: &str| format!("\n[{label} · {}]\n{}\n", time(row.at), clean(body).trim_end());
+    match &row.body {
+        Body::User(said) => {
+            let mut out = labelled("you", &said.text);
+            for name in files(row) {
+                let _ = writeln!(out, "(with {name})");
+            }
+            out
+        }
+        Body::Assistant(said) if said.text.trim().is_empty() => String::new(),
+        Body::Assistant(said) if said.partial => labelled("assistant, broke off", &said.text),
+        Body::Assistant(said) => labelled("assistant", &said.text),
+        Body::Thinking(thought) if thought.text.trim().is_empty() => String::new(),
+        Body::Thinking(thought) => labelled("thinking", &thought.text),
+        Body::Tool(call) => {
+            let head = clean_line(&format!("{} {}", call.name, call.subject)).trim().to_owned();
+            let outcome = outcome(call);
+            let head = if outcome.is_empty() { head } else { format!("{head} · {outcome}") };
+            labelled(&head, call.result.as_deref().unwrap_or("(no result)"))
+        }
+        Body::Error(failure) => labelled("error", &format!("{}: {}", failure.title, failure.text)),
+        Body::Info(info) => labelled("note", &info.text),
+        Body::Plan(plan) => labelled("plan", &plan.markdown),
+        Body::Odd(odd) => labelled(&clean_line(&odd.what), &odd.raw),
+    }
+}
+
+#[cfg(test)]
+mod tests;
