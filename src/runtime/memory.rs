@@ -22,6 +22,9 @@ pub struct Known {
     pub background: Option<(u8, u8, u8)>,
     /// It has synchronized output.
     pub synchronized: bool,
+    /// It draws signs of ambiguous width over two cells.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wide_signs: bool,
     /// What it draws of pictures.
     pub pictures: Able,
 }
