@@ -422,7 +422,9 @@ fn commands_and_chords() {
     current(&mut state).composer = Composer::default();
     state.chord.keys = vec![Key::parse("ctrl+x").unwrap()];
     state.chord.strip = true;
-    insta::assert_snapshot!("chord-100x30", shot("chord", &state, 100, 30));
+    shots("chord", &state);
+    state.chord.page = 1;
+    insta::assert_snapshot!("chord-next-80x24", shot("chord-next", &state, 80, 24));
 }
 
 #[test]

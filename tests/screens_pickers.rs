@@ -3,11 +3,15 @@
 mod screen;
 
 use lisle::app::state::State;
+use lisle::app::state::chat::Entry;
 use lisle::app::{Effect, Msg, update};
 use lisle::domain::contract::{Configured, ConnectionInfo};
+use lisle::domain::diff::FileDiff;
+use lisle::domain::message::{AssistantText, Body, UserText};
 use lisle::domain::model::{ModelFigures, ModelPrice};
-use lisle::domain::{ConnectionName, Event, Stamped};
-use lisle::keymap::action::{Action, ModelAction};
+use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
+use lisle::domain::{CallId, ConnectionName, Event, Message, MessageId, Stamped};
+use lisle::keymap::action::{Action, ModelAction, PickerAction, SessionAction};
 use screen::{NOW, one_session, shot};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -109,4 +113,56 @@ fn connections() {
     let local = ConnectionName::new("local");
     engine(&mut state, Event::Models { connection: local, models: Err("Nothing answers at 127.0.0.1:11434.".into()) });
     shots("connections", &state);
+}
+
+/// A conversation with changes of files behind its first and second message.
+fn talk(state: &mut State) {
+    let changed = |id: &str, path: &str| {
+        let diff = Some(FileDiff::between(path, Some("a\n"), "b\n"));
+        Body::Tool(Box::new(ToolCall {
+            id: CallId::new(id),
+            name: "edit".to_owned(),
+            input: serde_json::Value::Null,
+            subject: path.to_owned(),
+            status: ToolStatus::Completed,
+            result: None,
+            millis: None,
+            figures: ToolFigures { diff, ..ToolFigures::default() },
+            decision: None,
+        }))
+    };
+    let user = |text: &str| Body::User(UserText::with(text, vec![]));
+    let said = |text: &str| Body::Assistant(AssistantText { text: text.to_owned(), ..AssistantText::default() });
+    let rows = [
+        user("The redirect after login drops the query string. Fix it and add a test."),
+        changed("c1", "src/auth/redirect.rs"),
+        said("Fixed."),
+        user("Now the logout path"),
+        changed("c2", "src/auth/logout.rs"),
+        changed("c3", "src/auth/mod.rs"),
+        said("Done, both."),
+        user("And the docs"),
+        said("There are none."),
+    ];
+    for (n, body) in rows.into_iter().enumerate() {
+        let message = Message::new(MessageId::new(format!("m{n}")), NOW, body);
+        let key = i64::try_from(n).unwrap();
+        let entry = Entry { key, revision: 0, message, live: false };
+        state.current_open_mut().unwrap().chat.entries.push_back(entry);
+    }
+}
+
+#[test]
+fn going_back_and_branching_say_what_they_leave_out() {
+    let mut state = one_session();
+    talk(&mut state);
+    act(&mut state, SessionAction::Rewind);
+    shots("rewind", &state);
+    act(&mut state, PickerAction::Down);
+    act(&mut state, PickerAction::Accept);
+    shots("rewind-confirm", &state);
+    state.overlays.clear();
+    act(&mut state, SessionAction::Branch);
+    act(&mut state, PickerAction::Down);
+    shots("branch", &state);
 }

@@ -1,5 +1,6 @@
 //! What can happen to the screen. Every message comes with the instant at which it happened.
 
+use crate::app::line::Line;
 use crate::app::state::chat;
 use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
@@ -26,6 +27,8 @@ pub enum Msg {
     Chord(Vec<Key>),
     /// A key that is not bound in the contexts of now.
     Key(Key),
+    /// A line was written, where lines are read instead of keys.
+    Line(Line),
     /// A text was pasted.
     Paste(String),
     /// What lies in the conversation where the mouse does what the next message says.

@@ -1,25 +1,24 @@
-//! What the screen asks for is done here, one small function an effect. None of them waits.
+//! What the screen asks for is done here, one small function an effect. None of them waits; what linear mode does as well
+//! is in `deeds`.
 
+use super::deeds::{self, env};
 use super::face::{Face, Owed, Told};
 use super::files::{Finder, Question};
-use super::{Exit, brush, clipboard, commands, editor, picture, viewer};
+use super::{Exit, brush, clipboard, editor, picture};
 use crate::app::effect::{Keep, Place};
-use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
-use crate::domain::attachment::Attachment;
 use crate::domain::code::Block;
 use crate::domain::sanitise;
-use crate::domain::{Command, Level, Notice, SessionId};
+use crate::domain::{Level, Notice, SessionId};
 use rustix::process::{Signal, kill_current_process_group};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::error::TrySendError;
 
 impl Face {
     /// Does it.
     pub(super) fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Send(command) => self.send(command),
+            Effect::Send(command) => self.backlog.send(&self.link.commands, command),
             Effect::Arm { timer, ms } => {
                 self.timers.insert(timer, Instant::now() + Duration::from_millis(ms));
             }
@@ -43,13 +42,13 @@ impl Face {
                 let bytes = self.guard.mouse(ours);
                 self.writer.control(bytes.as_bytes());
             }
-            Effect::View(file) => self.view(*file),
-            Effect::Picture => self.picture(),
+            Effect::View(file) => deeds::view(&self.tell, *file),
+            Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
             Effect::Find { ticket, root, query, folders } => self.find(Question { ticket, root, query, folders }),
-            Effect::Commands { cwd } => self.read_commands(cwd),
-            Effect::KeepFace(kept) => self.keep_face(*kept),
+            Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
+            Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
             Effect::Highlight { session, blocks } => self.highlight(session, blocks),
             Effect::Measure { session, files } => self.measure(session, files),
             Effect::Shrink { session, wants } => self.shrink(session, wants),
@@ -58,40 +57,12 @@ impl Face {
         }
     }
 
-    /// To the engine, in order. The loop never waits for it: what it has no room for is kept.
-    fn send(&mut self, command: Command) {
-        if !self.backlog.is_empty() {
-            return self.backlog.push_back(command);
-        }
-        match self.link.commands.try_send(command) {
-            Ok(()) => {}
-            Err(TrySendError::Full(command)) => self.backlog.push_back(command),
-            // The loop learns it from the closed events.
-            Err(TrySendError::Closed(_)) => {}
-        }
-    }
-
-    /// What was kept, as far as there is room now.
-    pub(super) fn send_kept(&mut self) {
-        while let Some(command) = self.backlog.pop_front() {
-            match self.link.commands.try_send(command) {
-                Ok(()) => {}
-                Err(TrySendError::Full(command)) => return self.backlog.push_front(command),
-                Err(TrySendError::Closed(_)) => self.backlog.clear(),
-            }
-        }
-    }
-
     fn copy(&mut self, text: &str) {
         let text = clipboard::clean(text);
         let sequence = clipboard::osc_52(&text);
         let asked = sequence.is_some();
         self.writer.control(sequence.unwrap_or_default().as_bytes());
-        let tell = self.tell.clone();
-        tokio::spawn(async move {
-            let notice = clipboard::copy(text, clipboard::ways(&env), asked).await;
-            let _ = tell.send(Told::Msg(Msg::Notice(notice)));
-        });
+        deeds::copy(&self.tell, text, asked);
     }
 
     /// Stops the whole job, as the shell's Ctrl+Z would. Without job control nothing happens but a repaint.
@@ -113,11 +84,7 @@ impl Face {
     fn edit(&mut self, text: String) {
         self.leave();
         self.editing = true;
-        let (tell, temp, editor) = (self.tell.clone(), self.temp.clone(), editor::command(&env));
-        tokio::spawn(async move {
-            let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
-            let _ = tell.send(Told::Edited(edited));
-        });
+        deeds::edit(&self.tell, self.temp.clone(), text);
     }
 
     /// Colours code on a thread that may take its time.
@@ -170,42 +137,6 @@ impl Face {
         });
     }
 
-    /// Opens a file of a session: its text in the pager, a picture or a PDF with the desktop's own program.
-    fn view(&mut self, file: Attachment) {
-        let tell = self.tell.clone();
-        tokio::spawn(async move {
-            let msg = match viewer::view(&file, &env).await {
-                Ok(Some(text)) => Told::Show(text),
-                Ok(None) => return,
-                Err(why) => Told::Msg(Msg::Notice(Notice::new(Level::Warning, why))),
-            };
-            let _ = tell.send(msg);
-        });
-    }
-
-    fn picture(&mut self) {
-        let (tell, temp) = (self.tell.clone(), self.temp.clone());
-        tokio::spawn(async move {
-            let found = picture::fetch(&env, &temp).await;
-            if let Err(tokio::sync::mpsc::error::SendError(Told::Msg(Msg::Picture(Ok(file))))) =
-                tell.send(Told::Msg(Msg::Picture(found)))
-            {
-                picture::discard(&file);
-            }
-        });
-    }
-
-    /// Remembers the face; the loop does not wait for the disk.
-    fn keep_face(&mut self, kept: Kept) {
-        self.kept.want(kept);
-        let file = self.kept.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = file.write() {
-                tracing::warn!("how the list is shown could not be kept: {error}");
-            }
-        });
-    }
-
     fn find(&mut self, question: Question) {
         if self.finder.is_none() {
             let tell = self.tell.clone();
@@ -217,17 +148,6 @@ impl Face {
         if let Some(finder) = &self.finder {
             finder.ask(question);
         }
-    }
-
-    fn read_commands(&mut self, cwd: PathBuf) {
-        let (tell, folders) = (self.tell.clone(), self.commands.clone());
-        tokio::task::spawn_blocking(move || {
-            let (commands, problems) = commands::read(&folders, &cwd);
-            let _ = tell.send(Told::Msg(Msg::Commands(commands)));
-            for problem in problems {
-                let _ = tell.send(Told::Msg(Msg::Notice(problem.notice())));
-            }
-        });
     }
 
     fn theme(&mut self, name: &str, keep: Keep) {
@@ -250,11 +170,6 @@ impl Face {
             self.tell(Msg::Notice(Notice::new(Level::Warning, problem)), Owed::User);
         }
     }
-}
-
-/// A variable of the environment.
-pub(super) fn env(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 /// One line of text in which no terminal finds anything to do.

@@ -14,16 +14,17 @@ use super::input::thread::Listener;
 use super::input::{Input, translate};
 use super::kept::FaceFile;
 use super::memory::{Known, Memory};
+use super::outbox::Outbox;
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
 use super::{Exit, Folders, Link};
 use crate::app::msg::{MouseKind, Timer};
 use crate::app::{Msg, State, resolve, update};
 use crate::domain::picture::Want;
-use crate::domain::{At, Command, SessionId};
+use crate::domain::{At, SessionId};
 use crate::ui;
 use ratatui::layout::Rect;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
@@ -97,7 +98,7 @@ pub(super) struct Face {
     pub canvas: Canvas,
     pub link: Link,
     /// Commands that the engine had no room for yet, in order.
-    pub backlog: VecDeque<Command>,
+    pub backlog: Outbox,
     pub timers: HashMap<Timer, Instant>,
     pub tell: UnboundedSender<Told>,
     pub pace: Pace,
@@ -311,11 +312,12 @@ impl Face {
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
-        let pictures = self.lay_pictures(&mut buffer, drawn.pictures, now);
+        let (pictures, send) = self.lay_pictures(&mut buffer, drawn.pictures, now);
         let link =
             |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: self.host.told(link.url) };
         let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
         self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links, pictures });
+        self.send_pictures(send);
         self.last_frame = Some(now);
         self.dragged = None;
         if self.owed == Owed::Engine {

@@ -1,7 +1,7 @@
 //! The roof: channels, terminal, clock and tasks meet here, and nothing else is decided here.
 //!
 //! `setup` puts the engine together, `open` opens its connections, and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
-//! asks for, `signals` what the system tells. `terminal` takes the terminal and gives it back, on the two ends that `tty`
+//! asks for, `signals` what the system tells. `linear` is the other loop: lines in and lines out, without a screen; both do through `deeds` and `outbox` what they have in common. `terminal` takes the terminal and gives it back, on the two ends that `tty`
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
 //! draws, `graphics` what is drawn of pictures. `clipboard` and `editor` are the ways to other programs;
 //! `files` finds files and `commands` reads the user's own commands for the screen. `inspector` shows what keys arrive.
@@ -10,6 +10,7 @@ mod brush;
 pub mod canvas;
 pub mod clipboard;
 mod commands;
+mod deeds;
 pub mod editor;
 mod effects;
 pub mod encode;
@@ -20,8 +21,10 @@ pub mod graphics;
 pub mod input;
 pub mod inspector;
 mod kept;
+mod linear;
 pub mod memory;
 mod open;
+mod outbox;
 pub mod picture;
 pub mod rules;
 mod run;

@@ -14,13 +14,14 @@ use crate::ui::chat::Glyphs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs the app until the user leaves it; `prompt` is sent as its first message.
+/// Runs the app until the user leaves it; `prompt` is sent as its first message. `linear` says whether lines are wanted in
+/// place of the full screen, where the command line does.
 ///
 /// Returns the session to name in the command that resumes.
 ///
 /// # Errors
 /// When there is no usable terminal, or the session to continue does not exist.
-pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Option<SessionId>> {
+pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -> anyhow::Result<Option<SessionId>> {
     let mut problems = ground.problems.clone();
     let keys = keymap(&ground, &mut problems);
     let themes = themes(&ground, &mut problems);
@@ -70,7 +71,12 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
         first,
         notices: problems.iter().map(Problem::notice).chain(offers(&ground)).collect(),
     };
-    Ok(super::run(link, options).await?.resume)
+    let exit = if super::linear::wanted(linear, ground.settings.ui.linear) {
+        super::linear::run(link, options).await?
+    } else {
+        super::run(link, options).await?
+    };
+    Ok(exit.resume)
 }
 
 /// What the command line wants of a session that exists.

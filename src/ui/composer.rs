@@ -208,12 +208,14 @@ fn edge(paint: &mut Paint<'_>, layout: &Layout) {
         paint.pieces(left, &pieces);
     } else if let Some(pieces) = trail(paint) {
         paint.pieces(left, &pieces);
-    } else if let Some(usage) = paint.state.composer().usage() {
+    } else if let Some(hint) = paint.state.hint() {
+        let usage = clean_line(&format!(" {}", hint.usage)).trim_end().to_owned();
+        let about = clean_line(&hint.description);
         let pieces = [
             paint.piece(" ", Role::Rule),
-            paint.piece(format!("/{}", usage.word()), Role::Strong),
-            paint.piece(format!(" {}", usage.usage()).trim_end().to_owned(), Role::Text),
-            paint.piece(format!("  {} ", usage.description()), Role::Dim),
+            paint.piece(hint.name, Role::Strong),
+            paint.piece(usage, Role::Text),
+            paint.piece(format!("{}{about} ", if about.is_empty() { "" } else { "  " }), Role::Dim),
         ];
         paint.pieces(left, &pieces);
     } else if let Some(pieces) = key_mode(paint) {
@@ -450,6 +452,16 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
     }
     let marked = composer.marked();
     draw_editor(paint, composer.editor(), marked, field, focused);
+    // What can follow the command, behind the caret until something does.
+    if let Some(hint) = paint.state.hint().filter(|hint| hint.bare && focused)
+        && let [line] = composer.editor().lines()
+    {
+        let at = u16::try_from(cells::width(&cells::expand_tabs(line))).unwrap_or(u16::MAX);
+        if at.saturating_add(1) < field.width {
+            let usage = clean_line(&hint.usage).into_owned();
+            paint.text(Rect { height: 1, ..cells::after(field, at) }, &usage, Role::Faint);
+        }
+    }
 }
 
 /// What an empty draft says.

@@ -2,7 +2,8 @@
 //!
 //! [`render`] draws the whole screen and tells what it found out: where things are for the mouse, how far can be
 //! scrolled, and where the real cursor stands. Each part of the screen has a file: `session_list`, `status` (header and
-//! last line), `chat`, `panel`, `composer`, `overlay`. `layout` divides the screen, `cells` measures text.
+//! last line), `chat`, `panel`, `composer`, `overlay`. `layout` divides the screen, `cells` measures text; `linear` tells
+//! the same state in lines.
 
 mod banner;
 pub mod cells;
@@ -12,6 +13,7 @@ mod details;
 pub mod figures;
 pub mod glyphs;
 pub mod layout;
+pub mod linear;
 mod offer;
 mod overlay;
 mod paint;

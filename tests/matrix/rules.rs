@@ -87,8 +87,8 @@ pub fn status(place: &str, state: &State, buf: &Buffer) {
     let (_, row) = rows(buf).last().unwrap();
     let text: String = row.iter().map(Cell::symbol).collect();
     assert!(!text.trim().is_empty(), "{place}: there is no status");
-    // Where it is narrow a notice takes the row for a while.
-    if buf.area.width >= layout::LEAST.0 && state.notices.last().is_none() {
+    // Where it is narrow a notice or a chord takes the row for a while.
+    if buf.area.width >= layout::LEAST.0 && state.notices.last().is_none() && state.chord.keys.is_empty() {
         let mode = Mode::Ask.shown();
         assert!(text.contains(mode) || text.contains("Ask"), "{place}: {text:?} does not say {mode}");
     }

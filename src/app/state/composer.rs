@@ -3,9 +3,8 @@
 
 use super::edit::{Done, Editor};
 use super::files::Files;
-use super::offer::{Kind, Menu};
+use super::offer::Menu;
 use super::vim::{Do, Mode, Text, Token, Vim};
-use crate::app::slash::{self, Slash};
 use crate::domain::message::UserText;
 use crate::keymap::action::ComposerAction as Verb;
 use crate::keymap::action::VimAction as VimVerb;
@@ -134,16 +133,6 @@ impl Composer {
         }
         out.push_str(rest);
         out
-    }
-
-    /// The command whose arguments are being written, to show its usage.
-    #[must_use]
-    pub fn usage(&self) -> Option<Slash> {
-        let names = self.menu.as_ref().is_some_and(|menu| menu.kind == Kind::Commands);
-        match self.editor.lines() {
-            [line] if !names => slash::read(line)?.ok().map(|call| call.slash),
-            _ => None,
-        }
     }
 
     /// Replaces the draft, as one step of undo. A very long text becomes a chip.

@@ -11,6 +11,7 @@ pub mod find;
 pub mod fuzzy;
 pub mod gallery;
 pub mod hidden;
+pub mod hint;
 pub mod mark;
 pub mod notices;
 pub mod offer;
@@ -94,6 +95,8 @@ pub struct Chord {
     pub keys: Vec<Key>,
     /// The strip of what can follow is to be shown.
     pub strip: bool,
+    /// So many of its pages were turned.
+    pub page: u16,
 }
 
 /// The way to the end of the program.

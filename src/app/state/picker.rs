@@ -38,6 +38,8 @@ pub enum Kind {
     Labels,
     /// Messages to go back to.
     Rewind,
+    /// Places to branch off at.
+    Branch,
     /// What the list is filtered by.
     Filter,
 }
@@ -59,6 +61,7 @@ impl Kind {
             Kind::Status => "Status",
             Kind::Labels => "Labels",
             Kind::Rewind => "Go back to before",
+            Kind::Branch => "Branch off with",
             Kind::Filter => "List only",
         }
     }
@@ -75,6 +78,8 @@ impl Kind {
         match self {
             Kind::Model => const { &[right("context"), right("$ in"), right("$ out"), left("can")] },
             Kind::Connection => const { &[left("key"), left(""), left("server"), left("speaks")] },
+            Kind::Rewind => const { &[right("takes back"), right("")] },
+            Kind::Branch => const { &[right("has"), right("")] },
             _ => &[],
         }
     }
@@ -103,7 +108,7 @@ impl Kind {
     #[must_use]
     pub fn about_lines(self) -> u16 {
         match self {
-            Kind::Model | Kind::Connection => 2,
+            Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch => 2,
             _ => 0,
         }
     }
@@ -114,6 +119,8 @@ impl Kind {
 pub enum Value {
     /// Do this; the keys for it are in the keymap.
     Act(Action),
+    /// The command of the user's own that has this name.
+    Own(String),
     /// Use this model of this connection.
     Model {
         /// The connection.
@@ -147,6 +154,8 @@ pub enum Value {
     NewLabel(String),
     /// Go back to before this message.
     Rewind(MessageId),
+    /// Branch off behind this message; `None` for all of them.
+    Branch(Option<MessageId>),
     /// List only sessions with this, or without it, or all again.
     Facet(Facet),
     /// Nothing: a line that says why there is nothing to choose.

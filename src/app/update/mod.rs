@@ -17,6 +17,7 @@ mod input;
 mod jobs;
 mod leave;
 mod lifecycle;
+mod line;
 mod list;
 mod mark;
 mod model;
@@ -28,6 +29,7 @@ mod plan;
 mod properties;
 mod queue;
 mod redeliver;
+mod rewind;
 mod rows;
 mod rules;
 mod session;
@@ -78,6 +80,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Act { action, key: None } => act(state, action, None, &mut fx),
         Msg::Chord(keys) => input::chord(state, keys, &mut fx),
         Msg::Key(key) => input::unbound(state, key, &mut fx),
+        Msg::Line(line) => line::heard(state, line, &mut fx),
         Msg::Paste(text) => input::paste(state, &text, &mut fx),
         Msg::Spot(spot) => {
             state.spot = spot;

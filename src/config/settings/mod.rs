@@ -181,6 +181,8 @@ pub struct Ui {
     pub mouse: Mouse,
     /// In which way pictures are drawn in the conversation.
     pub pictures: Pictures,
+    /// `linear`: lines in place of the full screen; `None` for where the terminal can do nothing else.
+    pub linear: Option<bool>,
 }
 
 impl Default for Ui {
@@ -192,6 +194,7 @@ impl Default for Ui {
             fps: 60,
             mouse: Mouse::On,
             pictures: Pictures::Auto,
+            linear: None,
         }
     }
 }
@@ -483,6 +486,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.choice("glyphs", Glyphs::CHOICES, &mut ui.glyphs);
         section.choice("mouse", Mouse::CHOICES, &mut ui.mouse);
         section.choice("pictures", Pictures::CHOICES, &mut ui.pictures);
+        section.flag_or_auto("linear", &mut ui.linear);
         if let Some(n) = section.whole("fps", 1..=240) {
             ui.fps = u32::try_from(n).unwrap_or(60);
         }

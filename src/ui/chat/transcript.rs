@@ -545,6 +545,7 @@ impl<'a> Transcript<'a> {
             for x in x..self.area.right() {
                 if let Some(cell) = buf.cell_mut((x, self.area.bottom() - 1)) {
                     cell.reset();
+                    cell.set_style(look.style(Role::Text));
                 }
             }
             buf.set_line(x, self.area.bottom() - 1, &mark, wide);

@@ -18,7 +18,7 @@ const ROWS: u16 = 16;
 /// The same for lists with columns, which are looked through more than typed into.
 const MORE_ROWS: u16 = 22;
 /// Cells that a name keeps before a column goes.
-const NAME: usize = 26;
+const NAME: usize = 18;
 
 pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let columns = picker.kind.columns();
@@ -42,7 +42,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let roomy = inner.height > (rows + around).min(8) + 1;
     let gap = if roomy { 2 } else { 1 }.min(inner.height);
     let list = Rect { y: inner.y + gap, height: inner.height - gap, ..inner };
-    let (list, about) = split(list, below);
+    let (list, about) = split(list, below, rows.min(4) + heads);
     if picker.hits.is_empty() && picker.rows().is_empty() {
         paint.found.overlay_rows = list.height;
         paint.over(cells::row(list, 0), "nothing matches", Role::Dim);
@@ -61,14 +61,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     draw_about(paint, picker, about);
 }
 
-/// The rows for the list, and those below it for what is said of one.
-fn split(area: Rect, below: u16) -> (Rect, Rect) {
+/// The rows for the list, which wants so many at least, and those below it for what is said of one.
+fn split(area: Rect, below: u16, least: u16) -> (Rect, Rect) {
     let take = match area.height {
         _ if below == 0 => 0,
-        0..5 => 0,
+        height if height > least + below => below + 1,
         // The one line that fits stands right below.
-        5..9 => 1,
-        _ => below + 1,
+        5.. => 1,
+        _ => 0,
     };
     let list = Rect { height: area.height - take, ..area };
     let gap = u16::from(take > 1);
