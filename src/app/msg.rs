@@ -216,8 +216,10 @@ pub enum Target {
     Composer,
     /// The mark that stops the turn.
     StopMark,
-    /// A file of the draft, by its place.
+    /// The mark that takes a file out of the draft, by its place.
     File(usize),
+    /// A chip or a file of the draft.
+    Chip(super::state::composer::Picked),
     /// A message in the queue.
     Queued(MessageId),
     /// A row of what is offered above the composer, by its place in [`super::state::offer::Menu::rows`].

@@ -88,6 +88,10 @@ pub struct Chat {
     pub around: Option<u64>,
     /// The place to be shown when it is loaded.
     pub seek: Option<Stop>,
+    /// Entries at which pages begin, by their keys, with the cursor of each: where rows can be let go and asked for again.
+    pub pages: VecDeque<(i64, u64)>,
+    /// The beginning is to be shown when it is loaded.
+    pub to_top: bool,
     /// A page was asked for and has not come.
     pub loading: bool,
     /// What is at the top of the pane.

@@ -218,7 +218,7 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if !state.overlays.is_empty() {
         return overlay::back(state, fx);
     }
-    if mark::clear(state) {
+    if mark::clear(state) || (state.focus == Focus::Composer && state.composer_mut().unpick()) {
         return;
     }
     if state.focus == Focus::List && list::back(state, fx) {

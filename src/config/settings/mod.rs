@@ -179,10 +179,10 @@ pub struct Ui {
     pub fps: u32,
     /// Whether the mouse is asked for.
     pub mouse: Mouse,
-    /// In which way pictures are drawn in the conversation.
-    pub pictures: Pictures,
     /// `linear`: lines in place of the full screen; `None` for where the terminal can do nothing else.
     pub linear: Option<bool>,
+    /// In which way pictures are drawn in the conversation.
+    pub pictures: Pictures,
 }
 
 impl Default for Ui {
@@ -193,8 +193,8 @@ impl Default for Ui {
             glyphs: Glyphs::Auto,
             fps: 60,
             mouse: Mouse::On,
-            pictures: Pictures::Auto,
             linear: None,
+            pictures: Pictures::Auto,
         }
     }
 }
@@ -485,8 +485,8 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.set_text("keymap", &mut ui.keymap);
         section.choice("glyphs", Glyphs::CHOICES, &mut ui.glyphs);
         section.choice("mouse", Mouse::CHOICES, &mut ui.mouse);
-        section.choice("pictures", Pictures::CHOICES, &mut ui.pictures);
         section.flag_or_auto("linear", &mut ui.linear);
+        section.choice("pictures", Pictures::CHOICES, &mut ui.pictures);
         if let Some(n) = section.whole("fps", 1..=240) {
             ui.fps = u32::try_from(n).unwrap_or(60);
         }

@@ -81,6 +81,7 @@ fn opts() -> ChatOpts<'static> {
         pictures: super::picture::Sight { gallery: &NO_PICTURES, screen_rows: 40 },
         marker: None,
         to_end: "G",
+        cwd: "/w/app",
     }
 }
 

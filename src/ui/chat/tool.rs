@@ -138,7 +138,9 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Ink {
         span.content = cut.into();
         !span.content.is_empty()
     });
-    marked_head(Line::from(spans), &whole)
+    // The text is there once.
+    let whole = if whole_below(call, row).is_some() { "" } else { &whole };
+    marked_head(Line::from(spans), whole)
 }
 
 /// The line of a call, as the text of its verb and its whole subject.
@@ -310,6 +312,13 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     out
 }
 
+/// The subject of an unfolded call whose line has no room for it.
+fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
+    let whole = clean(call.subject.trim()).into_owned();
+    let long = whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width;
+    (row.level == Level::Full && long).then_some(whole)
+}
+
 /// What stands below the line of an unfolded call.
 fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     let look = &row.look;
@@ -333,8 +342,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     };
     let (limit, key) = if full { (FULL, "o") } else { (TAIL, "Enter") };
 
-    let whole = clean(call.subject.trim());
-    if full && (whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width) {
+    if let Some(whole) = whole_below(call, row) {
         put_inks(text(&whole, look.style(Role::ToolSubject), 200, "o"), out);
     }
     if let Some(reason) = refusal(call) {

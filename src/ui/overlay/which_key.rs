@@ -5,8 +5,8 @@ use super::super::cells;
 use super::super::layout::Layout;
 use super::super::paint::Paint;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, Context, JobAction, ListAction, ModeAction,
-    ModelAction, PaneAction, SessionAction, TurnAction, UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ListAction, ModeAction, ModelAction,
+    PaneAction, SessionAction, TurnAction, UndoAction,
 };
 use crate::keymap::key::{Code, Key};
 use crate::theme::Role;
@@ -264,6 +264,7 @@ fn word(action: Action) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keymap::action::Context;
 
     #[test]
     fn columns_hold_every_entry_and_no_lonely_topic() {
@@ -282,6 +283,7 @@ mod tests {
     fn what_follows_the_prefix_of_the_default_keys_has_a_short_word() {
         let table = crate::keymap::load(None).table;
         let prefix = [Key::parse("ctrl+x").unwrap()];
+        use crate::keymap::action::Context;
         let contexts = [Context::Composer, Context::Global];
         let long: Vec<&str> = table
             .following(&contexts, &prefix)
