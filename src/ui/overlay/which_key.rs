@@ -264,7 +264,6 @@ fn word(action: Action) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keymap::action::Context;
 
     #[test]
     fn columns_hold_every_entry_and_no_lonely_topic() {

@@ -2,12 +2,14 @@
 
 use super::*;
 use crate::app::state::chat::{Chat, Density, Entry};
+use crate::app::state::gallery::Gallery;
 use crate::app::state::mark::Unit;
 use crate::domain::diff::FileDiff;
 use crate::domain::message::{AssistantText, Body, Message, Thinking, UserText};
 use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use crate::domain::{At, CallId, MessageId};
 use crate::theme::Theme;
+use crate::ui::chat::picture::Sight;
 use crate::ui::chat::{ChatOpts, Glyphs, draw};
 use proptest::prelude::*;
 
@@ -65,6 +67,7 @@ fn shown(chat: &Chat, width: u16, height: u16) -> Shown {
         marker: None,
         to_end: "G",
         cwd: "/w/app",
+        pictures: Sight { gallery: &Gallery::default(), screen_rows: 40 },
     };
     draw(chat, &opts, &Theme::builtin(true), &mut cache, area, &mut buf);
     Shown { cache, buf }
