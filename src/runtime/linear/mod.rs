@@ -306,7 +306,8 @@ impl Face {
                 if begins_a_turn(&command) {
                     self.begins = Some(Instant::now() + BEGINS);
                 }
-                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. }) {
+                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. })
+                {
                     let now = Instant::now();
                     self.settles = Some((now, now + QUIET));
                 }
@@ -414,7 +415,11 @@ impl Face {
             open.loaded && open.turn.started.is_none() && !open.turn.stopping && queue
         });
         let lobby = self.state.lobby_sent.is_empty();
-        calm && lobby && self.settles.is_none() && self.begins.is_none() && self.state.overlays.is_empty() && !self.state.running()
+        calm && lobby
+            && self.settles.is_none()
+            && self.begins.is_none()
+            && self.state.overlays.is_empty()
+            && !self.state.running()
     }
 
     /// A program's lines are all told: when the turn is over it ends, and when nobody can answer any more.

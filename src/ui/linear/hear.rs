@@ -37,7 +37,8 @@ fn number(text: &str) -> Option<usize> {
     let text = text.trim_end();
     let digits = text.strip_suffix('.').unwrap_or(text);
     // With a blank before it, it is a message.
-    (!digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok())?
+    (!digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| digits.parse().ok())?
 }
 
 impl Printer {
@@ -85,7 +86,9 @@ impl Printer {
                             self.acted = true;
                             Heard::line(Line::Answer { request: request.clone(), choice: choice.clone() })
                         }
-                        None => Heard::say(format!("note: there is no answer {n}; they go from 1 to {}", choices.len())),
+                        None => {
+                            Heard::say(format!("note: there is no answer {n}; they go from 1 to {}", choices.len()))
+                        }
                     };
                 }
                 None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
@@ -122,7 +125,8 @@ impl Printer {
             }
         }
         if gone == Withdrawn::Words && !text.trim().is_empty() {
-            let note = "note: the question is gone that this may have been for; it was not sent. Write it again to send it.";
+            let note =
+                "note: the question is gone that this may have been for; it was not sent. Write it again to send it.";
             return Heard::say(note);
         }
         self.message(state, text)
@@ -209,7 +213,10 @@ impl Printer {
             match slash {
                 Slash::Help if args.is_empty() => return Heard { msgs: Vec::new(), lines: help(state) },
                 Slash::Keys | Slash::List | Slash::Focus | Slash::Details | Slash::Theme => {
-                    return Heard::say(format!("note: /{} is about the full screen, which linear mode has not", slash.word()));
+                    return Heard::say(format!(
+                        "note: /{} is about the full screen, which linear mode has not",
+                        slash.word()
+                    ));
                 }
                 _ => {}
             }

@@ -224,7 +224,8 @@ impl Printer {
     pub fn news(&mut self, state: &State) -> News {
         let mut news = News::default();
         self.place(state, &mut news.lines);
-        if let Some(open) = state.current_open().filter(|open| open.loaded && self.shown.as_ref() == state.current_id()) {
+        if let Some(open) = state.current_open().filter(|open| open.loaded && self.shown.as_ref() == state.current_id())
+        {
             self.turn_begins(open, &mut news);
             self.rows(open, &mut news.lines);
             self.queue(open, &mut news.lines);
@@ -304,9 +305,11 @@ impl Printer {
             out.push("note: the answer broke off and begins anew".to_owned());
         }
         // What is told grows at the end: rows before those that are told whole are not looked at.
-        let begin = open.chat.entries.iter().rposition(|entry| {
-            self.told.get(&entry.message.id).is_some_and(|told| told.over) && !entry.live
-        });
+        let begin = open
+            .chat
+            .entries
+            .iter()
+            .rposition(|entry| self.told.get(&entry.message.id).is_some_and(|told| told.over) && !entry.live);
         let live = open.chat.entries.iter().position(|entry| entry.live);
         let from = match (begin, live) {
             (Some(begin), Some(live)) => (begin + 1).min(live),
@@ -502,7 +505,9 @@ impl Printer {
                     needing.insert(meta.id.clone());
                 }
                 Activity::Running(_) => drop(running.insert(meta.id.clone())),
-                Activity::Idle if self.running.contains(&meta.id) && shown != Some(&meta.id) && meta.parent.is_none() => {
+                Activity::Idle
+                    if self.running.contains(&meta.id) && shown != Some(&meta.id) && meta.parent.is_none() =>
+                {
                     out.push(format!("done elsewhere: {}", title()));
                 }
                 Activity::Idle | Activity::Stopping => {}

@@ -268,7 +268,13 @@ mod tests {
     fn times_are_words() {
         let times = [0, 90, 400, 1_000, 9_900, 12_300, 60_000, 65_000];
         let want = [
-            "0 seconds", "0 seconds", "0.4 seconds", "1 second", "9.9 seconds", "12 seconds", "1 minute",
+            "0 seconds",
+            "0 seconds",
+            "0.4 seconds",
+            "1 second",
+            "9.9 seconds",
+            "12 seconds",
+            "1 minute",
             "1 minute 5 seconds",
         ];
         assert_eq!(times.map(lasted), want);
