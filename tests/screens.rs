@@ -524,7 +524,9 @@ fn a_second_click_on_a_call_unfolds_it() {
         let row: String = (0..100).map(|x| buf[(x, y)].symbol().to_owned()).collect();
         assert!(row.contains("bash   cargo test redirect"), "{row}");
         lisle::app::update(&mut state, NOW, Msg::Drawn(Box::new(drawn.frame)));
-        lisle::app::update(&mut state, NOW, Msg::Mouse(Mouse { kind: MouseKind::Press, col: x, row: y }));
+        for kind in [MouseKind::Press, MouseKind::Release] {
+            lisle::app::update(&mut state, NOW, Msg::Mouse(Mouse { kind, col: x, row: y }));
+        }
         assert_eq!((state.focus, shows(&state)), (Focus::Chat, want), "after {clicks} clicks");
     }
 }

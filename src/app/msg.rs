@@ -7,6 +7,7 @@ use crate::app::state::sessions::Group;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
 use crate::domain::ids::{MessageId, SessionId};
+use crate::domain::picture::{Known, Pixels, Want};
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
 use crate::keymap::key::Key;
@@ -70,6 +71,21 @@ pub enum Msg {
         /// Their colours.
         blocks: Vec<Coloured>,
     },
+    /// The terminal draws pictures in cells of so many pixels, or draws none.
+    Pictures(Option<Pixels>),
+    /// What came of [`super::effect::Effect::Measure`].
+    Measured(Vec<(PathBuf, Known)>),
+    /// What came of [`super::effect::Effect::Shrink`]: the number of a picture, or why it cannot be shown.
+    Shrunk {
+        /// The session whose file it is.
+        session: SessionId,
+        /// The picture.
+        want: Want,
+        /// Its number.
+        made: Result<u32, String>,
+    },
+    /// The pictures of these numbers were let go.
+    PicturesGone(Vec<u32>),
     /// What came of [`super::effect::Effect::Picture`]: the file, or why there is none.
     Picture(Result<PathBuf, String>),
     /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
@@ -232,6 +248,8 @@ pub struct Frame {
     pub marked: Marked,
     /// Blocks of code that were drawn without all of their colours.
     pub code: Vec<Block>,
+    /// Pictures that there was room for and that are not ready.
+    pub pictures: Vec<Want>,
     /// What can be clicked; of overlapping ones the last counts.
     pub areas: Vec<(Area, Target)>,
     /// Rows that the list of sessions has.

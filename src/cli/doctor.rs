@@ -9,6 +9,8 @@ use super::args::Doctor;
 use super::output::say;
 use crate::domain::permission::Sandbox;
 use crate::domain::sanitise;
+use crate::runtime::graphics::way::{self, Able};
+use crate::runtime::memory::Memory;
 use crate::runtime::setup::Ground;
 use crate::runtime::{canvas, clipboard};
 use crate::sandbox::{self, able};
@@ -66,6 +68,7 @@ pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
     facts.push(trash(ground));
     facts.push(terminal(&env));
     facts.push(screen(&env));
+    facts.push(pictures(&env, ground));
     facts.push(clipboard_ways(&env));
     facts.extend(holding(ground));
     facts.extend(programs());
@@ -195,6 +198,22 @@ fn screen(env: &dyn Fn(&str) -> Option<String>) -> Fact {
             "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",
         ),
     }
+}
+
+/// In which way pictures are drawn. The terminal is not asked here: what it answered last time counts.
+fn pictures(env: &dyn Fn(&str) -> Option<String>, ground: &Ground) -> Fact {
+    let var = |name| env(name).unwrap_or_default();
+    let known = Memory::of(&ground.paths.state, &var("TERM"), &var("TERM_PROGRAM")).recall();
+    drawn(&way::choose(ground.settings.ui.pictures, env, &known.pictures), known.pictures == Able::default())
+}
+
+fn drawn(choice: &way::Choice, never_asked: bool) -> Fact {
+    let says = match choice.way {
+        Some(way) => format!("drawn in the conversation by {}: {}", way.name(), choice.why),
+        None if never_asked => format!("described, not drawn: {} (known once lisle ran in this terminal)", choice.why),
+        None => format!("described, not drawn: {}", choice.why),
+    };
+    Fact::ok("pictures", says)
 }
 
 fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Fact {
@@ -347,6 +366,19 @@ mod tests {
         assert_eq!(takes_a_file(&dir.path().join("not/there/yet")), Ok(()));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(takes_a_file(Path::new("/proc/self")).is_err());
+    }
+
+    #[test]
+    fn how_pictures_are_drawn_is_said_with_the_reason() {
+        let able = Able { sixel: true, cell: Some((10, 20)), ..Able::default() };
+        let choose = |term: &'static str, able| {
+            let env = move |name: &str| (name == "TERM").then(|| term.to_owned());
+            drawn(&way::choose(crate::config::settings::Pictures::Auto, &env, &able), able == Able::default()).says
+        };
+        assert_eq!(choose("foot", able), "drawn in the conversation by sixel: the terminal answered that it has it");
+        let between = choose("tmux-256color", able);
+        assert!(between.starts_with("described, not drawn: tmux") && !between.contains("once"), "{between}");
+        assert!(choose("xterm", Able::default()).ends_with("(known once lisle ran in this terminal)"));
     }
 
     #[test]

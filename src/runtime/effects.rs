@@ -31,6 +31,7 @@ impl Face {
             Effect::Suspend => self.suspend(),
             Effect::Repaint => {
                 self.writer.forget();
+                self.graphics.repaint();
                 self.owed = Owed::User;
             }
             Effect::Edit { text } => self.edit(text),
@@ -49,6 +50,9 @@ impl Face {
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
             Effect::Highlight { session, blocks } => self.highlight(session, blocks),
+            Effect::Measure { session, files } => self.measure(session, files),
+            Effect::Shrink { session, wants } => self.shrink(session, wants),
+            Effect::ForgetPictures => self.forget_pictures(),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
         }
     }

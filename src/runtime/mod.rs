@@ -3,7 +3,7 @@
 //! `setup` puts the engine together, `open` opens its connections, and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
 //! asks for, `signals` what the system tells. `linear` is the other loop: lines in and lines out, without a screen; both do through `deeds` and `outbox` what they have in common. `terminal` takes the terminal and gives it back, on the two ends that `tty`
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
-//! draws. `clipboard` and `editor` are the ways to other programs;
+//! draws, `graphics` what is drawn of pictures. `clipboard` and `editor` are the ways to other programs;
 //! `files` finds files and `commands` reads the user's own commands for the screen. `inspector` shows what keys arrive.
 
 mod brush;
@@ -17,6 +17,7 @@ pub mod encode;
 mod face;
 mod files;
 pub mod frames;
+pub mod graphics;
 pub mod input;
 pub mod inspector;
 mod kept;
@@ -77,6 +78,8 @@ pub struct Options {
     pub fps: u32,
     /// Who gets the mouse.
     pub mouse: Mouse,
+    /// In which way pictures are drawn.
+    pub pictures: crate::config::settings::Pictures,
     /// Where `terminal.json` is.
     pub state_dir: PathBuf,
     /// Where the user's own commands lie.

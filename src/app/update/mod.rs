@@ -11,6 +11,7 @@ mod copy;
 mod engine;
 mod enhance;
 mod find;
+mod gallery;
 mod inbox;
 mod input;
 mod jobs;
@@ -98,6 +99,10 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Background { dark } => state.terminal.dark = Some(dark),
         Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
+        Msg::Pictures(cell) => state.gallery.draw_in(cell),
+        Msg::Measured(sizes) => gallery::measured(state, sizes),
+        Msg::Shrunk { session, want, made } => gallery::made(state, &session, want, made),
+        Msg::PicturesGone(numbers) => state.gallery.gone(&numbers),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
         Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
@@ -112,6 +117,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     find::settle(state, &mut fx);
     redeliver::settle(state, &mut fx);
     offer::settle(state, &mut fx);
+    gallery::settle(state, &mut fx);
     mark::settle(state);
     settle::settle(state, &mut fx);
     fx

@@ -181,6 +181,8 @@ pub struct Ui {
     pub mouse: Mouse,
     /// `linear`: lines in place of the full screen; `None` for where the terminal can do nothing else.
     pub linear: Option<bool>,
+    /// In which way pictures are drawn in the conversation.
+    pub pictures: Pictures,
 }
 
 impl Default for Ui {
@@ -192,6 +194,7 @@ impl Default for Ui {
             fps: 60,
             mouse: Mouse::On,
             linear: None,
+            pictures: Pictures::Auto,
         }
     }
 }
@@ -278,6 +281,23 @@ choice! {
         Off = "off",
     }
 }
+choice! {
+    /// In which way pictures are drawn in the conversation.
+    Pictures {
+        /// As the terminal says that it can, if at all.
+        #[default]
+        Auto = "auto",
+        /// By kitty's graphics protocol.
+        Kitty = "kitty",
+        /// By iTerm2's inline images.
+        Iterm2 = "iterm2",
+        /// By sixels.
+        Sixel = "sixel",
+        /// They are described and not drawn.
+        Off = "off",
+    }
+}
+
 choice! {
     /// How often what was written is forced onto the disk.
     Fsync {
@@ -466,6 +486,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.choice("glyphs", Glyphs::CHOICES, &mut ui.glyphs);
         section.choice("mouse", Mouse::CHOICES, &mut ui.mouse);
         section.flag_or_auto("linear", &mut ui.linear);
+        section.choice("pictures", Pictures::CHOICES, &mut ui.pictures);
         if let Some(n) = section.whole("fps", 1..=240) {
             ui.fps = u32::try_from(n).unwrap_or(60);
         }

@@ -252,7 +252,7 @@ impl Face {
                 self.listen()?;
                 self.tell(Msg::Edited(edited));
             }
-            Told::Shown(_) | Told::Input(_) | Told::Returned => {}
+            Told::Shown(_) | Told::Input(_) | Told::Returned | Told::Shrunk(..) | Told::PictureSent(_) => {}
         }
         Ok(())
     }
@@ -340,7 +340,10 @@ impl Face {
             | Effect::EditFile { .. }
             | Effect::Theme { .. }
             | Effect::Find { .. }
-            | Effect::Highlight { .. } => {}
+            | Effect::Highlight { .. }
+            | Effect::Measure { .. }
+            | Effect::Shrink { .. }
+            | Effect::ForgetPictures => {}
         }
     }
 

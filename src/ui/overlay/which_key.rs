@@ -264,7 +264,6 @@ fn word(action: Action) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keymap::action::Context;
 
     #[test]
     fn columns_hold_every_entry_and_no_lonely_topic() {
@@ -283,6 +282,7 @@ mod tests {
     fn what_follows_the_prefix_of_the_default_keys_has_a_short_word() {
         let table = crate::keymap::load(None).table;
         let prefix = [Key::parse("ctrl+x").unwrap()];
+        use crate::keymap::action::Context;
         let contexts = [Context::Composer, Context::Global];
         let long: Vec<&str> = table
             .following(&contexts, &prefix)
