@@ -221,9 +221,17 @@ fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Fact {
     let mut missing = Vec::new();
     for (_, command) in clipboard::ways(env) {
         let Some(program) = command.first() else { continue };
+        if ways.iter().any(|way| way == program) || missing.contains(program) {
+            continue;
+        }
         if find(program).is_some() { ways.push((*program).to_owned()) } else { missing.push(*program) }
     }
-    ways.push("the terminal itself (OSC 52, unconfirmed)".to_owned());
+    if clipboard::hears(env) {
+        ways.push("the terminal itself (OSC 52, unconfirmed)".to_owned());
+    } else if ways.is_empty() {
+        let says = "none: this terminal lets no program use it (OSC 52)";
+        return Fact::warn("clipboard", says, "Install wl-copy or xclip, or work in tmux");
+    }
     let says = format!("tried in this order: {}", ways.join(", "));
     if missing.is_empty() {
         Fact::ok("clipboard", says)

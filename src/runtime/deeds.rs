@@ -20,8 +20,8 @@ pub(super) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Gives a text to the programs that keep clipboards; the terminal was `asked` already, or not.
-pub(super) fn copy(tell: &Tell, text: String, asked: bool) {
+/// Gives a text to the programs that keep clipboards, after the terminal was asked.
+pub(super) fn copy(tell: &Tell, text: String, asked: clipboard::Asked) {
     let tell = tell.clone();
     tokio::spawn(async move {
         let notice = clipboard::copy(text, clipboard::ways(&env), asked).await;

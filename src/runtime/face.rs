@@ -124,6 +124,8 @@ pub(super) struct Face {
     pub heard: Able,
     /// The thread that reads pictures, once there was any.
     pub studio: Option<Sender<Job>>,
+    /// How the user is called who looks elsewhere.
+    pub notify: crate::config::settings::Notify,
     /// How the terminal is told of files.
     pub host: encode::links::Host,
     /// The thread that colours code, once there was any.

@@ -23,6 +23,7 @@ pub mod inspector;
 mod kept;
 mod linear;
 pub mod memory;
+pub mod notify;
 mod open;
 mod outbox;
 pub mod picture;
@@ -80,6 +81,8 @@ pub struct Options {
     pub mouse: Mouse,
     /// In which way pictures are drawn.
     pub pictures: crate::config::settings::Pictures,
+    /// How the user is called who looks elsewhere.
+    pub notify: crate::config::settings::Notify,
     /// Where `terminal.json` is.
     pub state_dir: PathBuf,
     /// Where the user's own commands lie.

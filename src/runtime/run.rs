@@ -110,6 +110,7 @@ fn open(
         finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
+        notify: options.notify,
         links: super::encode::links::known(&deeds::env),
         host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,

@@ -65,6 +65,7 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
             settings::Mouse::Off => Mouse::Theirs,
         },
         pictures: ui.pictures,
+        notify: ui.notify,
         state_dir: ground.paths.state.clone(),
         commands: Folders { config: ground.paths.config.clone(), workspace: ground.workspace().to_owned() },
         resume,

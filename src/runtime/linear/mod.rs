@@ -317,7 +317,9 @@ impl Face {
             Effect::Arm { timer: Timer::Tick | Timer::Chord, .. } => {}
             Effect::Arm { timer, ms } => drop(self.timers.insert(timer, Instant::now() + Duration::from_millis(ms))),
             Effect::Disarm(timer) => drop(self.timers.remove(&timer)),
-            Effect::Copy(text) => deeds::copy(&self.tell, super::clipboard::clean(&text), false),
+            Effect::Copy(text) => {
+                deeds::copy(&self.tell, super::clipboard::clean(&text), super::clipboard::Asked::Deaf)
+            }
             Effect::Edit { text } => {
                 self.input = None;
                 self.unseen = None;
