@@ -2,14 +2,20 @@
 
 use super::face::{Face, Owed, Told};
 use super::files::{Finder, Question};
-use super::{Exit, brush, clipboard, commands, editor, picture, viewer};
+use super::frames::Pace;
+use super::memory::Known;
+use super::{Exit, SettingsFile, brush, canvas, clipboard, commands, editor, picture, viewer};
 use crate::app::effect::{Keep, Place};
 use crate::app::state::sessions::kept::Kept;
 use crate::app::{Effect, Msg};
+use crate::config::settings::{self, Settings, write};
 use crate::domain::attachment::Attachment;
 use crate::domain::code::Block;
+use crate::domain::finding::Finding;
 use crate::domain::sanitise;
+use crate::domain::setting::Setting;
 use crate::domain::{Command, Level, Notice, SessionId};
+use crate::ui::chat::Glyphs;
 use rustix::process::{Signal, kill_current_process_group};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -46,6 +52,9 @@ impl Face {
             Effect::Picture => self.picture(),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
+            Effect::Settings => self.read_settings(),
+            Effect::Set { key, value } => self.set(key, value),
+            Effect::Doctor => self.look(),
             Effect::Find { ticket, root, query, folders } => self.find(Question { ticket, root, query, folders }),
             Effect::Commands { cwd } => self.read_commands(cwd),
             Effect::KeepFace(kept) => self.keep_face(*kept),
@@ -202,6 +211,44 @@ impl Face {
         });
     }
 
+    fn read_settings(&self) {
+        let (tell, settings) = (self.tell.clone(), self.settings.clone());
+        tokio::task::spawn_blocking(move || {
+            let _ = tell.send(Told::Msg(Msg::Settings(settings.shown())));
+        });
+    }
+
+    /// Uses a setting from now on where that can be, and writes it into config.toml.
+    fn set(&mut self, key: String, value: String) {
+        match (key.as_str(), value.as_str()) {
+            ("ui.glyphs", word) => self.canvas.glyphs(match word {
+                "unicode" => Glyphs::Unicode,
+                "ascii" => Glyphs::Ascii,
+                _ => canvas::glyphs(&env),
+            }),
+            ("ui.fps", fps) => self.pace = Pace::new(fps.parse().unwrap_or(60)),
+            _ => {}
+        }
+        let (tell, settings) = (self.tell.clone(), self.settings.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = write::set(&settings.path, &key, &value) {
+                let _ = tell.send(Told::Msg(Msg::Notice(Notice::new(Level::Error, why))));
+            }
+            let _ = tell.send(Told::Msg(Msg::Settings(settings.shown())));
+        });
+    }
+
+    fn look(&self) {
+        let (tell, look) = (self.tell.clone(), self.look.clone());
+        let (known, links) = (self.known, self.links);
+        tokio::task::spawn_blocking(move || {
+            let mut findings = look();
+            let at = findings.iter().position(|one| one.about == "characters").unwrap_or(findings.len());
+            findings.insert(at, answers(known, links));
+            let _ = tell.send(Told::Msg(Msg::Doctor(findings)));
+        });
+    }
+
     fn find(&mut self, question: Question) {
         if self.finder.is_none() {
             let tell = self.tell.clone();
@@ -246,6 +293,28 @@ impl Face {
             self.tell(Msg::Notice(Notice::new(Level::Warning, problem)), Owed::User);
         }
     }
+}
+
+impl SettingsFile {
+    /// The settings as config.toml says them now.
+    fn shown(&self) -> Vec<Setting> {
+        // What cannot be read was told at the start.
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let (now, _) = Settings::parse(&self.path, &text);
+        settings::shown::shown(&now, &self.started, &text)
+    }
+}
+
+/// What the terminal answered.
+fn answers(known: Known, links: bool) -> Finding {
+    let whole = if known.synchronized { "frames appear as a whole" } else { "frames appear as they come" };
+    let ground = match known.dark() {
+        Some(true) => "a dark background",
+        Some(false) => "a light background",
+        None => "a background that it did not tell",
+    };
+    let links = if links { "links can be clicked" } else { "no links" };
+    Finding::ok("answers", format!("{ground}; {whole}; {links}"))
 }
 
 /// A variable of the environment.

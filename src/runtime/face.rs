@@ -102,6 +102,8 @@ pub(super) struct Face {
     pub finder: Option<Finder>,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
+    pub settings: super::SettingsFile,
+    pub look: super::Look,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
     /// The terminal knows links.

@@ -99,6 +99,8 @@ fn open(
         finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
+        settings: options.settings,
+        look: options.look,
         links: super::encode::links::known(&effects::env),
         host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &effects::env),
         dragged: None,

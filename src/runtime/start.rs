@@ -1,7 +1,7 @@
 //! Opens the app: themes, keymap and session as the user wants them, over the engine that `setup` puts together.
 
 use super::setup::{Ground, Which};
-use super::{Folders, Link, Mouse, Options};
+use super::{Folders, Link, Mouse, Options, SettingsFile};
 use crate::agent;
 use crate::config::own::{self, Kind};
 use crate::config::settings;
@@ -48,11 +48,17 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
         }
         None => prompt,
     };
+    let settings = SettingsFile { path: ground.paths.config_file(), started: ground.settings.clone() };
+    let notices = problems.iter().map(Problem::notice).chain(offers(&ground)).collect();
+    let (state_dir, workspace) = (ground.paths.state.clone(), ground.workspace().to_owned());
+    let config = ground.paths.config.clone();
     let options = Options {
         keys: Arc::new(keys),
         themes,
         theme,
         remember_theme: Box::new(move |name| remember(&kept_theme, name)),
+        settings,
+        look: Arc::new(move || super::doctor::findings(&ground)),
         glyphs: match ui.glyphs {
             settings::Glyphs::Auto => None,
             settings::Glyphs::Unicode => Some(Glyphs::Unicode),
@@ -63,11 +69,11 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
             settings::Mouse::On => Mouse::Ours,
             settings::Mouse::Off => Mouse::Theirs,
         },
-        state_dir: ground.paths.state.clone(),
-        commands: Folders { config: ground.paths.config.clone(), workspace: ground.workspace().to_owned() },
+        state_dir,
+        commands: Folders { config, workspace },
         resume,
         first,
-        notices: problems.iter().map(Problem::notice).chain(offers(&ground)).collect(),
+        notices,
     };
     Ok(super::run(link, options).await?.resume)
 }
