@@ -114,6 +114,8 @@ pub(super) struct Face {
     pub remember_theme: super::RememberTheme,
     /// A picture is drawn then, if it rests until then.
     pub pictures_at: Option<Instant>,
+    pub settings: super::SettingsFile,
+    pub look: super::Look,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
     /// The terminal knows links.

@@ -111,6 +111,8 @@ fn open(
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         notify: options.notify,
+        settings: options.settings,
+        look: options.look,
         links: super::encode::links::known(&deeds::env),
         host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,

@@ -36,6 +36,7 @@ use crate::domain::message::UserText;
 use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::setting::Setting;
 use crate::keymap::Table;
 use crate::keymap::action::Context;
 use crate::keymap::key::Key;
@@ -196,6 +197,8 @@ pub struct State {
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
     /// What is known of models beside their names.
     pub catalogue: Catalogue,
+    /// The user's settings, once they were asked for.
+    pub settings: Vec<Setting>,
     /// Names of the themes.
     pub themes: Vec<String>,
     /// The theme in force.
@@ -297,6 +300,7 @@ impl State {
             properties: Properties::default(),
             models: HashMap::new(),
             catalogue: Catalogue::default(),
+            settings: Vec::new(),
             themes: Vec::new(),
             theme: String::new(),
             density: Density::default(),

@@ -1,8 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties,
-    queue, rewind, session, slash, to, undo,
+    act as do_action, chat, compose, connection, doctor, find, inbox, jobs, leave, lifecycle, list, model, panel,
+    properties, queue, rewind, session, settings, slash, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -278,6 +278,7 @@ fn other(state: &mut State, fx: &mut Vec<Effect>) {
     match picker.kind {
         Kind::Model => model::ask_again(state, fx),
         Kind::Connection => connection::give_key(state, fx),
+        Kind::Doctor => doctor::again(state, fx),
         _ => {}
     }
 }
@@ -376,6 +377,9 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             let sessions = picker.sessions.clone();
             match value {
                 Value::Remark => return,
+                // Several are changed one after another.
+                Value::Setting(key) => return settings::change(state, &key, fx),
+                Value::Million => return settings::million(state, fx),
                 // Several are chosen one after another.
                 Value::Label(id) => return properties::toggle(state, &id, sessions, fx),
                 Value::LabelEntry(entry) => {
@@ -468,5 +472,6 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Branch(at) => rewind::branch_at(state, at, fx),
         Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
+        Value::Setting(_) | Value::Million => {}
     }
 }
