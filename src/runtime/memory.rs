@@ -96,7 +96,7 @@ mod tests {
         let (one, other) = (Memory::of(&state, "xterm-256color", "WezTerm"), Memory::of(&state, "foot", ""));
         assert_eq!(one.recall(), Known::default());
         let pictures = Able { kitty: true, sixel: false, cell: Some((10, 20)), program: Some(Program::Kitty) };
-        let light = Known { background: Some((255, 255, 255)), synchronized: true, pictures };
+        let light = Known { background: Some((255, 255, 255)), synchronized: true, pictures, ..Known::default() };
         let dark = Known { background: Some((0, 0, 0)), ..Known::default() };
         one.keep(light).unwrap();
         other.keep(dark).unwrap();

@@ -112,6 +112,8 @@ fn open(
         remember_theme: options.remember_theme,
         notify: options.notify,
         auto_signs: options.glyphs.is_none(),
+        settings: options.settings,
+        look: options.look,
         links: super::encode::links::known(&deeds::env),
         host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,

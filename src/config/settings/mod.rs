@@ -1,10 +1,13 @@
 //! config.toml: every key, its default, and how it is read. What is wrong keeps its default and is reported.
 //!
-//! `read` walks the TOML and reports; here stands what the keys are and mean.
+//! `read` walks the TOML and reports, `shown` lists the settings for a face, `write` changes one; here stands what the keys are
+//! and mean.
 
 mod read;
+pub mod shown;
 #[cfg(test)]
 mod tests;
+pub mod write;
 
 use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
