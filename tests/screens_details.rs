@@ -13,7 +13,7 @@ use lisle::app::state::chat::Entry;
 use lisle::domain::diff::FileDiff;
 use lisle::domain::job::JobShown;
 use lisle::domain::message::{AssistantText, Body, UserText};
-use lisle::domain::session::Activity;
+use lisle::domain::session::{Activity, SpawnedBy};
 use lisle::domain::tool::{TodoItem, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{At, CallId, Message, MessageId, Mode, SessionId, SessionMeta};
 use screen::{NOW, one_session, session, shot};
@@ -62,7 +62,9 @@ fn a_session_that_works_shows_what_goes_on() {
         ("260902-child-1", "Look through the tests", Activity::Idle),
         ("260902-child-2", "Read the manual", Activity::Running(At(NOW.0 - 20_000))),
     ] {
-        other(&mut state, name, title, 0, |meta| (meta.parent, meta.activity) = (Some(session()), activity));
+        other(&mut state, name, title, 0, |meta| {
+            (meta.parent, meta.activity) = (Some(SpawnedBy { session: session(), call: CallId::new(name) }), activity)
+        });
     }
     let open = state.current_open_mut().unwrap();
     let bodies = [
@@ -78,7 +80,10 @@ fn a_session_that_works_shows_what_goes_on() {
     open.chat.entries = (0..).zip(bodies).map(entry).collect();
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
-        TodoItem { content: "Write the new one, with all that belongs to it".to_owned(), status: TodoStatus::InProgress },
+        TodoItem {
+            content: "Write the new one, with all that belongs to it".to_owned(),
+            status: TodoStatus::InProgress,
+        },
         TodoItem { content: "Run the tests".to_owned(), status: TodoStatus::Pending },
     ];
     open.jobs = vec![JobShown {
@@ -100,9 +105,13 @@ fn an_empty_session_shows_what_was_done_here_and_a_click_opens_it() {
     lisle::app::update(&mut state, NOW, Msg::Resize { width: 200, height: 50 });
     let (buf, drawn) = screen::draw(&state, 200, 50);
     let text = screen::text(&screen::terminal(&buf));
-    assert!(!text.split("Earlier here").nth(1).unwrap().contains("Somewhere else"), "{text}");
+    let pane: Vec<&str> = text.lines().filter_map(|line| line.rsplit('│').next()).collect();
+    assert!(pane.iter().any(|line| line.contains("Weekly report")), "{pane:?}");
+    let elsewhere = |line: &&str| line.contains("Somewhere") || line.contains("Never said");
+    assert!(!pane.iter().any(elsewhere), "{pane:?}");
     // The title stands in the list and in the pane of details.
-    let (row, line) = text.lines().enumerate().find(|(_, line)| line.matches("Weekly report").count() == 2 || line.rfind("Weekly").is_some_and(|at| at > 120)).unwrap();
+    let (row, line) =
+        text.lines().enumerate().find(|(_, line)| line.rsplit('│').next().unwrap().contains("Weekly")).unwrap();
     let column = line[..line.rfind("Weekly").unwrap()].chars().count();
     lisle::app::update(&mut state, NOW, Msg::Drawn(Box::new(drawn.frame)));
     let press = Mouse { kind: MouseKind::Press, col: u16::try_from(column).unwrap(), row: u16::try_from(row).unwrap() };

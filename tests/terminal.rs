@@ -20,7 +20,6 @@ const NOTHING_SAID: &str = "What is to be done?";
 const MODES: &[(&str, &str)] = &[
     ("\x1b[22;0t", "\x1b[23;0t"),
     ("\x1b[?1049h", "\x1b[?1049l"),
-    ("\x1b[?7l", "\x1b[?7h"),
     ("\x1b[?2004h", "\x1b[?2004l"),
     ("\x1b[?1004h", "\x1b[?1004l"),
     ("\x1b[?1000h", "\x1b[?1000l"),

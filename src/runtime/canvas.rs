@@ -63,15 +63,6 @@ impl Canvas {
         }
     }
 
-    /// Draws with these signs from now on; whether they are others than before.
-    pub fn signs(&mut self, glyphs: ui::chat::Glyphs) -> bool {
-        let changed = std::mem::replace(&mut self.shows.glyphs, glyphs) != glyphs;
-        if changed {
-            self.cache = Cache::default();
-        }
-        changed
-    }
-
     /// The names that can be chosen, in the order to show, and the one in force.
     #[must_use]
     pub fn themes(&self) -> (Vec<String>, String) {

@@ -151,11 +151,15 @@ impl Face {
     /// Uses a setting from now on where that can be, and writes it into config.toml.
     fn set(&mut self, key: String, value: String) {
         match (key.as_str(), value.as_str()) {
-            ("ui.glyphs", word) => self.canvas.glyphs(match word {
-                "unicode" => Glyphs::Unicode,
-                "ascii" => Glyphs::Ascii,
-                _ => canvas::glyphs(&env),
-            }),
+            ("ui.glyphs", word) => {
+                self.auto_signs = !matches!(word, "unicode" | "ascii");
+                self.canvas.glyphs(match word {
+                    "unicode" => Glyphs::Unicode,
+                    "ascii" => Glyphs::Ascii,
+                    _ => canvas::signs(self.known.wide_signs, &env),
+                });
+            }
+            ("ui.notify", word) => self.notify = notify::named(word),
             ("ui.fps", fps) => self.pace = Pace::new(fps.parse().unwrap_or(60)),
             _ => {}
         }

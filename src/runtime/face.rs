@@ -208,8 +208,8 @@ impl Face {
                 self.background();
             }
             Learnt::WideSigns(wide) => {
-                self.known.wide_signs = wide;
-                if self.auto_signs && self.canvas.signs(canvas::signs(wide, &super::deeds::env)) {
+                if std::mem::replace(&mut self.known.wide_signs, wide) != wide && self.auto_signs {
+                    self.canvas.glyphs(canvas::signs(wide, &super::deeds::env));
                     self.owed = Owed::User;
                 }
             }

@@ -11,7 +11,7 @@
 //! | --- | --- | --- |
 //! | terminals that never answer, or late | nothing waits for an answer; the reader takes one that comes late, also torn | `input::reader` |
 //! | no synchronized output (tmux up to 3.3, xterm, Apple's) | frames are not wrapped, rows are not moved | `frames` |
-//! | no clusters (families, flags take more cells) | what stands behind is written again; no line wraps | `encode`, here |
+//! | no clusters (families, flags take more cells) | what stands behind is written again; at the edge only the first sign | `encode` |
 //! | signs of ambiguous width over two cells | asked for at the start; then the signs are ASCII | here, `canvas` |
 //! | TERM=linux, vt…, other locales than UTF-8 | not asked anything (it would print that); ASCII signs | here, `canvas` |
 //! | TERM=dumb | linear mode | `linear` |
@@ -47,8 +47,6 @@ type Mode = (&'static str, &'static str);
 
 const TITLE: Mode = ("\x1b[22;0t", "\x1b[23;0t");
 const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[?1049l");
-/// What is wider than the terminal says stays in its row: a family that it does not put together, at the edge.
-const NO_WRAP: Mode = ("\x1b[?7l", "\x1b[?7h");
 const PASTE: Mode = ("\x1b[?2004h", "\x1b[?2004l");
 const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
 /// Presses, the wheel, and motion while a button is down, with coordinates that have no limit (SGR). Nothing here follows
@@ -220,7 +218,7 @@ impl Guard {
         (held.found, held.ours, held.kitty) = (Some(found), true, false);
         let mut bytes = String::new();
         let ours = self.wishes.screen == Screen::Ours;
-        let mut modes = if ours { vec![TITLE, ALTERNATE, NO_WRAP] } else { Vec::new() };
+        let mut modes = if ours { vec![TITLE, ALTERNATE] } else { Vec::new() };
         modes.extend([PASTE, FOCUS]);
         if ours {
             modes.push(CURSOR);

@@ -45,6 +45,14 @@ const ROWS: &[Row] = {
             &["15", "30", "60", "120"],
             Now,
         ),
+        (
+            "ui.notify",
+            Screen,
+            "How you are called while you look elsewhere. Auto does what the terminal is known to show.",
+            |s| s.ui.notify.word().to_owned(),
+            &["auto", "osc9", "osc777", "osc99", "bell", "off"],
+            Now,
+        ),
         ("ui.keymap", Screen, "The keys.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
         (
             "input.while_running",
