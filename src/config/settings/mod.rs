@@ -185,7 +185,14 @@ pub struct Ui {
 
 impl Default for Ui {
     fn default() -> Self {
-        Self { theme: "auto".to_owned(), keymap: "default".to_owned(), glyphs: Glyphs::Auto, fps: 60, mouse: Mouse::On, linear: None }
+        Self {
+            theme: "auto".to_owned(),
+            keymap: "default".to_owned(),
+            glyphs: Glyphs::Auto,
+            fps: 60,
+            mouse: Mouse::On,
+            linear: None,
+        }
     }
 }
 

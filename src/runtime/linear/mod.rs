@@ -140,9 +140,11 @@ impl Face {
         let kept = FaceFile::of(&options.state_dir);
         state.recall(kept.recall());
         let writer = if person { Writer::Person } else { Writer::Program };
+        let printer = Printer::new(writer, &deeds::env("HOME").unwrap_or_default());
+        let printer = if io::stdout().is_terminal() { printer } else { printer.logging() };
         let mut face = Self {
             state,
-            printer: Printer::new(writer, &deeds::env("HOME").unwrap_or_default()),
+            printer,
             link,
             backlog: Outbox::default(),
             timers: HashMap::new(),
@@ -306,7 +308,8 @@ impl Face {
                 if begins_a_turn(&command) {
                     self.begins = Some(Instant::now() + BEGINS);
                 }
-                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. }) {
+                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. })
+                {
                     let now = Instant::now();
                     self.settles = Some((now, now + QUIET));
                 }
@@ -401,7 +404,8 @@ impl Face {
         if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
             return false;
         }
-        if self.waiting.front().is_some_and(|line| line.trim() == "/stop") || self.printer.asks() {
+        let stops = self.waiting.front().is_some_and(|line| line.trim() == "/stop") && self.state.running();
+        if stops || self.printer.asks() {
             return true;
         }
         self.is_idle()
@@ -414,7 +418,11 @@ impl Face {
             open.loaded && open.turn.started.is_none() && !open.turn.stopping && queue
         });
         let lobby = self.state.lobby_sent.is_empty();
-        calm && lobby && self.settles.is_none() && self.begins.is_none() && self.state.overlays.is_empty() && !self.state.running()
+        calm && lobby
+            && self.settles.is_none()
+            && self.begins.is_none()
+            && self.state.overlays.is_empty()
+            && !self.state.running()
     }
 
     /// A program's lines are all told: when the turn is over it ends, and when nobody can answer any more.
