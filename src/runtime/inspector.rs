@@ -169,6 +169,10 @@ fn answered(answer: Answer) -> String {
                 if rgb.is_light() { "light" } else { "dark" }
             )
         }
+        Answer::Graphics => "it takes pictures by kitty's graphics protocol".to_owned(),
+        Answer::Sixel => "it takes pictures as sixels".to_owned(),
+        Answer::Program(program) => format!("it is called {program:?}"),
+        Answer::Cell { width, height } => format!("a character has {width} by {height} pixels"),
         Answer::Attributes => "that was all it says of itself".to_owned(),
         Answer::ColoursChanged => "light and dark changed".to_owned(),
     }
@@ -324,7 +328,7 @@ mod tests {
         assert_eq!(then, Then::On);
         let (space, _) = shown(&mut inspector, b"\0");
         assert!(
-            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("composer.mark"),
+            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("nothing in any place"),
             "{space}"
         );
         let (odd, _) = shown(&mut inspector, b"\x1b[24;5~");

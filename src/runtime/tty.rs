@@ -81,6 +81,14 @@ impl Tty {
         }
     }
 
+    /// Width and height of a cell in pixels; `None` when the terminal does not say.
+    #[must_use]
+    pub fn cell(&self) -> Option<(u16, u16)> {
+        let size = tcgetwinsize(&self.output.fd).ok()?;
+        let (width, height) = (size.ws_xpixel.checked_div(size.ws_col)?, size.ws_ypixel.checked_div(size.ws_row)?);
+        (width > 0 && height > 0).then_some((width, height))
+    }
+
     /// The line settings.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use super::fuzzy;
 use super::sessions::Facet;
 use crate::domain::Mode;
 use crate::domain::attachment::Attachment;
+use crate::domain::finding::Health;
 use crate::domain::ids::{At, ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
 use crate::keymap::action::Action;
@@ -38,6 +39,14 @@ pub enum Kind {
     Labels,
     /// Messages to go back to.
     Rewind,
+    /// Places to branch off at.
+    Branch,
+    /// Settings: Enter goes on to the next choice, and the picker stays open.
+    Setting,
+    /// What a look at this machine found.
+    Doctor,
+    /// What was said lately.
+    Notice,
     /// What the list is filtered by.
     Filter,
 }
@@ -59,6 +68,10 @@ impl Kind {
             Kind::Status => "Status",
             Kind::Labels => "Labels",
             Kind::Rewind => "Go back to before",
+            Kind::Branch => "Branch off with",
+            Kind::Setting => "Settings",
+            Kind::Doctor => "Doctor",
+            Kind::Notice => "Said lately",
             Kind::Filter => "List only",
         }
     }
@@ -75,6 +88,10 @@ impl Kind {
         match self {
             Kind::Model => const { &[right("context"), right("$ in"), right("$ out"), left("can")] },
             Kind::Connection => const { &[left("key"), left(""), left("server"), left("speaks")] },
+            Kind::Rewind => const { &[right("takes back"), right("")] },
+            Kind::Setting => const { &[left("is"), left("said"), left("")] },
+            Kind::Notice => const { &[right("ago")] },
+            Kind::Branch => const { &[right("has"), right("")] },
             _ => &[],
         }
     }
@@ -85,6 +102,7 @@ impl Kind {
         match self {
             Kind::Model => "ask again",
             Kind::Connection => "give a key",
+            Kind::Doctor => "look again",
             _ => "",
         }
     }
@@ -95,6 +113,8 @@ impl Kind {
         match self {
             Kind::Labels => "add or take away",
             Kind::Connection => "use",
+            Kind::Setting => "change",
+            Kind::Doctor | Kind::Notice => "",
             _ => "choose",
         }
     }
@@ -103,7 +123,8 @@ impl Kind {
     #[must_use]
     pub fn about_lines(self) -> u16 {
         match self {
-            Kind::Model | Kind::Connection => 2,
+            Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch | Kind::Setting => 2,
+            Kind::Doctor | Kind::Notice => 3,
             _ => 0,
         }
     }
@@ -114,6 +135,8 @@ impl Kind {
 pub enum Value {
     /// Do this; the keys for it are in the keymap.
     Act(Action),
+    /// The command of the user's own that has this name.
+    Own(String),
     /// Use this model of this connection.
     Model {
         /// The connection.
@@ -147,6 +170,12 @@ pub enum Value {
     NewLabel(String),
     /// Go back to before this message.
     Rewind(MessageId),
+    /// Branch off behind this message; `None` for all of them.
+    Branch(Option<MessageId>),
+    /// Set this to its next choice.
+    Setting(String),
+    /// Ask for the context of a million tokens, or no longer.
+    Million,
     /// List only sessions with this, or without it, or all again.
     Facet(Facet),
     /// Nothing: a line that says why there is nothing to choose.
@@ -179,6 +208,8 @@ pub struct Facts {
     pub current: bool,
     /// It cannot be used as it is.
     pub off: bool,
+    /// How it is, where that is told of each.
+    pub health: Option<Health>,
 }
 
 impl Item {

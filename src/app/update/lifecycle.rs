@@ -1,27 +1,24 @@
-//! What is done to sessions as a whole: branching, going back, clearing, deleting, restoring, taking over, and the look at
+//! What is done to sessions as a whole: clearing, deleting, restoring, taking over, and the look at
 //! their files. What cannot be taken back asks first, and says what happens and what stays.
 
-use super::overlay::{item, one_line, open_picker};
-use super::{overlay, panel, properties, rules, session, to};
+use super::overlay::one_line;
+use super::{overlay, panel, properties, rewind, rules, session, to};
 use crate::app::effect::Effect;
+use crate::app::state::State;
 use crate::app::state::audit::Audit;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
-use crate::app::state::picker::{Item, Kind, Value};
 use crate::app::state::rules::Purpose;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::usage::Usage;
-use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command};
 use crate::domain::export::Format;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::inbox::{Change, HealthReport, Trashed};
 use crate::domain::ledger::Ledger;
-use crate::domain::message::Body;
 use crate::domain::nearest::nearest;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::spending::Spending;
-use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
 use std::path::{Path, PathBuf};
@@ -33,7 +30,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
     match verb {
         SessionAction::Status => properties::statuses(state, targets(state)),
         SessionAction::Labels => properties::labels(state, targets(state)),
-        SessionAction::Branch => branch(state, fx),
+        SessionAction::Branch => rewind::branch(state, fx),
         SessionAction::Parent => parent(state, fx),
         SessionAction::Child => child(state, fx),
         SessionAction::Retitle => {
@@ -41,7 +38,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
                 fx.push(to(&id, Act::Retitle));
             }
         }
-        SessionAction::Rewind => rewind(state, fx),
+        SessionAction::Rewind => rewind::rewind(state, fx),
         SessionAction::Export => export(state, None, None, fx),
         SessionAction::Share => share(state, fx),
         SessionAction::Import => ask_import(state),
@@ -86,16 +83,16 @@ pub(super) fn change(state: &mut State, sessions: Vec<SessionId>, change: Change
     super::change::change(state, &sessions, change, fx);
 }
 
-fn nothing_yet(state: &mut State) {
+pub(super) fn nothing_yet(state: &mut State) {
     state.notify(Notice::new(Level::Info, "There is no session yet."));
 }
 
 /// The title of a session in quotes, as one short line.
-fn named(meta: &SessionMeta) -> String {
+pub(super) fn named(meta: &SessionMeta) -> String {
     quoted(meta.shown_title())
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let line = one_line(text);
     let short: String = line.chars().take(48).collect();
     let cut = if short.len() < line.len() { "…" } else { "" };
@@ -139,25 +136,6 @@ pub(super) fn rewound(
     fx.push(Effect::Send(Command::Rewind { session, at, files }));
 }
 
-/// The entry of the conversation that is chosen while the conversation has the focus.
-fn chosen_entry(state: &State) -> Option<i64> {
-    let chat = &state.current_open()?.chat;
-    chat.cursor.filter(|_| state.focus == Focus::Chat)
-}
-
-fn branch(state: &mut State, fx: &mut Vec<Effect>) {
-    if state.focus == Focus::List {
-        return super::change::branch(state, fx);
-    }
-    let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
-    let chosen = chosen_entry(state);
-    let at = state
-        .current_open()
-        .and_then(|open| open.chat.entries.iter().find(|entry| Some(entry.key) == chosen))
-        .map(|entry| entry.message.id.clone());
-    fx.push(Effect::Send(Command::Branch { session: id, at }));
-}
-
 /// To a session that the one on the screen spawned; from one of these to the next.
 fn child(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(meta) = state.current_meta() else { return nothing_yet(state) };
@@ -197,63 +175,6 @@ fn parent(state: &mut State, fx: &mut Vec<Effect>) {
         let text = format!("{}, of which this is a branch, is not here any more.", from.session);
         state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
     }
-}
-
-/// Goes back to the chosen entry; without one the message is chosen from a list.
-pub(super) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
-    if let Some(key) = chosen_entry(state) {
-        let id = state.current_open().and_then(|open| open.chat.entries.iter().find(|entry| entry.key == key));
-        if let Some(id) = id.map(|entry| entry.message.id.clone()) {
-            return ask_rewind(state, &id, fx);
-        }
-    }
-    let entries = state.current_open().map(|open| &open.chat.entries);
-    let items: Vec<Item> = entries
-        .into_iter()
-        .flatten()
-        .rev()
-        .filter_map(|entry| match &entry.message.body {
-            Body::User(user) => Some(item(one_line(&user.text), "", Value::Rewind(entry.message.id.clone()))),
-            _ => None,
-        })
-        .collect();
-    if items.is_empty() {
-        return state.notify(Notice::new(Level::Info, "There is no message to go back to yet."));
-    }
-    open_picker(state, Kind::Rewind, items, 0);
-}
-
-/// Asks before going back. A message of the user is left out and written anew; any other entry is the last that stays.
-pub(super) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>) {
-    let Current::Session(session) = state.current.clone() else { return };
-    let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
-    let Some(place) = chat.entries.iter().rposition(|entry| entry.message.id == *id) else { return };
-    let Some(entry) = chat.entries.get(place) else { return };
-    let (keep, text) = match &entry.message.body {
-        Body::User(user) => (place.checked_sub(1), Some(user.text.clone())),
-        _ => (Some(place), None),
-    };
-    let Some(kept) = keep.and_then(|keep| chat.entries.get(keep)) else {
-        let notice = Notice::new(Level::Info, "Nothing stands before this message.");
-        return state.notify(notice.hint("/new begins a session, /clear empties this one"));
-    };
-    let at = kept.message.id.clone();
-    let left = chat.entries.len() - keep.map_or(0, |keep| keep + 1);
-    let left = match (left, chat.later) {
-        (_, Some(_)) => "all that follows".to_owned(),
-        (1, None) => "the one entry that follows".to_owned(),
-        (n, None) => format!("the {n} entries that follow"),
-    };
-    let what = match &text {
-        Some(text) => format!("A new session keeps all before {}; its text comes into the composer.", quoted(text)),
-        None => "A new session keeps all up to the chosen entry.".to_owned(),
-    };
-    let title = state.current_meta().map(named).unwrap_or_default();
-    let says = vec![what, format!("{title} stays as it is, with {left}."), "Files stay as they are now.".to_owned()];
-    // What could be restored comes while the question is read.
-    fx.push(Effect::Send(Command::PlanUndo { session: session.clone(), aim: UndoAim::Since(at.clone()) }));
-    let deed = Deed::Rewind { session, at, text, files: None };
-    confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
 }
 
 fn ask_clear(state: &mut State) {

@@ -1,8 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, connection, find, inbox, jobs, leave, lifecycle, list, model, panel, properties,
-    queue, session, to, undo,
+    act as do_action, chat, compose, connection, doctor, find, inbox, jobs, leave, lifecycle, list, model, panel,
+    properties, queue, rewind, session, settings, slash, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -116,11 +116,15 @@ fn in_palette(action: Action) -> bool {
 }
 
 pub(super) fn palette(state: &mut State) {
-    let items = Action::ALL
+    let verbs = Action::ALL
         .iter()
         .filter(|action| in_palette(**action))
-        .map(|action| item(action.description(), action.name(), Value::Act(*action)))
-        .collect();
+        .map(|action| item(action.description(), action.name(), Value::Act(*action)));
+    let own = state.commands.iter().map(|own| {
+        let about = if own.description.is_empty() { &own.name } else { &own.description };
+        item(one_line(about), format!("/{} {}", own.name, own.hint).trim_end(), Value::Own(own.name.clone()))
+    });
+    let items = verbs.chain(own).collect();
     open_picker(state, Kind::Palette, items, 0);
 }
 
@@ -274,6 +278,7 @@ fn other(state: &mut State, fx: &mut Vec<Effect>) {
     match picker.kind {
         Kind::Model => model::ask_again(state, fx),
         Kind::Connection => connection::give_key(state, fx),
+        Kind::Doctor => doctor::again(state, fx),
         _ => {}
     }
 }
@@ -372,6 +377,9 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             let sessions = picker.sessions.clone();
             match value {
                 Value::Remark => return,
+                // Several are changed one after another.
+                Value::Setting(key) => return settings::change(state, &key, fx),
+                Value::Million => return settings::million(state, fx),
                 // Several are chosen one after another.
                 Value::Label(id) => return properties::toggle(state, &id, sessions, fx),
                 Value::LabelEntry(entry) => {
@@ -448,6 +456,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
     match value {
         Value::Act(action) => do_action(state, action, None, fx),
         Value::Model { connection, model } => model::choose(state, connection, &model, fx),
+        Value::Own(name) => slash::begin_own(state, &name, fx),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
         Value::Key(connection) => connection::ask_for_key(state, &connection, fx),
         Value::Connection(connection) => connection::choose(state, &connection, fx),
@@ -459,8 +468,10 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Session(id) => session::open(state, &id, fx),
         Value::Text(text) => compose::write(state, &text, fx),
         Value::File(file) => fx.push(Effect::View(file)),
-        Value::Rewind(id) => lifecycle::ask_rewind(state, &id, fx),
+        Value::Rewind(id) => rewind::ask_rewind(state, &id, fx),
+        Value::Branch(at) => rewind::branch_at(state, at, fx),
         Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
+        Value::Setting(_) | Value::Million => {}
     }
 }

@@ -6,6 +6,7 @@ use super::super::figures;
 use super::super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::picker::{Column, Item, Kind, Picker, Row, Side, Value};
+use crate::domain::finding::Health;
 use crate::domain::property::split_label;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction};
@@ -18,22 +19,26 @@ const ROWS: u16 = 16;
 /// The same for lists with columns, which are looked through more than typed into.
 const MORE_ROWS: u16 = 22;
 /// Cells that a name keeps before a column goes.
-const NAME: usize = 26;
+const NAME: usize = 18;
 
 pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let columns = picker.kind.columns();
     let title = title(paint, picker);
     let key = |verb| paint.key(Action::Picker(verb), Context::Picker);
     let other = key(PickerAction::Other).filter(|_| !picker.kind.other().is_empty());
-    let hints = [(key(PickerAction::Accept), picker.kind.verb()), (other, picker.kind.other())];
+    let accept = key(PickerAction::Accept).filter(|_| !picker.kind.verb().is_empty());
+    let hints = [(accept, picker.kind.verb()), (other, picker.kind.other())];
     let below = picker.kind.about_lines();
     // The height comes from all items: the sheet stays as it is while one types.
-    let most = if columns.is_empty() { ROWS } else { MORE_ROWS };
+    let read = matches!(picker.kind, Kind::Doctor | Kind::Notice);
+    let wide = read || !columns.is_empty();
+    let most = if wide { MORE_ROWS } else { ROWS };
     let all = picker.items.len() + picker.groups.len();
-    let rows = u16::try_from(all).unwrap_or(u16::MAX).clamp(1, most);
+    let least = if picker.kind == Kind::Doctor { MORE_ROWS } else { 1 };
+    let rows = u16::try_from(all).unwrap_or(u16::MAX).clamp(least, most);
     let heads = u16::from(columns.iter().any(|column| !column.head.is_empty()));
     let around = if below > 0 { below + 1 } else { 0 } + heads;
-    let width = if columns.is_empty() { 80 } else { 100 };
+    let width = if wide { 100 } else { 80 };
     let inner = super::sheet(paint, body, width, rows.saturating_add(2 + around), &title, &hints);
     let field = cells::row(inner, 0);
     let sign = paint.signs.prompt;
@@ -42,7 +47,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let roomy = inner.height > (rows + around).min(8) + 1;
     let gap = if roomy { 2 } else { 1 }.min(inner.height);
     let list = Rect { y: inner.y + gap, height: inner.height - gap, ..inner };
-    let (list, about) = split(list, below);
+    let (list, about) = split(list, below, rows.min(4) + heads);
     if picker.hits.is_empty() && picker.rows().is_empty() {
         paint.found.overlay_rows = list.height;
         paint.over(cells::row(list, 0), "nothing matches", Role::Dim);
@@ -61,14 +66,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     draw_about(paint, picker, about);
 }
 
-/// The rows for the list, and those below it for what is said of one.
-fn split(area: Rect, below: u16) -> (Rect, Rect) {
+/// The rows for the list, which wants so many at least, and those below it for what is said of one.
+fn split(area: Rect, below: u16, least: u16) -> (Rect, Rect) {
     let take = match area.height {
         _ if below == 0 => 0,
-        0..5 => 0,
+        height if height > least + below => below + 1,
         // The one line that fits stands right below.
-        5..9 => 1,
-        _ => below + 1,
+        5.. => 1,
+        _ => 0,
     };
     let list = Rect { height: area.height - take, ..area };
     let gap = u16::from(take > 1);
@@ -108,7 +113,7 @@ impl Shape {
     fn of(picker: &Picker, room: usize) -> Self {
         // A long list is measured at its beginning.
         let some = || picker.items.iter().take(500);
-        let mark = if some().any(|item| item.facts.current) { 2 } else { 0 };
+        let mark = if some().any(|item| item.facts.current || item.facts.health.is_some()) { 2 } else { 0 };
         let names = some().map(|item| cells::width(&item.label)).max().unwrap_or(0);
         // Cells for the sign of what is set, and for its value.
         let names = names + if marks_what_is_set(picker.kind) { 14 } else { 0 };
@@ -200,7 +205,7 @@ fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row
         paint.tint(band, Role::Selected);
     }
     let role = match (&item.value, chosen) {
-        (Value::Remark, _) => Role::Dim,
+        (Value::Remark, _) if !matches!(picker.kind, Kind::Doctor | Kind::Notice) => Role::Dim,
         (_, true) => Role::Strong,
         (_, false) if item.facts.off => Role::Dim,
         (_, false) => Role::Text,
@@ -233,8 +238,14 @@ fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row
         label.push(paint.piece(format!("{:blanks$}{columns}", ""), Role::Dim));
     }
     if shape.mark > 0 {
-        let sign = if item.facts.current { paint.signs.check } else { " " };
-        label.insert(0, paint.piece(format!("{sign} "), Role::Accent));
+        let (sign, role) = match item.facts.health {
+            Some(Health::Ok) => (paint.signs.check, Role::Good),
+            Some(Health::Warn) => (paint.signs.warning, Role::Warning),
+            Some(Health::Broken) => (paint.signs.cancelled, Role::Error),
+            None if item.facts.current => (paint.signs.check, Role::Accent),
+            None => (" ", Role::Accent),
+        };
+        label.insert(0, paint.piece(format!("{sign} "), role));
     }
     for piece in label.iter_mut().chain(&mut right) {
         piece.1.bg = None;
