@@ -528,6 +528,9 @@ actions! {
         Help "help" "the keys of this place" [Global];
         HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
         Theme "theme" "choose the colours" [Global];
+        Settings "settings" "the settings in force, and change them" [Global];
+        Doctor "doctor" "what of this machine lisle can use, and what is missing" [Global];
+        Notices "notices" "what was said lately in the last row" [Global];
         Mouse "mouse" "give the mouse to the terminal, or take it back" [Global];
         Repaint "repaint" "draw everything anew" [Global];
         Suspend "suspend" "to the shell; fg comes back" [Global];

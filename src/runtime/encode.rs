@@ -134,10 +134,12 @@ impl Shown {
             self.pictures.clear();
         }
         let links = std::mem::take(&mut frame.links);
+        // What is drawn over cells does not move with them in every terminal.
+        let moves = self.pictures.is_empty() && frame.pictures.is_empty();
         let pictures = self.uncover(std::mem::take(&mut frame.pictures));
         let mut rows = differing(&self.buffer, &frame.buffer);
         if let Moving::Worth(cells) = moving
-            && self.pictures.is_empty()
+            && moves
             && let Some(shift) = shift(&self.buffer, &frame.buffer, &rows, cells)
         {
             self.shift(shift, out);

@@ -114,6 +114,8 @@ pub(super) struct Face {
     pub remember_theme: super::RememberTheme,
     /// A picture is drawn then, if it rests until then.
     pub pictures_at: Option<Instant>,
+    pub settings: super::SettingsFile,
+    pub look: super::Look,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
     /// The terminal knows links.
@@ -124,6 +126,8 @@ pub(super) struct Face {
     pub heard: Able,
     /// The thread that reads pictures, once there was any.
     pub studio: Option<Sender<Job>>,
+    /// How the user is called who looks elsewhere.
+    pub notify: crate::config::settings::Notify,
     /// How the terminal is told of files.
     pub host: encode::links::Host,
     /// The thread that colours code, once there was any.
@@ -312,11 +316,12 @@ impl Face {
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
-        let pictures = self.lay_pictures(&mut buffer, drawn.pictures, now);
+        let (pictures, send) = self.lay_pictures(&mut buffer, drawn.pictures, now);
         let link =
             |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: self.host.told(link.url) };
         let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
         self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links, pictures });
+        self.send_pictures(send);
         self.last_frame = Some(now);
         self.dragged = None;
         if self.owed == Owed::Engine {

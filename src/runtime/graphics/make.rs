@@ -17,7 +17,8 @@ use image::imageops::FilterType;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageEncoder as _, ImageError, ImageReader, Limits, RgbaImage};
 use rustix::fs::{FileType, Mode, OFlags};
-use std::io::{Cursor, Read as _};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -72,7 +73,7 @@ pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<Told>) ->
             match job {
                 Job::Measure(session, files) => {
                     let size = |path: PathBuf| {
-                        let known = open(&sessions, &session, &path).and_then(|bytes| measure(&bytes));
+                        let known = open(&sessions, &session, &path).and_then(measure);
                         (path, known.map_or_else(Known::Broken, Known::Sized))
                     };
                     let sizes = files.into_iter().map(size).collect();
@@ -82,8 +83,8 @@ pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<Told>) ->
                 }
                 Job::Shrink(session, wants, cell, way) => {
                     for want in wants {
-                        let bytes = open(&sessions, &session, &want.path);
-                        let made = bytes.and_then(|bytes| make(&bytes, want.cells, cell, way));
+                        let file = open(&sessions, &session, &want.path);
+                        let made = file.and_then(|file| make(file, want.cells, cell, way));
                         if tell.send(Told::Shrunk(session.clone(), want, made)).is_err() {
                             return;
                         }
@@ -98,8 +99,8 @@ pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<Told>) ->
     studio
 }
 
-/// The bytes of a file of a session.
-fn open(sessions: &Path, session: &SessionId, path: &Path) -> Result<Vec<u8>, String> {
+/// A file of a session.
+fn open(sessions: &Path, session: &SessionId, path: &Path) -> Result<BufReader<File>, String> {
     let kept = "no copy of it is kept";
     let folder = sessions.join(session.as_str());
     let name = copy_in(&folder, path).and_then(|copy| Some(copy.file_name()?.to_owned())).ok_or(kept)?;
@@ -111,13 +112,10 @@ fn open(sessions: &Path, session: &SessionId, path: &Path) -> Result<Vec<u8>, St
     if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
         return Err("it is no file".to_owned());
     }
-    let mut bytes = Vec::new();
-    let read = std::fs::File::from(file).take(LARGEST + 1).read_to_end(&mut bytes);
-    read.map_err(|_| "its copy cannot be read".to_owned())?;
-    if bytes.len() as u64 > LARGEST {
+    if u64::try_from(facts.st_size).is_ok_and(|bytes| bytes > LARGEST) {
         return Err("it is too large to be drawn".to_owned());
     }
-    Ok(bytes)
+    Ok(BufReader::new(File::from(file)))
 }
 
 fn broken(error: ImageError) -> String {
@@ -129,8 +127,8 @@ fn broken(error: ImageError) -> String {
     }
 }
 
-fn decoder(bytes: &[u8]) -> Result<(impl ImageDecoder + '_, Orientation), String> {
-    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format();
+fn decoder<'f>(file: impl BufRead + Seek + 'f) -> Result<(impl ImageDecoder + 'f, Orientation), String> {
+    let reader = ImageReader::new(file).with_guessed_format();
     let mut reader = reader.map_err(|_| "the picture is broken".to_owned())?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(MOST_MEMORY);
@@ -146,9 +144,9 @@ fn decoder(bytes: &[u8]) -> Result<(impl ImageDecoder + '_, Orientation), String
 }
 
 /// How large a picture is, as it is seen.
-fn measure(bytes: &[u8]) -> Result<Pixels, String> {
+fn measure(file: impl BufRead + Seek) -> Result<Pixels, String> {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
-    let (decoder, orientation) = decoder(bytes)?;
+    let (decoder, orientation) = decoder(file)?;
     let (width, height) = decoder.dimensions();
     Ok(match orientation {
         Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH => Pixels { width: height, height: width },
@@ -157,8 +155,8 @@ fn measure(bytes: &[u8]) -> Result<Pixels, String> {
 }
 
 /// A picture in so many cells of so many pixels, as the way needs it. Of one that moves it is the first frame.
-fn make(bytes: &[u8], cells: Cells, cell: Pixels, way: Way) -> Result<Form, String> {
-    let (decoder, orientation) = decoder(bytes)?;
+fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: Way) -> Result<Form, String> {
+    let (decoder, orientation) = decoder(file)?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
     picture.apply_orientation(orientation);
     let full = Pixels { width: picture.width(), height: picture.height() };
@@ -203,6 +201,7 @@ pub(super) fn png(pixels: &RgbaImage, compression: CompressionType) -> Result<Ve
 mod tests {
     use super::*;
     use image::Rgba;
+    use std::io::{Cursor, Read as _};
 
     const CELL: Pixels = Pixels { width: 10, height: 20 };
 
@@ -215,15 +214,16 @@ mod tests {
     #[test]
     fn a_picture_is_made_small_and_fills_whole_cells() {
         let bytes = sample(1280, 720);
-        assert_eq!(measure(&bytes), Ok(Pixels { width: 1280, height: 720 }));
+        let bytes = || Cursor::new(&bytes);
+        assert_eq!(measure(bytes()), Ok(Pixels { width: 1280, height: 720 }));
         let cells = Cells { cols: 57, rows: 16 };
-        let Form::Kitty(sent) = make(&bytes, cells, CELL, Way::Kitty).unwrap() else { panic!() };
+        let Form::Kitty(sent) = make(bytes(), cells, CELL, Way::Kitty).unwrap() else { panic!() };
         let shown = image::load_from_memory(&sent).unwrap().to_rgba8();
         assert_eq!(shown.dimensions(), (570, 320));
         assert_eq!(shown.get_pixel(100, 100).0, [200, 10, 10, 255]);
         assert_eq!(shown.get_pixel(500, 300).0, [10, 10, 200, 255]);
         assert_eq!(shown.get_pixel(569, 300).0[3], 0, "beside it nothing is drawn");
-        let Form::Sixel(_, whole) = make(&bytes, cells, CELL, Way::Sixel).unwrap() else { panic!() };
+        let Form::Sixel(_, whole) = make(bytes(), cells, CELL, Way::Sixel).unwrap() else { panic!() };
         let (width, height, pixels) = sixel::tests::decode(&whole);
         assert_eq!((width, height), (570, 320));
         let near = |got: Option<[u8; 3]>, want: [u8; 3]| {
@@ -231,7 +231,7 @@ mod tests {
         };
         assert!(near(pixels[100 * 570 + 100], [200, 10, 10]) && near(pixels[300 * 570 + 500], [10, 10, 200]));
         assert_eq!(pixels[300 * 570 + 569], None);
-        let Form::Inline(_, whole) = make(&bytes, cells, CELL, Way::Iterm).unwrap() else { panic!() };
+        let Form::Inline(_, whole) = make(bytes(), cells, CELL, Way::Iterm).unwrap() else { panic!() };
         assert!(whole.starts_with(b"\x1b]1337;File=inline=1;"));
     }
 
@@ -240,12 +240,15 @@ mod tests {
         let mut cut = sample(200, 100);
         cut.truncate(50);
         let cells = Cells { cols: 20, rows: 5 };
-        assert_eq!(make(&cut, cells, CELL, Way::Kitty).map(|_| ()), Err("the picture is broken".to_owned()));
-        assert_eq!(measure(b"hello").unwrap_err(), "it is no picture that can be drawn here");
+        assert_eq!(
+            make(Cursor::new(cut), cells, CELL, Way::Kitty).map(|_| ()),
+            Err("the picture is broken".to_owned())
+        );
+        assert_eq!(measure(Cursor::new(b"hello")).unwrap_err(), "it is no picture that can be drawn here");
         // A header that claims more than is ever decoded.
         let mut bomb = sample(4, 4);
         bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
-        assert!(measure(&bomb).is_err());
+        assert!(measure(Cursor::new(bomb)).is_err());
     }
 
     #[test]
@@ -258,8 +261,14 @@ mod tests {
         std::fs::write(dir.path().join("secret.png"), "outside").unwrap();
         std::os::unix::fs::symlink(dir.path().join("secret.png"), folder.join("link.png")).unwrap();
         std::fs::create_dir(folder.join("folder.png")).unwrap();
-        let open = |path: &Path| open(&sessions, &session, path);
-        assert_eq!(open(Path::new("/elsewhere/a.png")).unwrap(), b"inside", "the name counts");
+        let open = |path: &Path| {
+            open(&sessions, &session, path).map(|mut file| {
+                let mut text = String::new();
+                file.read_to_string(&mut text).unwrap();
+                text
+            })
+        };
+        assert_eq!(open(Path::new("/elsewhere/a.png")).unwrap(), "inside", "the name counts");
         for path in [&dir.path().join("secret.png"), &folder.join("link.png"), &folder.join("../../../secret.png")] {
             assert!(open(path).unwrap_err().contains("no copy"), "{}", path.display());
         }

@@ -36,6 +36,8 @@ const REST: Duration = Duration::from_millis(150);
 enum Sent {
     No,
     OnItsWay,
+    /// It is on its way, and the terminal will not have it.
+    Lost,
     There,
 }
 
@@ -48,11 +50,14 @@ struct Kept {
     used: u64,
 }
 
+/// A picture to send: its number, and whole sequences.
+pub(super) type Sending = (u32, Vec<Vec<u8>>);
+
 /// What a frame needs besides its cells.
 #[derive(Debug, Default)]
 pub(super) struct Laid {
-    /// Pictures to send behind everything else: the number, and whole sequences.
-    pub send: Vec<(u32, Vec<Vec<u8>>)>,
+    /// Pictures to send behind everything else.
+    pub send: Vec<Sending>,
     /// What is drawn over blank cells.
     pub over: Vec<encode::Picture>,
     /// A frame is owed then, if none comes before.
@@ -129,8 +134,11 @@ impl Graphics {
     /// The terminal does not have what it had: what is seen is sent again.
     pub(super) fn repaint(&mut self) {
         self.over.clear();
-        for kept in self.kept.values_mut().filter(|kept| kept.sent == Sent::There) {
-            kept.sent = Sent::No;
+        for kept in self.kept.values_mut() {
+            kept.sent = match kept.sent {
+                Sent::OnItsWay | Sent::Lost => Sent::Lost,
+                Sent::No | Sent::There => Sent::No,
+            };
         }
     }
 
@@ -152,7 +160,7 @@ impl Graphics {
         let mut idle: Vec<(u64, u32, usize)> = self
             .kept
             .iter()
-            .filter(|(_, kept)| kept.used < self.frame && kept.sent != Sent::OnItsWay)
+            .filter(|(_, kept)| kept.used < self.frame && matches!(kept.sent, Sent::No | Sent::There))
             .map(|(number, kept)| (kept.used, *number, kept.form.bytes()))
             .collect();
         idle.sort_unstable();
@@ -170,8 +178,8 @@ impl Graphics {
 
     /// All of a picture was written.
     pub(super) fn sent(&mut self, number: u32) {
-        if let Some(kept) = self.kept.get_mut(&number).filter(|kept| kept.sent == Sent::OnItsWay) {
-            kept.sent = Sent::There;
+        if let Some(kept) = self.kept.get_mut(&number) {
+            kept.sent = if kept.sent == Sent::OnItsWay { Sent::There } else { Sent::No };
         }
     }
 

@@ -5,8 +5,8 @@ use super::super::face::{Face, Owed, Told};
 use super::super::frames::{Pace, Piece};
 use super::super::{deeds, terminal};
 use super::make::{self, Job};
-use super::way::Able;
-use super::{Shrunk, kitty};
+use super::way::{Able, Program};
+use super::{Sending, Shrunk, kitty};
 use crate::app::Msg;
 use crate::domain::SessionId;
 use crate::domain::picture::Want;
@@ -52,8 +52,10 @@ impl Face {
         if self.graphics.cell().is_none() {
             return;
         }
-        // Clearing the screen may have taken them.
-        self.graphics.repaint();
+        // A frame of another size clears the screen. In kitty pictures outlive that, in Ghostty they go with it.
+        if self.known.pictures.program != Some(Program::Kitty) {
+            self.graphics.repaint();
+        }
         if self.heard.cell.is_some() {
             self.writer.control(terminal::ASK_CELL.as_bytes());
         } else if let Some(cell) = self.tty.cell() {
@@ -118,24 +120,29 @@ impl Face {
         self.guard.keeps(self.graphics.held());
     }
 
-    /// What a drawn screen shows of pictures: starts what is to be sent, and gives what is drawn over its cells.
+    /// What a drawn screen shows of pictures: what is drawn over its cells, and what is to be sent behind the frame.
     pub(in super::super) fn lay_pictures(
         &mut self,
         buffer: &mut Buffer,
         any: bool,
         now: Instant,
-    ) -> Vec<encode::Picture> {
+    ) -> (Vec<encode::Picture>, Vec<Sending>) {
         self.pictures_at = None;
         if !any {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         let slow = Pace::is_slow(&self.writer.written(), now);
         let laid = self.graphics.lay(buffer, slow, now);
         self.pictures_at = laid.again;
-        if !laid.send.is_empty() {
+        (laid.over, laid.send)
+    }
+
+    /// Sends pictures, behind the frame that was put: it may clear the screen.
+    pub(in super::super) fn send_pictures(&mut self, pictures: Vec<Sending>) {
+        if !pictures.is_empty() {
             self.guard.keeps(self.graphics.held());
         }
-        for (number, pieces) in laid.send {
+        for (number, pieces) in pictures {
             let last = pieces.len().saturating_sub(1);
             let piece = |(n, bytes)| {
                 let tell = self.tell.clone();
@@ -144,6 +151,5 @@ impl Face {
             };
             self.writer.behind(pieces.into_iter().enumerate().map(piece));
         }
-        laid.over
     }
 }

@@ -79,6 +79,14 @@ fn kitty_gets_a_picture_once_and_shows_it_when_it_is_there() {
         assert_eq!(graphics.lay(&mut screen(number, 0..3), false, now).send.len(), 1);
         graphics.sent(number);
     }
+    // The screen is cleared while it is on its way: whether it came before or after that, nobody knows.
+    graphics.repaint();
+    graphics.lay(&mut screen(number, 0..3), false, now);
+    graphics.repaint();
+    assert!(graphics.lay(&mut screen(number, 0..3), false, now).send.is_empty());
+    graphics.sent(number);
+    let mut buffer = screen(number, 0..3);
+    assert_eq!((graphics.lay(&mut buffer, false, now).send.len(), placeholders(&buffer)), (1, 0));
     assert_eq!(graphics.forget(), [number]);
     let mut buffer = screen(number, 0..3);
     assert!(graphics.lay(&mut buffer, false, now).send.is_empty());
