@@ -44,7 +44,7 @@ fn main() {
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 17] = [
     ("commands", commands),
     ("start", || vec![first_frame()]),
     ("idle", idle),
@@ -57,6 +57,7 @@ const PARTS: [Part; 16] = [
     ("resume", resuming),
     ("many", many),
     ("large", large),
+    ("scroll", scroll),
     ("crowd", crowd),
     ("swift", streams::swift),
     ("twenty", streams::twenty),
@@ -420,6 +421,79 @@ fn large() -> Vec<Row> {
     vec![
         ("start with a session of 300 MB: last row shown (median)", median(shown), "100 ms"),
         ("a session of 300 MB: more memory than none (PSS)", format!("{memory:.1} MB"), "60 MB"),
+    ]
+}
+
+/// What stands on the rows of the conversation.
+fn conversation(seen: &pty::Seen) -> Vec<String> {
+    seen.screen().rows(0, 200).skip(1).take(40).collect()
+}
+
+/// From a key to the screen that it changes, one key after another.
+fn paging(pty: &Pty, key: &str, times: usize) -> Vec<Duration> {
+    (0..times)
+        .map(|_| {
+            let before = pty.look(conversation);
+            let pressed = Instant::now();
+            pty.keys(key);
+            pty.wait_for("it scrolls", |seen| conversation(seen) != before) - pressed
+        })
+        .collect()
+}
+
+/// Through a session of 200,000 rows: by pages from its end and from its beginning, by bursts of the wheel, and from one end
+/// to the other.
+fn scroll() -> Vec<Row> {
+    const PAGES: usize = 200;
+    let home = filled_home(|workspace| {
+        stores::fill(workspace, stores::Plan { sessions: 1, damaged: 0, rows: 1, padded: true, seed: 1 });
+        let folder = workspace.join("sessions/261122-vast-ocean");
+        stores::large(&folder, 200_000, 150_000_000, 2);
+        let path = folder.join("session.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let row = |mark: &str, at: i64| json!({"id": mark, "content": mark, "timestamp": at, "type": "user"});
+        let (header, rows) = text.split_once('\n').unwrap();
+        let first = row("the-very-beginning", 1_700_000_000_000);
+        let last = row("the-very-end", 1_780_000_900_000);
+        fs::write(path, format!("{header}\n{first}\n{rows}{last}\n")).unwrap();
+    });
+    let app = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(200, 50);
+    let pty = app.args(["--session", "261122-vast-ocean"]).go();
+    pty.until("the-very-end");
+    silence(&pty, Duration::from_millis(500));
+    let fresh = pss(pty.pid());
+    let from_end = paging(&pty, "\x1b[5~", PAGES);
+    // A burst of a trackpad: nothing may move any more soon after it stopped.
+    let bursts: Vec<Duration> = (0..10)
+        .map(|n| {
+            let wheel = if n % 2 == 0 { "\x1b[<64;100;20M" } else { "\x1b[<65;100;20M" };
+            let sent = Instant::now();
+            pty.keys(&wheel.repeat(50));
+            silence(&pty, Duration::from_millis(200)).saturating_duration_since(sent)
+        })
+        .collect();
+    let (mut to_top, mut to_end) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let pressed = Instant::now();
+        pty.keys("\x1b[1;5H");
+        to_top.push(pty.until("the-very-beginning") - pressed);
+        silence(&pty, Duration::from_millis(200));
+        let pressed = Instant::now();
+        pty.keys("\x1b[1;5F");
+        to_end.push(pty.until("the-very-end") - pressed);
+        silence(&pty, Duration::from_millis(200));
+    }
+    pty.keys("\x1b[1;5H");
+    pty.until("the-very-beginning");
+    silence(&pty, Duration::from_millis(200));
+    let from_top = paging(&pty, "\x1b[6~", PAGES);
+    vec![
+        ("200,000 rows: PageUp from the end, p50 / p95", pair(from_end), "5 / 16 ms"),
+        ("200,000 rows: PageDown from the beginning, p50 / p95", pair(from_top), "5 / 16 ms"),
+        ("200,000 rows: 50 notches of the wheel at once, median", median(bursts), "50 ms"),
+        ("200,000 rows: to the beginning (median)", median(to_top), "50 ms"),
+        ("200,000 rows: to the end (median)", median(to_end), "50 ms"),
+        ("200,000 rows: more memory after all that (PSS)", format!("{:.1} MB", pss(pty.pid()) - fresh), "20 MB"),
     ]
 }
 

@@ -32,13 +32,20 @@ struct Camera<'a> {
 impl Camera<'_> {
     /// Waits for `text`, then takes what is shown, to be looked at for `ms` milliseconds.
     #[track_caller]
-    fn take(&mut self, name: &str, text: &str, ms: u64) {
+    fn frame(&mut self, text: &str, ms: u64) -> vt100::Screen {
         self.pty.until(text);
         let screen = self.pty.look(|seen| seen.screen().clone());
+        self.frames.push((screen.clone(), Duration::from_millis(ms)));
+        screen
+    }
+
+    /// The same with a picture of its own.
+    #[track_caller]
+    fn take(&mut self, name: &str, text: &str, ms: u64) {
+        let screen = self.frame(text, ms);
         if let Ok(dir) = std::env::var("LISLE_PICTURES") {
             std::fs::write(format!("{dir}/tour-{name}.svg"), svg::picture(&screen, true)).unwrap();
         }
-        self.frames.push((screen, Duration::from_millis(ms)));
     }
 
     fn develop(&self) {
@@ -111,9 +118,10 @@ fn a_first_hour() {
         &["--status", "done"],
     );
     past(home.path(), &server, "Port the parser", "The parser keeps the query string as it is.", &["--label", "bug"]);
-    let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(WIDTH, HEIGHT).go();
+    let pty =
+        Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(WIDTH, HEIGHT).env("COLORTERM", "truecolor").go();
     let mut camera = Camera { pty: &pty, frames: Vec::new() };
-    camera.take("start", "Ask to Edit", 1_800);
+    camera.take("start", "Port the parser", 1_800);
 
     // It reads, then wants to edit.
     let gate = Gate::new();
@@ -131,7 +139,10 @@ fn a_first_hour() {
          | file | what changed |\n|---|---|\n| `src/redirect.rs` | decodes once |\n\n\
          The test `redirect::keeps_query` passes now.",
     ));
-    pty.keys("The redirect after login drops the query string.");
+    for word in "The redirect after login drops the query string.".split_inclusive(' ') {
+        pty.keys(word);
+        camera.frame(word.trim(), 120);
+    }
     camera.take("typed", "drops the query string.", 1_200);
     pty.keys("\r");
     camera.take("streaming", "look at the redirect first", 1_400);
@@ -165,6 +176,8 @@ fn a_first_hour() {
     // What was said, in every session.
     press(&pty, "\x06", "Search all sessions");
     pty.keys("query string");
+    pty.until("keeps the query string");
+    pty.gone("searching");
     camera.take("search", "keeps the query string", 2_600);
     pty.keys("\x1b");
     pty.gone("Search all sessions");

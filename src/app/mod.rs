@@ -1,15 +1,17 @@
 //! The screen's state and how messages change it: pure, without clock, disk or terminal.
 //!
-//! `slash` names the commands, `msg` what happens, `effect` what is wanted outside, `state` what is known, `update` how
+//! `slash` names the commands, `msg` what happens, `line` what a written line means where there are no keys, `effect` what is wanted outside, `state` what is known, `update` how
 //! it changes. Keys and verbs are `keymap`'s, drawing is `ui`'s, doing is `runtime`'s.
 
 pub mod effect;
+pub mod line;
 pub mod msg;
 pub mod slash;
 pub mod state;
 pub mod update;
 
 pub use effect::Effect;
+pub use line::Line;
 pub use msg::Msg;
 pub use state::State;
 pub use update::{resolve, start, update};

@@ -1,5 +1,6 @@
 //! What can happen to the screen. Every message comes with the instant at which it happened.
 
+use crate::app::line::Line;
 use crate::app::state::chat;
 use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
@@ -7,6 +8,7 @@ use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
 use crate::domain::finding::Finding;
 use crate::domain::ids::{MessageId, SessionId};
+use crate::domain::picture::{Known, Pixels, Want};
 use crate::domain::setting::Setting;
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
@@ -27,6 +29,8 @@ pub enum Msg {
     Chord(Vec<Key>),
     /// A key that is not bound in the contexts of now.
     Key(Key),
+    /// A line was written, where lines are read instead of keys.
+    Line(Line),
     /// A text was pasted.
     Paste(String),
     /// What lies in the conversation where the mouse does what the next message says.
@@ -69,6 +73,21 @@ pub enum Msg {
         /// Their colours.
         blocks: Vec<Coloured>,
     },
+    /// The terminal draws pictures in cells of so many pixels, or draws none.
+    Pictures(Option<Pixels>),
+    /// What came of [`super::effect::Effect::Measure`].
+    Measured(Vec<(PathBuf, Known)>),
+    /// What came of [`super::effect::Effect::Shrink`]: the number of a picture, or why it cannot be shown.
+    Shrunk {
+        /// The session whose file it is.
+        session: SessionId,
+        /// The picture.
+        want: Want,
+        /// Its number.
+        made: Result<u32, String>,
+    },
+    /// The pictures of these numbers were let go.
+    PicturesGone(Vec<u32>),
     /// What came of [`super::effect::Effect::Picture`]: the file, or why there is none.
     Picture(Result<PathBuf, String>),
     /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
@@ -203,8 +222,10 @@ pub enum Target {
     Composer,
     /// The mark that stops the turn.
     StopMark,
-    /// A file of the draft, by its place.
+    /// The mark that takes a file out of the draft, by its place.
     File(usize),
+    /// A chip or a file of the draft.
+    Chip(super::state::composer::Picked),
     /// A message in the queue.
     Queued(MessageId),
     /// A row of what is offered above the composer, by its place in [`super::state::offer::Menu::rows`].
@@ -233,6 +254,8 @@ pub struct Frame {
     pub marked: Marked,
     /// Blocks of code that were drawn without all of their colours.
     pub code: Vec<Block>,
+    /// Pictures that there was room for and that are not ready.
+    pub pictures: Vec<Want>,
     /// What can be clicked; of overlapping ones the last counts.
     pub areas: Vec<(Area, Target)>,
     /// Rows that the list of sessions has.

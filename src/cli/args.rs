@@ -18,9 +18,27 @@ pub struct Args {
     pub command: Option<Command>,
     /// A first message to send when the app has opened.
     pub prompt: Option<String>,
+    /// Lines in place of the full screen: for screen readers, plain terminals, pipes and logs.
+    #[arg(long, overrides_with = "no_linear")]
+    pub linear: bool,
+    /// The full screen, also where `linear` is set in config.toml.
+    #[arg(long)]
+    pub no_linear: bool,
     /// What every command takes.
     #[command(flatten)]
     pub common: Common,
+}
+
+impl Args {
+    /// Whether lines are wanted in place of the full screen, where it was said.
+    #[must_use]
+    pub fn wants_lines(&self) -> Option<bool> {
+        match (self.linear, self.no_linear) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            (false, false) => None,
+        }
+    }
 }
 
 /// What every command takes.

@@ -72,6 +72,7 @@ pub fn main() -> ExitCode {
 }
 
 async fn start(args: Args) -> Exit {
+    let linear = args.wants_lines();
     let mut ground = match runtime::setup::Ground::prepare(args.common.into()) {
         Ok(ground) => ground,
         Err(error) => {
@@ -133,7 +134,7 @@ async fn start(args: Args) -> Exit {
         }
         None => {
             ground.find_servers().await;
-            match runtime::app(ground, args.prompt).await {
+            match runtime::app(ground, args.prompt, linear).await {
                 Ok(Some(resume)) => {
                     output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
                     Exit::Done

@@ -28,6 +28,7 @@ pub mod nearest;
 pub mod notice;
 pub mod paths;
 pub mod permission;
+pub mod picture;
 pub mod plan;
 pub mod problem;
 pub mod property;

@@ -49,6 +49,38 @@ fn ctrl_b_is_left_to_tmux() {
     assert!(load(None).table.bindings().iter().all(|binding| binding.keys.first() != Some(&ctrl_b)));
 }
 
+/// Places whose keys hold in another one too, as [`Context`] says.
+fn below(context: Context) -> &'static [Context] {
+    match context {
+        Context::Insert | Context::Normal | Context::Slash => &[Context::Composer],
+        Context::Visual | Context::Operator => &[Context::Normal, Context::Composer],
+        Context::Find => &[Context::Picker],
+        Context::Health | Context::Changes => &[Context::Help],
+        Context::Undo | Context::Rules | Context::Jobs | Context::Queue => &[Context::Inbox],
+        _ => &[],
+    }
+}
+
+#[test]
+fn in_each_place_every_verb_has_a_key_without_alt_f_and_shift() {
+    for name in names() {
+        let table = load_style(name).unwrap().table;
+        let reached = |context: Context, action| {
+            let places = [&[context, Context::Global][..], below(context)].concat();
+            table.keys_of(action).any(|b| places.contains(&b.context) && check::plain(&b.keys))
+        };
+        let lost: Vec<String> = table
+            .bindings()
+            .iter()
+            // Modal editing is for keymaps that have it; a capital letter is a verb of its own there.
+            .filter(|b| !matches!(b.action, super::action::Action::Vim(_)))
+            .filter(|b| !reached(b.context, b.action))
+            .map(|b| format!("{} in {}", b.action.name(), b.context.word()))
+            .collect();
+        assert_eq!(lost, Vec::<String>::new(), "{name}");
+    }
+}
+
 #[test]
 fn the_focused_pane_comes_before_global() {
     let table = load(None).table;

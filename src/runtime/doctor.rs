@@ -5,6 +5,8 @@
 //! it. Nothing goes over the network, and no key is told. Each finding is put together by one function below, from what the
 //! system says.
 
+use super::graphics::way::{self, Able};
+use super::memory::Memory;
 use super::setup::Ground;
 use super::{canvas, clipboard};
 use crate::domain::finding::Finding;
@@ -26,6 +28,7 @@ pub fn findings(ground: &Ground) -> Vec<Finding> {
     facts.push(trash(ground));
     facts.push(terminal(&env));
     facts.push(screen(&env));
+    facts.push(pictures(&env, ground));
     facts.push(clipboard_ways(&env));
     facts.extend(holding(ground));
     facts.extend(programs());
@@ -135,14 +138,38 @@ fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
     }
 }
 
+/// In which way pictures are drawn. The terminal is not asked here: what it answered last time counts.
+fn pictures(env: &dyn Fn(&str) -> Option<String>, ground: &Ground) -> Finding {
+    let var = |name| env(name).unwrap_or_default();
+    let known = Memory::of(&ground.paths.state, &var("TERM"), &var("TERM_PROGRAM")).recall();
+    drawn(&way::choose(ground.settings.ui.pictures, env, &known.pictures), known.pictures == Able::default())
+}
+
+fn drawn(choice: &way::Choice, never_asked: bool) -> Finding {
+    let says = match choice.way {
+        Some(way) => format!("drawn in the conversation by {}: {}", way.name(), choice.why),
+        None if never_asked => format!("described, not drawn: {} (known once lisle ran in this terminal)", choice.why),
+        None => format!("described, not drawn: {}", choice.why),
+    };
+    Finding::ok("pictures", says)
+}
+
 fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Finding {
     let mut ways: Vec<String> = Vec::new();
     let mut missing = Vec::new();
     for (_, command) in clipboard::ways(env) {
         let Some(program) = command.first() else { continue };
+        if ways.iter().any(|way| way == program) || missing.contains(program) {
+            continue;
+        }
         if find(program).is_some() { ways.push((*program).to_owned()) } else { missing.push(*program) }
     }
-    ways.push("the terminal itself (OSC 52, unconfirmed)".to_owned());
+    if clipboard::hears(env) {
+        ways.push("the terminal itself (OSC 52, unconfirmed)".to_owned());
+    } else if ways.is_empty() {
+        let says = "none: this terminal lets no program use it (OSC 52)";
+        return Finding::warn("clipboard", says, "Install wl-copy or xclip, or work in tmux");
+    }
     let says = format!("tried in this order: {}", ways.join(", "));
     if missing.is_empty() {
         Finding::ok("clipboard", says)
@@ -270,6 +297,19 @@ mod tests {
         assert_eq!(takes_a_file(&dir.path().join("not/there/yet")), Ok(()));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(takes_a_file(Path::new("/proc/self")).is_err());
+    }
+
+    #[test]
+    fn how_pictures_are_drawn_is_said_with_the_reason() {
+        let able = Able { sixel: true, cell: Some((10, 20)), ..Able::default() };
+        let choose = |term: &'static str, able| {
+            let env = move |name: &str| (name == "TERM").then(|| term.to_owned());
+            drawn(&way::choose(crate::config::settings::Pictures::Auto, &env, &able), able == Able::default()).says
+        };
+        assert_eq!(choose("foot", able), "drawn in the conversation by sixel: the terminal answered that it has it");
+        let between = choose("tmux-256color", able);
+        assert!(between.starts_with("described, not drawn: tmux") && !between.contains("once"), "{between}");
+        assert!(choose("xterm", Able::default()).ends_with("(known once lisle ran in this terminal)"));
     }
 
     #[test]

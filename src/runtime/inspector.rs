@@ -10,7 +10,7 @@ use super::input::{Input, translate};
 use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Mouse, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError, Wrote};
-use super::{RunError, effects};
+use super::{RunError, deeds};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::Context;
 use crate::keymap::key::{Code, Key, Mods, chord_name};
@@ -169,6 +169,10 @@ fn answered(answer: Answer) -> String {
                 if rgb.is_light() { "light" } else { "dark" }
             )
         }
+        Answer::Graphics => "it takes pictures by kitty's graphics protocol".to_owned(),
+        Answer::Sixel => "it takes pictures as sixels".to_owned(),
+        Answer::Program(program) => format!("it is called {program:?}"),
+        Answer::Cell { width, height } => format!("a character has {width} by {height} pixels"),
         Answer::Attributes => "that was all it says of itself".to_owned(),
         Answer::ColoursChanged => "light and dark changed".to_owned(),
     }
@@ -184,7 +188,7 @@ fn yes(usable: bool) -> &'static str {
 /// When there is no usable terminal.
 pub async fn inspect(keys: Table) -> Result<(), RunError> {
     let tty = Tty::open()?;
-    let term = effects::env("TERM").unwrap_or_default();
+    let term = deeds::env("TERM").unwrap_or_default();
     if term == "dumb" {
         return Err(TtyError::Dumb(term).into());
     }
@@ -324,7 +328,7 @@ mod tests {
         assert_eq!(then, Then::On);
         let (space, _) = shown(&mut inspector, b"\0");
         assert!(
-            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("composer.mark"),
+            space.contains("NUL") && space.contains("key     ctrl+space") && space.contains("nothing in any place"),
             "{space}"
         );
         let (odd, _) = shown(&mut inspector, b"\x1b[24;5~");

@@ -1,16 +1,17 @@
 //! The roof: channels, terminal, clock and tasks meet here, and nothing else is decided here.
 //!
 //! `setup` puts the engine together, `open` opens its connections, and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
-//! asks for, `signals` what the system tells. `terminal` takes the terminal and gives it back, on the two ends that `tty`
+//! asks for, `signals` what the system tells. `linear` is the other loop: lines in and lines out, without a screen; both do through `deeds` and `outbox` what they have in common. `terminal` takes the terminal and gives it back, on the two ends that `tty`
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
-//! draws. `clipboard` and `editor` are the ways to other programs;
-//! `files` finds files and `commands` reads the user's own commands for the screen. `inspector` shows what keys arrive,
-//! `doctor` what of this machine can be used.
+//! draws, `graphics` what is drawn of pictures. `clipboard` and `editor` are the ways to other programs;
+//! `files` finds files and `commands` reads the user's own commands for the screen. `settings` reads and changes the user's
+//! settings. `inspector` shows what keys arrive, `doctor` what of this machine can be used.
 
 mod brush;
 pub mod canvas;
 pub mod clipboard;
 mod commands;
+mod deeds;
 pub mod doctor;
 pub mod editor;
 mod effects;
@@ -18,14 +19,19 @@ pub mod encode;
 mod face;
 mod files;
 pub mod frames;
+pub mod graphics;
 pub mod input;
 pub mod inspector;
 mod kept;
+mod linear;
 pub mod memory;
+pub mod notify;
 mod open;
+mod outbox;
 pub mod picture;
 pub mod rules;
 mod run;
+mod settings;
 pub mod setup;
 mod signals;
 mod start;
@@ -94,6 +100,10 @@ pub struct Options {
     pub fps: u32,
     /// Who gets the mouse.
     pub mouse: Mouse,
+    /// In which way pictures are drawn.
+    pub pictures: crate::config::settings::Pictures,
+    /// How the user is called who looks elsewhere.
+    pub notify: crate::config::settings::Notify,
     /// Where `terminal.json` is.
     pub state_dir: PathBuf,
     /// Where the user's own commands lie.

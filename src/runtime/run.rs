@@ -3,18 +3,21 @@
 use super::canvas::{self, Canvas, Shows};
 use super::face::{Face, Owed, Told, now, utc_offset};
 use super::frames::{Pace, Writer};
+use super::graphics::Graphics;
+use super::graphics::way::{self, Able};
 use super::kept::FaceFile;
 use super::memory::Memory;
+use super::outbox::Outbox;
 use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError};
-use super::{Exit, LAST_SAVE, Link, Options, RunError, effects, listen};
+use super::{Exit, LAST_SAVE, Link, Options, RunError, deeds, listen};
 use crate::app::effect::Place;
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
 use crate::domain::{Command, Event, Level, Notice, Stamped};
 use rustix::system::uname;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -52,11 +55,11 @@ fn open(
     options: Options,
     tell: tokio::sync::mpsc::UnboundedSender<Told>,
 ) -> Result<Face, RunError> {
-    let term = effects::env("TERM").unwrap_or_default();
+    let term = deeds::env("TERM").unwrap_or_default();
     if term == "dumb" {
         return Err(TtyError::Dumb(term).into());
     }
-    let memory = Memory::of(&options.state_dir, &term, &effects::env("TERM_PROGRAM").unwrap_or_default());
+    let memory = Memory::of(&options.state_dir, &term, &deeds::env("TERM_PROGRAM").unwrap_or_default());
     let known = memory.recall();
     let (width, height) = tty.size();
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
@@ -64,9 +67,9 @@ fn open(
     let kept = FaceFile::of(&options.state_dir);
     state.recall(kept.recall());
     let shows = Shows {
-        colors: canvas::colors(&effects::env),
-        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&effects::env)),
-        home: effects::env("HOME").unwrap_or_default(),
+        colors: canvas::colors(&deeds::env),
+        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&deeds::env)),
+        home: deeds::env("HOME").unwrap_or_default(),
     };
     let (canvas, problems) = Canvas::new(shows, options.themes, &options.theme, known.dark());
     let gone = tell.clone();
@@ -75,7 +78,12 @@ fn open(
     })
     .map_err(RunError::System)?;
     writer.synchronize(known.synchronized);
-    let wishes = Wishes { mouse: options.mouse, queries: Queries::for_term(&term), screen: Screen::Ours };
+    let queries = match Queries::for_term(&term) {
+        Queries::Ask if way::may_ask(options.pictures, &deeds::env) => Queries::AskPictures,
+        queries => queries,
+    };
+    let wishes = Wishes { mouse: options.mouse, queries, screen: Screen::Ours };
+    let graphics = Graphics::new(options.pictures, &deeds::env, &known.pictures);
     let guard = Guard::take(tty.clone(), wishes)?;
     let listener = Some(listen(&tty, tell.clone()).map_err(RunError::System)?);
     let mut face = Face {
@@ -86,7 +94,7 @@ fn open(
         state,
         canvas,
         link,
-        backlog: VecDeque::new(),
+        backlog: Outbox::default(),
         timers: HashMap::new(),
         tell,
         pace: Pace::new(options.fps),
@@ -95,15 +103,20 @@ fn open(
         memory,
         known,
         kept,
+        graphics,
+        heard: Able::default(),
+        studio: None,
         commands: options.commands,
         finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
         settings: options.settings,
         look: options.look,
-        links: super::encode::links::known(&effects::env),
-        host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &effects::env),
+        notify: options.notify,
+        links: super::encode::links::known(&deeds::env),
+        host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,
+        pictures_at: None,
         brush: None,
         editing: false,
         suspended: false,
@@ -113,6 +126,7 @@ fn open(
         exit: None,
     };
     face.background();
+    face.tell_pictures();
     face.tell_themes(problems);
     for effect in start(&mut face.state, options.resume) {
         face.perform(effect);
@@ -132,7 +146,7 @@ async fn turn(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiv
             Next::Told(thing) => take(face, thing)?,
             Next::Signal(signal) => heed(face, signal)?,
             Next::Engine(event) => engine(face, event)?,
-            Next::Room => face.send_kept(),
+            Next::Room => face.backlog.send_kept(&face.link.commands),
             Next::Clock => {}
         }
         while let Ok(thing) = told.try_recv() {
@@ -177,7 +191,7 @@ async fn next(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiv
     }
 }
 
-async fn until(wake: Option<Instant>) {
+pub(super) async fn until(wake: Option<Instant>) {
     match wake {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,
@@ -189,6 +203,8 @@ fn take(face: &mut Face, thing: Told) -> Result<(), RunError> {
         Told::Input(input) => face.input(input),
         Told::Msg(msg) => face.tell(msg, Owed::User),
         Told::Late(msg) => face.tell(msg, Owed::Engine),
+        Told::Shrunk(session, want, made) => face.shrunk((session, want, made)),
+        Told::PictureSent(number) => face.picture_sent(number),
         Told::Gone => face.terminal_gone(),
         Told::Returned => face.come_back().map_err(RunError::System)?,
         // The terminal is somebody else's already: nothing takes it from there.
@@ -243,7 +259,7 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
 }
 
 /// Tells the engine to end and waits until it has.
-async fn last_words(link: &mut Link) {
+pub(super) async fn last_words(link: &mut Link) {
     // Told twice is told once: the screen may have asked already.
     let ask = link.commands.clone();
     tokio::spawn(async move { ask.send(Command::Shutdown).await });

@@ -14,13 +14,14 @@ use crate::ui::chat::Glyphs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs the app until the user leaves it; `prompt` is sent as its first message.
+/// Runs the app until the user leaves it; `prompt` is sent as its first message. `linear` says whether lines are wanted in
+/// place of the full screen, where the command line does.
 ///
 /// Returns the session to name in the command that resumes.
 ///
 /// # Errors
 /// When there is no usable terminal, or the session to continue does not exist.
-pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Option<SessionId>> {
+pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -> anyhow::Result<Option<SessionId>> {
     let mut problems = ground.problems.clone();
     let keys = keymap(&ground, &mut problems);
     let themes = themes(&ground, &mut problems);
@@ -52,6 +53,7 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
     let notices = problems.iter().map(Problem::notice).chain(offers(&ground)).collect();
     let (state_dir, workspace) = (ground.paths.state.clone(), ground.workspace().to_owned());
     let config = ground.paths.config.clone();
+    let linear = super::linear::wanted(linear, ground.settings.ui.linear);
     let options = Options {
         keys: Arc::new(keys),
         themes,
@@ -69,13 +71,20 @@ pub async fn app(ground: Ground, prompt: Option<String>) -> anyhow::Result<Optio
             settings::Mouse::On => Mouse::Ours,
             settings::Mouse::Off => Mouse::Theirs,
         },
+        pictures: ui.pictures,
+        notify: ui.notify,
         state_dir,
         commands: Folders { config, workspace },
         resume,
         first,
         notices,
     };
-    Ok(super::run(link, options).await?.resume)
+    let exit = if linear {
+        super::linear::run(link, options).await?
+    } else {
+        super::run(link, options).await?
+    };
+    Ok(exit.resume)
 }
 
 /// What the command line wants of a session that exists.

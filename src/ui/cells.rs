@@ -3,7 +3,7 @@
 //! What comes from outside is sanitised by whoever reads it from the state, before it comes here.
 
 pub use super::text::{cut_start, cut_with as cut, expand_tabs, width};
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::{Buffer, Cell, CellWidth};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
@@ -84,12 +84,17 @@ pub fn row(area: Rect, n: u16) -> Rect {
     if n < area.height { Rect { y: area.y + n, height: 1, ..area } } else { Rect { height: 0, ..area } }
 }
 
-/// Fills `area` with blanks of `style`.
+/// Fills `area` with blanks of `style`. A wide character that reaches into it from the left becomes a blank.
 pub fn fill(buf: &mut Buffer, area: Rect, style: Style) {
     let area = area.intersection(buf.area);
     let mut blank = Cell::EMPTY;
     blank.set_style(style);
     for y in area.top()..area.bottom() {
+        if let Some(cell) = area.left().checked_sub(1).and_then(|x| buf.cell_mut((x, y)))
+            && cell.cell_width() > 1
+        {
+            cell.set_symbol(" ");
+        }
         let start = buf.index_of(area.left(), y);
         if let Some(row) = buf.content.get_mut(start..start + usize::from(area.width)) {
             for cell in row {

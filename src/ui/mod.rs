@@ -2,7 +2,8 @@
 //!
 //! [`render`] draws the whole screen and tells what it found out: where things are for the mouse, how far can be
 //! scrolled, and where the real cursor stands. Each part of the screen has a file: `session_list`, `status` (header and
-//! last line), `chat`, `panel`, `composer`, `overlay`. `layout` divides the screen, `cells` measures text.
+//! last line), `chat`, `panel`, `composer`, `overlay`. `layout` divides the screen, `cells` measures text; `linear` tells
+//! the same state in lines.
 
 mod banner;
 pub mod cells;
@@ -12,6 +13,7 @@ mod details;
 pub mod figures;
 pub mod glyphs;
 pub mod layout;
+pub mod linear;
 mod offer;
 mod overlay;
 mod paint;
@@ -74,6 +76,8 @@ pub struct Drawn {
     pub cursor: Option<Position>,
     /// What leads somewhere.
     pub links: Vec<Link>,
+    /// Some cells stand for parts of pictures.
+    pub pictures: bool,
 }
 
 /// Cells of one row that lead to an address. Only such as may be opened are here.
@@ -111,7 +115,7 @@ pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffe
     // What was drawn over leads nowhere any more.
     let mut links = std::mem::take(&mut paint.links);
     links.retain(|link| under(paint.buf, link.x, link.y, link.width) == link.text);
-    Drawn { frame: paint.found, cursor: paint.cursor, links }
+    Drawn { frame: paint.found, cursor: paint.cursor, links, pictures: paint.pictures }
 }
 
 /// What stands on some cells of a row.
@@ -248,6 +252,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         asked_plan: asked.as_deref(),
         plan: open.plan.as_deref(),
         helps: &helps,
+        pictures: chat::picture::Sight { gallery: &state.gallery, screen_rows: state.size.height },
         marker: marker.as_ref(),
         to_end: &to_end,
         cwd: &cwd,
@@ -258,6 +263,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     paint.found.chat = Some(drawn);
     paint.found.code = paint.cache.chat.take_wanted();
+    (paint.found.pictures, paint.pictures) = paint.cache.chat.take_pictures();
     paint.found.marked = paint.cache.chat.take_marked();
     for (area, url) in paint.cache.chat.take_links() {
         if let Some(url) = harmless(&url) {

@@ -36,14 +36,19 @@ pub(super) struct Paint<'a> {
     pub found: Frame,
     /// What leads somewhere.
     pub links: Vec<super::Link>,
+    /// Some cells stand for parts of pictures.
+    pub pictures: bool,
     /// Where the caret stands; the last one set counts.
     pub cursor: Option<Position>,
+    /// Nobody presses keys: no hint names any.
+    pub without_keys: bool,
 }
 
 impl<'a> Paint<'a> {
     pub fn new(state: &'a State, look: &'a Look<'a>, cache: &'a mut Cache, buf: &'a mut Buffer) -> Self {
         let signs = glyphs::set(look.glyphs);
-        Self { state, look, signs, cache, buf, found: Frame::default(), links: Vec::new(), cursor: None }
+        let (found, links) = (Frame::default(), Vec::new());
+        Self { state, look, signs, cache, buf, found, links, pictures: false, cursor: None, without_keys: false }
     }
 
     pub fn style(&self, role: Role) -> Style {
@@ -148,6 +153,9 @@ impl<'a> Paint<'a> {
 
     /// The first key for an action in a place, else anywhere, as hints show it.
     pub fn key(&self, action: Action, context: Context) -> Option<String> {
+        if self.without_keys {
+            return None;
+        }
         let keys = &self.state.keys;
         let here = keys.of(context).find(|binding| binding.action == action);
         let found = here.or_else(|| keys.of(Context::Global).find(|binding| binding.action == action))?;

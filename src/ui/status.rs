@@ -24,7 +24,7 @@ pub(super) fn mode(state: &State) -> Mode {
 }
 
 /// The name of the model that answers here, and its thinking level where there is a session.
-fn model(state: &State) -> (String, Option<&'static str>) {
+pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
     let connections = &state.config.connections;
     let meta = state.current_meta();
     let connection = meta.and_then(|meta| meta.connection.as_ref());

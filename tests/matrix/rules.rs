@@ -87,8 +87,8 @@ pub fn status(place: &str, state: &State, buf: &Buffer) {
     let (_, row) = rows(buf).last().unwrap();
     let text: String = row.iter().map(Cell::symbol).collect();
     assert!(!text.trim().is_empty(), "{place}: there is no status");
-    // Where it is narrow a notice takes the row for a while.
-    if buf.area.width >= layout::LEAST.0 && state.notices.last().is_none() {
+    // Where it is narrow a notice or a chord takes the row for a while.
+    if buf.area.width >= layout::LEAST.0 && state.notices.last().is_none() && state.chord.keys.is_empty() {
         let mode = Mode::Ask.shown();
         assert!(text.contains(mode) || text.contains("Ask"), "{place}: {text:?} does not say {mode}");
     }
@@ -119,7 +119,7 @@ pub fn caret(place: &str, buf: &Buffer, drawn: &Drawn) {
 
 /// What the program writes for the screen.
 pub fn sent(buffer: Buffer, drawn: &Drawn) -> Vec<u8> {
-    let mut frame = encode::Frame { buffer, cursor: drawn.cursor, links: Vec::new() };
+    let mut frame = encode::Frame { buffer, cursor: drawn.cursor, links: Vec::new(), pictures: Vec::new() };
     let (mut shown, mut out) = (Shown::default(), Vec::new());
     shown.advance(&mut frame, Moving::Never, &mut out);
     out

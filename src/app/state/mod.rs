@@ -9,7 +9,9 @@ pub mod edit;
 pub mod files;
 pub mod find;
 pub mod fuzzy;
+pub mod gallery;
 pub mod hidden;
+pub mod hint;
 pub mod mark;
 pub mod notices;
 pub mod offer;
@@ -42,6 +44,7 @@ use catalogue::Catalogue;
 use chat::Density;
 use composer::{Composer, History};
 use find::{Find, Trail};
+use gallery::Gallery;
 use notices::Notices;
 use open::Open;
 use overlay::Overlay;
@@ -93,6 +96,8 @@ pub struct Chord {
     pub keys: Vec<Key>,
     /// The strip of what can follow is to be shown.
     pub strip: bool,
+    /// So many of its pages were turned.
+    pub page: u16,
 }
 
 /// The way to the end of the program.
@@ -166,6 +171,8 @@ pub struct State {
     pub lobby_sent: Vec<UserText>,
     /// Files with pictures of the clipboard that are being copied.
     pub pictures: Vec<PathBuf>,
+    /// What is known of the pictures in conversations.
+    pub gallery: Gallery,
     /// Texts sent earlier, from all sessions.
     pub history: History,
     /// Commands of the user's own, those of the shown session's directory among them.
@@ -303,6 +310,7 @@ impl State {
             unified: false,
             chord: Chord::default(),
             terminal: Terminal { focused: true, dark: None },
+            gallery: Gallery::default(),
             last_key: now,
             idle_before: 0,
             ticket: 0,

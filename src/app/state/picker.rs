@@ -137,6 +137,8 @@ impl Kind {
 pub enum Value {
     /// Do this; the keys for it are in the keymap.
     Act(Action),
+    /// The command of the user's own that has this name.
+    Own(String),
     /// Use this model of this connection.
     Model {
         /// The connection.

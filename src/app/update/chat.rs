@@ -3,7 +3,7 @@
 //! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
 //! frame reports makes it exact.
 
-use super::{colours, copy, find, mark, session};
+use super::{colours, copy, find, gallery, mark, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{self, Chat, Density, Entry, View};
@@ -19,6 +19,7 @@ use crate::keymap::action::ChatAction;
 /// What the last frame found out.
 pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     colours::wanted(state, std::mem::take(&mut frame.code), fx);
+    gallery::wanted(state, std::mem::take(&mut frame.pictures), fx);
     let found = frame.chat;
     mark::drawn(state, &mut frame.marked, fx);
     let rows_changed = state.frame.list_rows != frame.list_rows;
@@ -84,7 +85,14 @@ pub(super) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         ChatAction::LineUp => scroll(state, -1),
         ChatAction::LineDown => scroll(state, 1),
         ChatAction::Top => {
+            let id = state.current_id().cloned();
             if let Some(chat) = chat(state)
+                && let (Some(id), true) = (id, chat.earlier.is_some())
+            {
+                // The beginning is far away: it is asked for.
+                (chat.loading, chat.to_top, chat.around) = (true, true, Some(0));
+                fx.push(Effect::Send(Command::OpenAt { session: id, at: 0, rows: session::ROWS }));
+            } else if let Some(chat) = self::chat(state)
                 && let Some(first) = chat.entries.front()
             {
                 let key = first.key;
@@ -174,7 +182,7 @@ pub(super) fn to_end(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(chat) = chat(state) else { return };
     chat.view = View::End;
     (chat.cursor, chat.block) = (None, None);
-    chat.seek = None;
+    (chat.seek, chat.to_top) = (None, false);
     if let Some(last) = chat.entries.back().map(|entry| entry.key) {
         mark::extend_to(chat, last, true);
     }
@@ -250,7 +258,16 @@ fn jump(state: &mut State, way: Way, fits: impl Fn(&Entry) -> bool) {
         Way::Down => chat.entries.iter().find(|entry| entry.key > from && fits(entry)),
     };
     if let Some(key) = found.map(|entry| entry.key) {
-        show(state, key);
+        return show(state, key);
+    }
+    // There may be one in what is not loaded: the end of what is leads there.
+    let edge = match way {
+        Way::Up if chat.earlier.is_some() => chat.entries.front(),
+        Way::Down if chat.later.is_some() => chat.entries.back(),
+        _ => None,
+    };
+    if let Some(key) = edge.map(|entry| entry.key) {
+        chat.view = View::At { key, line: 0 };
     }
 }
 

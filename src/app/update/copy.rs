@@ -40,6 +40,14 @@ pub(super) fn answer(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
+/// Copies the message of this id. Whether there is one.
+pub(super) fn message(state: &mut State, id: &str, fx: &mut Vec<Effect>) -> bool {
+    let found = chat(state).and_then(|chat| chat.entries.iter().find(|entry| entry.message.id.as_str() == id));
+    let Some(text) = found.map(|entry| logical(&entry.message.body)) else { return false };
+    fx.push(Effect::Copy(text));
+    true
+}
+
 /// Copies a block of code by its number, from 1: of the chosen entry, else of the last answer.
 pub(super) fn numbered_code(state: &mut State, number: usize, fx: &mut Vec<Effect>) {
     let Some(entry) = chat(state).and_then(|chat| chosen(chat)) else {

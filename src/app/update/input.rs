@@ -1,8 +1,6 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{
-    act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session,
-};
+use super::{act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::hidden::looks_like_a_key;
@@ -13,7 +11,7 @@ use crate::domain::dropped as paths;
 use crate::domain::request::Ask;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AnswerAction, AppAction, Context};
-use crate::keymap::key::{Code, Key};
+use crate::keymap::key::{Code, Key, Mods};
 
 /// After so many milliseconds the keys that can follow are shown.
 const STRIP_AFTER: u64 = 400;
@@ -71,6 +69,11 @@ fn end_chord(state: &mut State, fx: &mut Vec<Effect>) {
 pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
     let drop = dropped(state, key, fx);
     let in_chord = !state.chord.keys.is_empty();
+    if in_chord && state.chord.strip && (key.code == Code::Tab || key == Key::char(' ')) && key.mods == Mods::NONE {
+        // The strip has more pages; the chord goes on.
+        state.chord.page = state.chord.page.wrapping_add(1);
+        return;
+    }
     end_chord(state, fx);
     if drop || in_chord || state.quit == Quit::Ending || list::letter(state, None, key, fx) {
         return;
@@ -216,7 +219,7 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if !state.overlays.is_empty() {
         return overlay::back(state, fx);
     }
-    if mark::clear(state) {
+    if mark::clear(state) || (state.focus == Focus::Composer && state.composer_mut().unpick()) {
         return;
     }
     if state.focus == Focus::List && list::back(state, fx) {

@@ -112,7 +112,7 @@ pub(super) fn release(state: &mut State, fx: &mut Vec<Effect>) -> bool {
             false
         }
         None => {
-            let again = pressed.spot.is_some_and(|spot| folds_at(chat, spot.key, spot.line));
+            let again = pressed.spot.is_none_or(|spot| folds_at(chat, spot.key, spot.line));
             pressed.chosen && (pressed.times == 1 || again)
         }
     }

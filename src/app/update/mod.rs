@@ -12,11 +12,13 @@ mod doctor;
 mod engine;
 mod enhance;
 mod find;
+mod gallery;
 mod inbox;
 mod input;
 mod jobs;
 mod leave;
 mod lifecycle;
+mod line;
 mod list;
 mod mark;
 mod model;
@@ -80,6 +82,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Act { action, key: None } => act(state, action, None, &mut fx),
         Msg::Chord(keys) => input::chord(state, keys, &mut fx),
         Msg::Key(key) => input::unbound(state, key, &mut fx),
+        Msg::Line(line) => line::heard(state, line, &mut fx),
         Msg::Paste(text) => input::paste(state, &text, &mut fx),
         Msg::Spot(spot) => {
             state.spot = spot;
@@ -104,6 +107,10 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
             }
         }
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
+        Msg::Pictures(cell) => state.gallery.draw_in(cell),
+        Msg::Measured(sizes) => gallery::measured(state, sizes),
+        Msg::Shrunk { session, want, made } => gallery::made(state, &session, want, made),
+        Msg::PicturesGone(numbers) => state.gallery.gone(&numbers),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
         Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
@@ -120,6 +127,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     find::settle(state, &mut fx);
     redeliver::settle(state, &mut fx);
     offer::settle(state, &mut fx);
+    gallery::settle(state, &mut fx);
     mark::settle(state);
     settle::settle(state, &mut fx);
     fx

@@ -1,8 +1,8 @@
 //! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
 
 use super::{
-    act as do_action, chat, compose, connection, doctor, find, inbox, jobs, leave, lifecycle, list, model, panel, properties,
-    queue, rewind, session, settings, to, undo,
+    act as do_action, chat, compose, connection, doctor, find, inbox, jobs, leave, lifecycle, list, model, panel,
+    properties, queue, rewind, session, settings, slash, to, undo,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -130,11 +130,15 @@ fn in_palette(action: Action) -> bool {
 }
 
 pub(super) fn palette(state: &mut State) {
-    let items = Action::ALL
+    let verbs = Action::ALL
         .iter()
         .filter(|action| in_palette(**action))
-        .map(|action| item(action.description(), action.name(), Value::Act(*action)))
-        .collect();
+        .map(|action| item(action.description(), action.name(), Value::Act(*action)));
+    let own = state.commands.iter().map(|own| {
+        let about = if own.description.is_empty() { &own.name } else { &own.description };
+        item(one_line(about), format!("/{} {}", own.name, own.hint).trim_end(), Value::Own(own.name.clone()))
+    });
+    let items = verbs.chain(own).collect();
     open_picker(state, Kind::Palette, items, 0);
 }
 
@@ -503,6 +507,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
     match value {
         Value::Act(action) => do_action(state, action, None, fx),
         Value::Model { connection, model } => model::choose(state, connection, &model, fx),
+        Value::Own(name) => slash::begin_own(state, &name, fx),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
         Value::Key(connection) => connection::ask_for_key(state, &connection, fx),
         Value::Connection(connection) => connection::choose(state, &connection, fx),

@@ -230,7 +230,7 @@ pub(super) fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
 }
 
 /// Enter on the answers: gives the selected one, or asks for its words first.
-fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
+pub(super) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else { return };
     let request = panel.request.clone();

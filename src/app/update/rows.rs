@@ -3,12 +3,18 @@
 use crate::app::state::chat::{Entry, View};
 use crate::app::state::open::Open;
 use crate::domain::Message;
+use crate::domain::attachment::AttachmentKind;
 use crate::domain::ids::MessageId;
 use crate::domain::message::Body;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Of text that grows in a session that is not shown, at most so many bytes stay: the end, as much as a screen shows.
 const HIDDEN: usize = 16_384;
+/// So many rows of a conversation are kept, and so many when there are more: of those that are not being read whole pages
+/// are let go, and asked for again when they are come to.
+const MOST: usize = 2_400;
+const KEPT: usize = 1_200;
 
 fn revise(open: &mut Open) -> u64 {
     open.next_revision += 1;
@@ -18,6 +24,12 @@ fn revise(open: &mut Open) -> u64 {
 /// Whether a row of this kind can change after it came, while its turn runs.
 fn grows(body: &Body) -> bool {
     matches!(body, Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_))
+}
+
+/// Notes the pictures that belong to rows: their size is to be asked for.
+fn note_pictures<'m>(rows: impl IntoIterator<Item = &'m Message>) -> Vec<PathBuf> {
+    let files = rows.into_iter().flat_map(|message| message.files());
+    files.filter(|file| file.kind == AttachmentKind::Image).map(|file| file.path.clone()).collect()
 }
 
 fn begins_turn(message: &Message) -> bool {
@@ -39,6 +51,7 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, O
     let toggled: HashSet<MessageId> = open.chat.toggled.iter().filter_map(|key| id_of(open, *key)).collect();
     let begun = rows.iter().rposition(begins_turn).map_or(0, |at| at + 1);
     let revision = revise(open);
+    open.chat.unmeasured = note_pictures(&rows);
     let first = open.next_key;
     open.chat.entries = rows
         .into_iter()
@@ -54,6 +67,7 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, O
     open.chat.colours.clear();
     // Entries have other keys now.
     (open.chat.mark, open.chat.block) = (None, None);
+    open.chat.pages.clear();
     (open.chat.earlier, open.chat.later) = ends;
     open.chat.loading = false;
     open.chat.unseen.clear();
@@ -63,24 +77,96 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, O
     let cursor = cursor.and_then(|id| key_of(&id));
     let toggled = toggled.iter().filter_map(key_of).collect();
     (open.chat.view, open.chat.cursor, open.chat.toggled) = (view, cursor, toggled);
+    if std::mem::take(&mut open.chat.to_top)
+        && let Some(first) = open.chat.entries.front()
+    {
+        open.chat.view = View::At { key: first.key, line: 0 };
+    }
 }
 
 /// Puts a page of earlier rows before all others; what is read stays, because entries keep their keys.
 pub(super) fn prepend(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>) {
     let revision = revise(open);
+    open.chat.unmeasured.extend(note_pictures(&rows));
     let mut key = open.chat.entries.front().map_or(open.next_key, |entry| entry.key);
+    if let Some(cursor) = open.chat.earlier {
+        open.chat.pages.push_front((key, cursor));
+    }
     for message in rows.into_iter().rev() {
         key -= 1;
         open.chat.entries.push_front(Entry { key, revision, message, live: false });
     }
     open.chat.earlier = earlier;
     open.chat.loading = false;
+    let_go_below(open);
+}
+
+/// What is marked or in focus, and what is read, stays.
+fn needed(open: &Open) -> impl Iterator<Item = i64> {
+    let chat = &open.chat;
+    let read = match chat.view {
+        View::At { key, .. } | View::Mark { key } => Some(key),
+        View::End => None,
+    };
+    let marked = chat.mark.map(|mark| mark.range());
+    read.into_iter().chain(marked.into_iter().flat_map(|(from, to)| [from.key, to.key]))
+}
+
+/// Lets pages far below go, where many rows are loaded.
+fn let_go_below(open: &mut Open) {
+    if open.chat.entries.len() <= MOST || open.chat.view == View::End {
+        return;
+    }
+    let lowest = needed(open).filter_map(|key| open.chat.place(key)).max().unwrap_or(0);
+    let found = open.chat.pages.iter().find_map(|(key, cursor)| {
+        let place = open.chat.place(*key)?;
+        (place >= KEPT && place > lowest + KEPT / 4).then_some((place, *key, *cursor))
+    });
+    let Some((place, key, cursor)) = found else { return };
+    open.chat.entries.truncate(place);
+    open.chat.pages.retain(|(other, _)| *other < key);
+    open.chat.later = Some(cursor);
+    forget(open, |other| other < key);
+}
+
+/// Lets pages far above go, where many rows are loaded.
+fn let_go_above(open: &mut Open) {
+    let count = open.chat.entries.len();
+    if count <= MOST {
+        return;
+    }
+    let highest = needed(open).filter_map(|key| open.chat.place(key)).min().unwrap_or(count);
+    let found = open.chat.pages.iter().rev().find_map(|(key, cursor)| {
+        let place = open.chat.place(*key)?;
+        (count - place >= KEPT && place + KEPT / 4 < highest).then_some((place, *key, *cursor))
+    });
+    let Some((place, key, cursor)) = found else { return };
+    open.chat.entries.drain(..place);
+    // Its page is asked for with the cursor of those before it.
+    open.chat.pages.retain(|(other, _)| *other > key);
+    open.chat.earlier = Some(cursor);
+    forget(open, |other| other >= key);
+}
+
+/// After rows were let go: what was known of them goes too. A snapshot is asked for where one reads.
+fn forget(open: &mut Open, stays: impl Fn(i64) -> bool) {
+    let chat = &mut open.chat;
+    chat.around = chat.pages.front().map(|page| page.1).or(chat.earlier).or(chat.later);
+    chat.toggled.retain(|key| stays(*key));
+    chat.colours.retain(|(key, _), _| stays(*key));
+    if chat.cursor.is_some_and(|key| !stays(key)) {
+        (chat.cursor, chat.block) = (None, None);
+    }
 }
 
 /// Puts a page of later rows after all others.
 pub(super) fn append(open: &mut Open, rows: Vec<Message>, later: Option<u64>, running: bool) {
     let revision = revise(open);
+    open.chat.unmeasured.extend(note_pictures(&rows));
     let begun = rows.iter().rposition(begins_turn).map_or(0, |at| at + 1);
+    if let Some(cursor) = open.chat.later {
+        open.chat.pages.push_back((open.next_key, cursor));
+    }
     for (at, message) in rows.into_iter().enumerate() {
         let live = running && later.is_none() && at >= begun && grows(&message.body);
         open.chat.entries.push_back(Entry { key: open.next_key, revision, message, live });
@@ -91,6 +177,7 @@ pub(super) fn append(open: &mut Open, rows: Vec<Message>, later: Option<u64>, ru
     if later.is_none() {
         open.chat.unseen.clear();
     }
+    let_go_above(open);
 }
 
 /// The place of a row of the turn that runs.
@@ -109,6 +196,7 @@ fn find(open: &Open, id: &MessageId) -> Option<usize> {
 /// A new row at the end, or a row of the turn as it is now.
 pub(super) fn put(open: &mut Open, message: Message) {
     let revision = revise(open);
+    open.chat.unmeasured.extend(note_pictures([&message]));
     open.behind.remove(&message.id);
     match find(open, &message.id) {
         Some(at) => {

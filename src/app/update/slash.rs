@@ -1,8 +1,8 @@
 //! What the commands do that are written as messages.
 
 use super::{
-    act as do_action, attach, chat, compose, connection, context, find, lifecycle, list, model, offer, overlay, plan,
-    properties, session, to,
+    act as do_action, attach, chat, compose, connection, context, copy, find, lifecycle, list, model, offer, overlay,
+    plan, properties, session, to,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
@@ -37,6 +37,19 @@ pub(super) fn unknown(state: &mut State, unknown: &Unknown) {
     state.notify(Notice::new(Level::Warning, text).hint(hint));
 }
 
+/// A command of the user's own was chosen: it runs, or its arguments are written first. A draft is not lost for it.
+pub(super) fn begin_own(state: &mut State, name: &str, fx: &mut Vec<Effect>) {
+    let Some(at) = state.commands.iter().position(|own| own.name == name) else { return };
+    compose::keep_draft(state, fx);
+    match state.commands.get(at) {
+        Some(own) if !own.hint.is_empty() => {
+            let text = format!("/{} ", own.name);
+            state.composer_mut().set(&text);
+        }
+        _ => run_own(state, at, "", fx),
+    }
+}
+
 /// A command of the user's own: its text is sent. One that came with the repository is shown before its first use.
 pub(super) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Effect>) {
     let Some(own) = state.commands.get(at).cloned() else { return };
@@ -65,7 +78,9 @@ pub(super) fn send_own(state: &mut State, hash: String, text: String, fx: &mut V
 /// Runs a command.
 pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
     let args = call.args.as_str();
-    if args.is_empty() && call.slash != Slash::Steer {
+    // Bare, it is the last answer, whatever is chosen in the conversation.
+    let by_words = matches!(call.slash, Slash::Steer | Slash::Copy);
+    if args.is_empty() && !by_words {
         return do_action(state, call.slash.action(), None, fx);
     }
     let done = match call.slash {
@@ -108,6 +123,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
+        Slash::Copy => copied(state, args, fx),
         Slash::Export => lifecycle::export_to(state, args, fx),
         Slash::Import => {
             lifecycle::import(state, args, fx);
@@ -156,7 +172,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             Ok(())
         }
         Slash::Plan => Err("Only drop can follow: the plan is not carried out, or no further.".to_owned()),
-        Slash::Steer if args.is_empty() => Err("There is nothing to send.".to_owned()),
+        Slash::Steer if args.is_empty() => Err("Write behind it what is to go into the turn that runs.".to_owned()),
         Slash::Steer => {
             compose::send(state, args.to_owned(), compose::How::Steer, fx);
             Ok(())
@@ -181,6 +197,27 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         state.notify(Notice::new(Level::Warning, why).hint(usage.trim_end().to_owned()));
     }
     list::keep_in_sight(state);
+}
+
+/// `/copy`: the last answer, a block of code, the conversation, or the message of an id.
+fn copied(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let (what, which) = args.split_once(char::is_whitespace).unwrap_or((args, ""));
+    match (what, which.trim()) {
+        ("" | "last", "") => copy::answer(state, fx),
+        ("all", "") => copy::conversation(state, fx),
+        ("code", "") => copy::code(state, fx),
+        ("code", number) => match number.parse() {
+            Ok(number) => copy::numbered_code(state, number, fx),
+            Err(_) => return Err(format!("{number:?} is no number of a block of code.")),
+        },
+        (id, "") if copy::message(state, id, fx) => {}
+        (word, _) => {
+            let near = nearest(word, ["last", "code", "all"]);
+            let near = near.map_or_else(String::new, |near| format!(" The nearest word is {near}."));
+            return Err(format!("There is no message {word:?} among those that are loaded.{near}"));
+        }
+    }
+    Ok(())
 }
 
 fn density(state: &mut State, word: &str) -> Result<(), String> {

@@ -9,6 +9,7 @@ mod key;
 mod keys;
 mod lifecycle;
 mod list;
+mod mark;
 mod plan;
 mod queue;
 

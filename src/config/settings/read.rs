@@ -271,6 +271,16 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Puts `true` or `false` into `slot`, or nothing for `"auto"`.
+    pub(super) fn flag_or_auto(&self, key: &'static str, slot: &mut Option<bool>) {
+        let Some((_, value)) = self.entry(key) else { return };
+        match (value.get_ref().as_bool(), value.get_ref().as_str()) {
+            (Some(on), _) => *slot = Some(on),
+            (None, Some("auto")) => *slot = None,
+            _ => self.wrong(key, value, "true, false or \"auto\"", "\"auto\""),
+        }
+    }
+
     /// `true` or `false`, where it is said.
     pub(super) fn yes_or_no(&self, key: &'static str) -> Option<bool> {
         let (_, value) = self.entry(key)?;

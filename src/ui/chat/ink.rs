@@ -207,12 +207,10 @@ pub(super) fn laid_out(
             let mut x = text::spans_width(line.spans.get(..lead).unwrap_or_default());
             let mut segs = Segs { segs: Vec::new(), tabs: &tabs, shown: &shown, prefix: source.prefix.len(), most };
             if number == 0 && prefix > 0 && prefix <= x {
-                segs.add(Seg {
-                    x: number16(x - prefix),
-                    width: number16(prefix),
-                    from: 0,
-                    len: number32(source.prefix.len()),
-                });
+                // An empty item has its mark, without the blank behind it.
+                let mark = source.prefix.get(..most.min(source.prefix.len())).unwrap_or_default();
+                let (at, width) = (number16(x - prefix), number16(text::width(mark)));
+                segs.add(Seg { x: at, width, from: 0, len: number32(mark.len()) });
             }
             for (span, (origin, from)) in line.spans.iter().skip(lead).zip(&origins) {
                 let wide = text::width(&span.content);

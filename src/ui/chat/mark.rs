@@ -375,3 +375,6 @@ fn within((from, to): (Place, Place), key: i64, line: u32, text: &str) -> Option
     let end = if here == (to.key, to.line) { inside(to.at) } else { len };
     Some(start..end.max(start))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,10 @@
 
 use super::colours::language_of;
 use super::diff;
+use super::files;
 use super::ink::{CodeAt, Ink, Seg, Source, coded};
 use super::markdown::{bounded, plain};
+use super::picture::Kept;
 use super::row::{Level, Row, lasted, seconds, thousands};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
@@ -31,14 +33,15 @@ const FULL: usize = 1_000;
 /// Cells of a reason among the figures.
 const REASON: usize = 40;
 
-/// The call as lines. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Ink> {
+/// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
     let mut out: Vec<Ink> = vec![head(call, made, row)];
     if row.level == Level::Line {
         out.extend(doing(call, row).map(Ink::quiet));
     }
     if row.level != Level::Line {
         below(call, row, &mut out);
+        given(call, row, &mut out, pictures);
     }
     out
 }
@@ -135,7 +138,9 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Ink {
         span.content = cut.into();
         !span.content.is_empty()
     });
-    marked_head(Line::from(spans), &whole)
+    // The text is there once.
+    let whole = if whole_below(call, row).is_some() { "" } else { &whole };
+    marked_head(Line::from(spans), whole)
 }
 
 /// The line of a call, as the text of its verb and its whole subject.
@@ -307,6 +312,13 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     out
 }
 
+/// The subject of an unfolded call whose line has no room for it.
+fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
+    let whole = clean(call.subject.trim()).into_owned();
+    let long = whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width;
+    (row.level == Level::Full && long).then_some(whole)
+}
+
 /// What stands below the line of an unfolded call.
 fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     let look = &row.look;
@@ -330,8 +342,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     };
     let (limit, key) = if full { (FULL, "o") } else { (TAIL, "Enter") };
 
-    let whole = clean(call.subject.trim());
-    if full && (whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width) {
+    if let Some(whole) = whole_below(call, row) {
         put_inks(text(&whole, look.style(Role::ToolSubject), 200, "o"), out);
     }
     if let Some(reason) = refusal(call) {
@@ -377,6 +388,24 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
         let why = if why.is_empty() { String::new() } else { format!("; {why}") };
         put_inks(vec![quiet_hint(&inner, &format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
     }
+}
+
+/// The files that the call gave, below the rest of an unfolded call.
+fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<Kept>) {
+    if call.figures.media.is_empty() {
+        return;
+    }
+    let indent = if row.width < 40 { 2 } else { 5 };
+    let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
+    let (mut lines, mut kept) = (Vec::new(), Vec::new());
+    files::add(&call.figures.media, &inner, &mut lines, &mut kept);
+    for mut one in kept {
+        one.first += out.len();
+        one.indent = one.indent.saturating_add(u16::try_from(indent).unwrap_or(0));
+        pictures.push(one);
+    }
+    let lead = [Span::raw(" ".repeat(indent))];
+    out.extend(lines.into_iter().map(|line| line.behind(&lead)));
 }
 
 /// What `read` gave of a file: lines with their numbers. `None` when it gave something else.

@@ -7,7 +7,7 @@ use crate::app::msg::Target;
 use crate::app::state::overlay::{Bin, Card};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::sanitise::clean_line;
-use crate::keymap::action::{Action, Context, HealthAction, PickerAction};
+use crate::keymap::action::{Action, Context, HealthAction, PickerAction, SessionAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

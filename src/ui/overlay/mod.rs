@@ -15,13 +15,13 @@ mod rules;
 mod undo;
 mod usage;
 mod welcome;
+mod which_key;
 
 use super::cells::{self, Piece};
 use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
-use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::keymap::action::{Action, AppAction, Context, PickerAction};
 use crate::theme::Role;
@@ -151,62 +151,8 @@ fn frame(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-/// The strip of what can follow an unfinished chord, above the status line.
+/// The strip of what can follow an unfinished chord.
 pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
-    let state = paint.state;
-    if !state.chord.strip || state.chord.keys.is_empty() {
-        return;
-    }
-    let following = state.keys.following(&state.contexts(), &state.chord.keys);
-    // A verb once, with all its keys; nine digits say no more than their ends.
-    let mut entries: Vec<(Action, Vec<String>, String)> = Vec::new();
-    for (key, binding) in following {
-        let name = paint.key_name(&key.to_string());
-        match entries.iter_mut().find(|(action, ..)| *action == binding.action) {
-            Some((_, keys, _)) => keys.push(name),
-            None => entries.push((binding.action, vec![name], binding.desc.clone())),
-        }
-    }
-    let entries: Vec<(String, String)> = entries
-        .into_iter()
-        .map(|(_, keys, desc)| match keys.as_slice() {
-            [first, .., last] if keys.len() > 2 => (format!("{first}{}{last}", paint.signs.cut), desc),
-            keys => (keys.join(" "), desc),
-        })
-        .collect();
-    if entries.is_empty() {
-        return;
-    }
-    let widest = |of: fn(&(String, String)) -> &str| entries.iter().map(|e| cells::width(of(e))).max().unwrap_or(0);
-    let key_width = widest(|entry| &entry.0);
-    let status = layout.status;
-    // As many columns as keep the strip to a third of the screen, if the words stay readable.
-    let total = u16::try_from(entries.len()).unwrap_or(u16::MAX);
-    let room = status.width.saturating_sub(2);
-    let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-    let wanted = short(key_width + widest(|entry| &entry.1) + 4).min(room).max(1);
-    let least = short(key_width + 28);
-    let mut columns = (room / wanted).max(1);
-    while total.div_ceil(columns) > status.y / 3 && room / (columns + 1) >= least {
-        columns += 1;
-    }
-    let column = wanted.min(room / columns).max(1);
-    let rows = total.div_ceil(columns).min(status.y.saturating_sub(1));
-    let area = Rect { y: status.y - rows, height: rows, ..status };
-    paint.fill(area, Role::Panel);
-    for (n, (key, desc)) in entries.iter().enumerate() {
-        // Down the columns: the order of the table is read from top to bottom.
-        let n = u16::try_from(n).unwrap_or(u16::MAX);
-        let (x, y) = (n / rows.max(1), n % rows.max(1));
-        if x >= columns {
-            break;
-        }
-        let place = cells::after(cells::row(area, y), 1 + x * column);
-        let place = Rect { width: place.width.min(column.saturating_sub(2)), ..place };
-        let blanks = key_width.saturating_sub(cells::width(key));
-        let pieces =
-            [paint.piece(format!("{:blanks$}{key}", ""), Role::Key), paint.piece(format!("  {desc}"), Role::Dim)];
-        paint.pieces(place, &pieces);
-    }
+    which_key::draw(paint, layout);
 }
 

@@ -88,7 +88,7 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
 
 /// What in the bytes is not what it seems, as a warning. Of a change only what is added counts, and in it no signs: prose
 /// has its own dashes and quotes.
-fn oddities(proposal: &Proposal) -> Option<String> {
+pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
     let found: BTreeSet<Odd> = match proposal {
         Proposal::Command { command, cwd } => odd(command).into_iter().chain(odd(&cwd.to_string_lossy())).collect(),
         Proposal::Change { .. } | Proposal::Changes { .. } => {

@@ -3,7 +3,7 @@
 //! The same drawing serves the panel docked above the composer, the one that has the whole screen, and the inbox. It
 //! never decides who has the focus: it only says so, loudly.
 
-mod approval;
+pub(in crate::ui) mod approval;
 mod kept;
 mod key;
 mod plan;

@@ -627,3 +627,17 @@ fn modes_of_keys_in_the_composer() {
     screen.keys("j");
     assert_eq!(screen.text(), "k");
 }
+
+#[test]
+fn the_pages_of_the_strip_are_turned_within_the_chord() {
+    let mut screen = Screen::new();
+    screen.keys("ctrl+x").msg(Msg::Timer(Timer::Chord));
+    assert!(screen.state.chord.strip);
+    screen.keys("tab").keys("space");
+    assert_eq!((screen.state.chord.page, screen.state.chord.keys.len()), (2, 1));
+    screen.keys("l");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "the chord went on");
+    assert_eq!(screen.state.chord.page, 0);
+    screen.keys("esc").keys("ctrl+x").keys("tab");
+    assert!(screen.state.chord.keys.is_empty(), "without the strip it is a slip");
+}

@@ -533,3 +533,47 @@ fn a_session_of_another_program_is_asked_for_and_shown() {
     assert_eq!(screen.state.current_id(), Some(&id("new")));
     assert!(screen.last_notice().contains("3 attached files"), "{}", screen.last_notice());
 }
+
+#[test]
+fn what_was_said_is_copied_by_words() {
+    let mut screen = Screen::new();
+    screen.session("s", Event::Row(Box::new(user_row("u1", "ask"))));
+    screen.session("s", Event::Row(Box::new(assistant_row("a1", "One:\n\n```\nx\n```\n\n```\ny\n```\n"))));
+    let answer = "One:\n\n```\nx\n```\n\n```\ny\n```\n";
+    for (text, copied) in [("/copy", answer), ("/copy last", answer), ("/copy code 2", "y\n"), ("/copy u1", "ask")] {
+        screen.fx.clear();
+        command(&mut screen, text);
+        assert!(screen.fx.contains(&Effect::Copy(copied.to_owned())), "{text}: {:?}", screen.fx);
+    }
+    command(&mut screen, "/copy lsat");
+    assert!(screen.last_notice().contains("nearest word is last"), "{}", screen.last_notice());
+}
+
+#[test]
+fn own_commands_are_in_the_palette_and_tell_their_usage() {
+    let mut screen = ready();
+    let own = |name: &str, hint: &str| crate::domain::command::OwnCommand {
+        name: name.to_owned(),
+        description: format!("does {name}"),
+        hint: hint.to_owned(),
+        text: "Review $ARGUMENTS".to_owned(),
+        origin: crate::domain::command::Origin::User,
+        path: "/c/review.md".into(),
+        hash: "00".to_owned(),
+    };
+    screen.msg(Msg::Commands(vec![own("review", "BRANCH"), own("tidy", "")]));
+    screen.keys("ctrl+p").type_text("does review").keys("enter");
+    assert_eq!(screen.state.composer().text(), "/review ");
+    let hint = screen.state.hint().unwrap();
+    assert_eq!((hint.name.as_str(), hint.usage.as_str(), hint.bare), ("/review", "BRANCH", true));
+    screen.type_text("main");
+    assert!(!screen.state.hint().unwrap().bare);
+    screen.keys("ctrl+c").keys("ctrl+p").type_text("does tidy").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::send("Review ")]);
+    screen.type_text("/rename ");
+    assert_eq!(screen.state.hint().map(|hint| (hint.usage, hint.bare)), Some(("[TITLE]".to_owned(), true)));
+    screen.keys("ctrl+c").type_text("!");
+    assert_eq!(screen.state.hint().map(|hint| hint.usage), Some("COMMAND".to_owned()));
+    screen.keys("enter");
+    assert!(screen.last_notice().contains("Write a command"), "{}", screen.last_notice());
+}

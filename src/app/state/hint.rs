@@ -1,0 +1,52 @@
+//! How the command that is being written is used: told while one writes it.
+
+use super::State;
+use super::offer::Kind;
+use crate::app::slash;
+
+/// A command and how it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// What it is called by, its sign included.
+    pub name: String,
+    /// What can follow it; empty when nothing does.
+    pub usage: String,
+    /// What it does.
+    pub description: String,
+    /// Nothing stands behind it yet.
+    pub bare: bool,
+}
+
+impl State {
+    /// The command whose arguments are being written, built in or the user's own; `None` while its name is.
+    #[must_use]
+    pub fn hint(&self) -> Option<Hint> {
+        let composer = self.composer();
+        let [line] = composer.editor().lines() else { return None };
+        if let Some(command) = line.strip_prefix('!') {
+            return Some(Hint {
+                name: "!".to_owned(),
+                usage: "COMMAND".to_owned(),
+                description: "runs at once; its output goes into the conversation".to_owned(),
+                bare: command.trim().is_empty(),
+            });
+        }
+        if composer.menu.as_ref().is_some_and(|menu| menu.kind == Kind::Commands) {
+            return None;
+        }
+        let bare = line.trim_end().len() < line.len() && line.split_whitespace().count() == 1;
+        Some(match slash::read(line)? {
+            Ok(call) => Hint {
+                name: format!("/{}", call.slash.word()),
+                usage: call.slash.usage().to_owned(),
+                description: call.slash.description().to_owned(),
+                bare,
+            },
+            Err(unknown) => {
+                let name = unknown.word.to_lowercase();
+                let own = self.commands.iter().find(|own| own.name == name)?;
+                Hint { name: format!("/{name}"), usage: own.hint.clone(), description: own.description.clone(), bare }
+            }
+        })
+    }
+}

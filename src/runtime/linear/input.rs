@@ -1,0 +1,136 @@
+//! The lines that come in, read by a thread of its own. A terminal edits each of them before it comes; what comes faster
+//! than somebody can write is one pasted text.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io::{self, PipeReader, PipeWriter};
+use std::thread::JoinHandle;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Lines that follow each other within so many milliseconds were pasted.
+const AT_ONCE: i64 = 20;
+/// Nobody writes a longer line; what is longer comes in pieces.
+const LONGEST: usize = 1 << 20;
+
+/// What came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    /// A line, without its end.
+    Line(String),
+    /// Several lines at once.
+    Pasted(Vec<String>),
+    /// The input ended. A terminal's goes on nevertheless.
+    End,
+    /// Nothing will ever come again.
+    Gone,
+}
+
+/// The running thread. Dropping it ends the thread before the drop returns, so that a child can have the input.
+#[derive(Debug)]
+pub(super) struct Input {
+    thread: Option<JoinHandle<()>>,
+    stop: Option<PipeWriter>,
+}
+
+impl Input {
+    /// Starts reading stdin, which is a terminal or not.
+    ///
+    /// # Errors
+    /// When there is no pipe or no thread to be had.
+    pub fn start(terminal: bool, came: UnboundedSender<Came>) -> io::Result<Self> {
+        let (stopped, stop) = io::pipe()?;
+        let thread = std::thread::Builder::new().name("lisle-lines".into()).spawn(move || {
+            listen(terminal, &stopped, &came);
+        })?;
+        Ok(Self { thread: Some(thread), stop: Some(stop) })
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        // Closing the pipe is what the thread sees.
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Whether something can be read within `limit` milliseconds (none: however long that takes); `None` when it is to stop.
+fn ready(stopped: &PipeReader, limit: Option<i64>) -> Option<bool> {
+    let stdin = rustix::stdio::stdin();
+    let wait = limit.map(|ms| Timespec { tv_sec: 0, tv_nsec: ms * 1_000_000 });
+    loop {
+        let mut fds = [PollFd::from_borrowed_fd(stdin, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+        match poll(&mut fds, wait.as_ref()) {
+            Err(Errno::INTR) => continue,
+            Err(_) => return None,
+            Ok(_) if !fds[1].revents().is_empty() => return None,
+            Ok(_) => return Some(!fds[0].revents().is_empty()),
+        }
+    }
+}
+
+fn listen(terminal: bool, stopped: &PipeReader, came: &UnboundedSender<Came>) {
+    let mut bytes = [0_u8; 8192];
+    let mut rest: Vec<u8> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    loop {
+        // Lines that came are held back only as long as more of them follow at once.
+        let limit = (terminal && !lines.is_empty()).then_some(AT_ONCE);
+        let Some(ready) = ready(stopped, limit) else { return };
+        if !ready {
+            if !tell(&mut lines, came) {
+                return;
+            }
+            continue;
+        }
+        let read = match rustix::io::read(rustix::stdio::stdin(), &mut bytes) {
+            Err(Errno::INTR | Errno::AGAIN) => continue,
+            Err(_) => {
+                let _ = tell(&mut lines, came);
+                let _ = came.send(Came::Gone);
+                return;
+            }
+            Ok(read) => read,
+        };
+        rest.extend_from_slice(&bytes[..read]);
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = rest.drain(..=end).collect();
+            lines.push(text(&line));
+        }
+        if rest.len() > LONGEST || (read == 0 && !rest.is_empty() && !terminal) {
+            lines.push(text(&std::mem::take(&mut rest)));
+        }
+        if !terminal {
+            for line in lines.drain(..) {
+                if came.send(Came::Line(line)).is_err() {
+                    return;
+                }
+            }
+        }
+        // In the middle of a line Ctrl+D only hands over what was written.
+        if read == 0 && rest.is_empty() {
+            let told = tell(&mut lines, came) && came.send(Came::End).is_ok();
+            if !told || !terminal {
+                return;
+            }
+        }
+    }
+}
+
+/// What a line says. The terminal's own editing leaves the keys in it that it does not know.
+fn text(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    crate::domain::sanitise::clean(text.trim_end_matches(['\n', '\r'])).into_owned()
+}
+
+/// Tells what came at once. Whether somebody listens.
+fn tell(lines: &mut Vec<String>, came: &UnboundedSender<Came>) -> bool {
+    let mut all = std::mem::take(lines);
+    match all.len() {
+        0 => true,
+        1 => came.send(Came::Line(all.remove(0))).is_ok(),
+        _ => came.send(Came::Pasted(all)).is_ok(),
+    }
+}

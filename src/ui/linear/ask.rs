@@ -1,0 +1,194 @@
+//! What waits for the user as lines: what exactly would happen, why it is asked, and the answers behind their numbers.
+//!
+//! Nothing that is decided on is shortened, and what could deceive is made visible.
+
+use super::super::panel::approval::oddities;
+use super::prose;
+use super::row::{change, diff, labelled};
+use crate::app::state::panel::{Choice, Panel};
+use crate::domain::lookalike::expose;
+use crate::domain::request::{Approval, Ask, KeyRequest, PartState, Request, TrustRequest, TrustWhat};
+use crate::domain::sanitise::{clean_line, reveal};
+use crate::domain::tool::Proposal;
+use std::path::Path;
+
+/// Each line of a text that is decided on, with nothing hidden.
+fn exposed(text: &str) -> Vec<String> {
+    expose(text).split('\n').map(str::to_owned).collect()
+}
+
+/// A path with the home directory as `~`.
+pub(super) fn home_path(path: &Path, home: &str) -> String {
+    match path.strip_prefix(home) {
+        Ok(rest) if rest.as_os_str().is_empty() && !home.is_empty() => "~".to_owned(),
+        Ok(rest) if !home.is_empty() => format!("~/{}", rest.display()),
+        _ => path.display().to_string(),
+    }
+}
+
+/// What is asked and, behind numbers, the answers. `place` is "1 of 3" where several wait.
+pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usize)>, home: &str) -> Vec<String> {
+    let mut out = match &request.ask {
+        Ask::Approval(approval) => approve(approval, home),
+        Ask::Plan(plan) => {
+            let mut out = vec![format!("plan: {}", clean_line(plan.title.trim()))];
+            let marked = panel.plan.as_ref().map_or_else(|| plan.markdown.clone(), |view| view.text());
+            out.extend(prose::whole(&marked));
+            out.push("end of plan. Is it good?".to_owned());
+            out
+        }
+        Ask::Question(question) => labelled("question", prose::whole(&question.text)),
+        Ask::Trust(trust) => trusting(trust, home),
+        Ask::Key(wanted) => key(wanted, home),
+    };
+    if let (Some((at, of)), Some(first)) = (place, out.first_mut()) {
+        *first = format!("{at} of {of}, {first}");
+    }
+    out.extend(answers(panel, request));
+    out
+}
+
+/// The answers behind their numbers, and what those that remember would keep.
+pub(super) fn answers(panel: &Panel, request: &Request) -> Vec<String> {
+    let mut out = Vec::new();
+    for (n, choice) in panel.choices.iter().enumerate() {
+        out.push(format!("{}. {}", n + 1, expose(choice.label()).replace('\n', " ")));
+    }
+    let keeping = panel.choices.iter().enumerate().filter(|(_, choice)| choice.scope().is_some());
+    let keeping: Vec<String> = keeping.map(|(n, _)| (n + 1).to_string()).collect();
+    if !keeping.is_empty() {
+        out.extend(remembered(panel, request, &keeping.join(" and ")));
+    }
+    out
+}
+
+/// What a yes for longer would keep, and what that would also let run.
+fn remembered(panel: &Panel, request: &Request, which: &str) -> Vec<String> {
+    let Ask::Approval(approval) = &request.ask else { return Vec::new() };
+    let mut out = Vec::new();
+    for rule in &panel.rules {
+        let mut line = format!("what {which} would remember: {}", expose(&rule.in_words()));
+        if let Some(offer) = approval.offers.iter().find(|offer| offer.rule == *rule) {
+            if let Some(harmless) = &offer.harmless {
+                line.push_str(&format!("; also runs: {}", expose(harmless)));
+            }
+            if let Some(worst) = &offer.worst {
+                line.push_str(&format!("; at worst: {}", expose(worst)));
+            }
+        }
+        out.push(line.replace('\n', " "));
+    }
+    out
+}
+
+fn approve(approval: &Approval, home: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    match &approval.proposal {
+        Proposal::Command { command, cwd } => {
+            let place = expose(&home_path(cwd, home)).replace('\n', " ");
+            out.push(format!("permission needed: run this command in {place}"));
+            out.extend(labelled("command", exposed(command)));
+            if approval.parts.len() > 1 {
+                for part in &approval.parts {
+                    let word = match part.state {
+                        PartState::Asked => "asked for",
+                        PartState::Reads => "only reads",
+                        PartState::Allowed => "allowed",
+                    };
+                    out.push(format!("part, {word}: {}", expose(&part.text).replace('\n', " ")));
+                }
+            }
+        }
+        Proposal::Change { diff: one, .. } => {
+            let verb = match (one.is_new, one.is_gone) {
+                (true, _) => "create",
+                (_, true) => "delete",
+                _ => "change",
+            };
+            let path = expose(&one.path).replace('\n', " ");
+            out.push(format!("permission needed: {verb} {path}, {}", change(one)));
+            out.extend(diff_exposed(one));
+        }
+        Proposal::Changes { changes } => {
+            out.push(format!("permission needed: change {} files", changes.len()));
+            for one in approval.proposal.diffs() {
+                out.push(format!("file: {}, {}", expose(&one.path).replace('\n', " "), change(one)));
+                out.extend(diff_exposed(one));
+            }
+        }
+        Proposal::Address { url } => out.push(format!("permission needed: fetch {}", expose(url).replace('\n', " "))),
+        Proposal::Script { language, script, files } => {
+            out.push(format!("permission needed: run this script, {}", clean_line(language)));
+            out.extend(exposed(script));
+            out.push("end of script".to_owned());
+            out.extend(files.iter().map(|path| format!("file: {}", expose(&home_path(path, home)).replace('\n', " "))));
+        }
+        Proposal::Plain => {
+            let subject = expose(&approval.subject).replace('\n', " ");
+            out.push(format!("permission needed: {} {subject}", clean_line(&approval.tool)));
+        }
+    }
+    if let Some(intent) = &approval.intent {
+        out.push(format!("the agent says: {}", expose(intent).replace('\n', " ")));
+    }
+    if let Some(odd) = oddities(&approval.proposal) {
+        out.push(format!("warning: {odd}"));
+    }
+    out.extend(approval.risks.iter().map(|risk| format!("risk: {}", clean_line(risk))));
+    out.extend(approval.reasons.iter().map(|reason| format!("why: {}", clean_line(reason))));
+    if matches!(approval.proposal, Proposal::Command { .. }) && approval.parts.is_empty() {
+        let text = "guessed: the line could not be taken apart, so more may happen than is said here";
+        out.push(text.to_owned());
+    }
+    if approval.would_run_now {
+        out.push("note: the mode was changed since: it would run now without being asked".to_owned());
+    }
+    out
+}
+
+/// A change with every character of it visible.
+fn diff_exposed(one: &crate::domain::diff::FileDiff) -> Vec<String> {
+    let mut shown = one.clone();
+    for line in shown.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
+        line.text = reveal(&line.text);
+    }
+    let mut out = diff(&shown);
+    out.push("end of change".to_owned());
+    out
+}
+
+fn trusting(request: &TrustRequest, home: &str) -> Vec<String> {
+    let what = match (request.what, request.changed) {
+        (TrustWhat::Workspace, _) => "trust this workspace",
+        (TrustWhat::Repository, false) => "trust these rules",
+        (TrustWhat::Repository, true) => "trust the changed rules",
+    };
+    let path = reveal(&home_path(&request.path, home)).replace('\n', " ");
+    let mut out = vec![format!("trust needed: {what}? {path}")];
+    out.extend(request.text.lines().map(reveal));
+    out
+}
+
+fn key(wanted: &KeyRequest, home: &str) -> Vec<String> {
+    let stored = home_path(Path::new(&wanted.stored), home);
+    vec![
+        format!("key needed: for {}. {}", clean_line(wanted.connection.as_str()), clean_line(wanted.why.trim())),
+        format!("It goes to {} and nowhere else.", expose(&wanted.host).replace('\n', " ")),
+        format!("It is kept in {}, which only you can read.", expose(&stored).replace('\n', " ")),
+    ]
+}
+
+/// What has to be written for an answer that needs words.
+pub(super) fn words_for(choice: &Choice, begun: &str) -> Vec<String> {
+    let what = match choice {
+        Choice::Reason => "why not",
+        Choice::Instead => "the command that is to run in its place",
+        Choice::PlanChanges => "what is to change",
+        _ => "your answer",
+    };
+    let mut out = vec![format!("write {what}; an empty line goes back to the answers")];
+    if !begun.trim().is_empty() {
+        out.extend(labelled("so far", exposed(begun)));
+    }
+    out
+}

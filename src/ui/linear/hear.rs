@@ -1,0 +1,257 @@
+//! What a line means, by what was told before it. A number is an answer only to the question whose numbers were told last;
+//! whatever else is written is a message.
+
+use super::{Asked, Printer, Withdrawn, Writer, page, sheet};
+use crate::app::Msg;
+use crate::app::line::Line;
+use crate::app::slash::{self, Call, Slash};
+use crate::app::state::State;
+use crate::app::state::hidden::Hidden;
+use crate::domain::ids::At;
+use crate::keymap::action::{Action, ChatAction, ComposerAction};
+
+/// So soon after a question was told nobody answers it, in milliseconds.
+const TOO_SOON: u64 = 300;
+
+/// What a line led to.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    /// For the state, in order.
+    pub msgs: Vec<Msg>,
+    /// To be told at once.
+    pub lines: Vec<String>,
+}
+
+impl Heard {
+    fn line(line: Line) -> Self {
+        Self { msgs: vec![Msg::Line(line)], lines: Vec::new() }
+    }
+
+    fn say(line: impl Into<String>) -> Self {
+        Self { msgs: Vec::new(), lines: vec![line.into()] }
+    }
+}
+
+/// The number that a line is, from 1.
+fn number(text: &str) -> Option<usize> {
+    let text = text.trim_end();
+    let digits = text.strip_suffix('.').unwrap_or(text);
+    // With a blank before it, it is a message.
+    (!digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| digits.parse().ok())?
+}
+
+impl Printer {
+    /// What a line means that came at `now`; `pasted` are several that came at once, which answer nothing.
+    pub fn hear(&mut self, state: &State, text: &str, now: At, pasted: bool) -> Heard {
+        let asked = std::mem::take(&mut self.asked);
+        let heard = self.by_what_is_asked(state, &asked, text, now, pasted);
+        self.asked = asked;
+        if let Some((told, sheet)) = self.more.take() {
+            self.asked = Asked::Sheet(sheet, told);
+        }
+        heard
+    }
+
+    fn by_what_is_asked(&mut self, state: &State, asked: &Asked, text: &str, now: At, pasted: bool) -> Heard {
+        let number = number(text).filter(|_| !pasted);
+        let typed = self.writer == Writer::Person;
+        let gone = std::mem::take(&mut self.withdrawn);
+        let withdrawn = typed && gone != Withdrawn::No;
+        let soon = typed && now.since(self.asked_at) < TOO_SOON;
+        match asked {
+            Asked::Key(request) => {
+                if withdrawn {
+                    return Heard::say("note: that line came too early to be the key; it went nowhere");
+                }
+                self.acted = true;
+                let mut key = Hidden::default();
+                key.insert(text);
+                return Heard::line(Line::Key { request: request.clone(), key });
+            }
+            Asked::Words(request, _) => {
+                if soon || withdrawn {
+                    return Heard::say("note: that line came too early to be the answer; write it again");
+                }
+                self.acted = true;
+                return Heard::line(Line::Words { request: request.clone(), text: text.to_owned() });
+            }
+            Asked::Answers(request, choices) => match number {
+                Some(_) if soon || withdrawn => {
+                    return Heard::say("note: the question is newer than your number; write it again");
+                }
+                Some(n) => {
+                    return match n.checked_sub(1).and_then(|at| choices.get(at)) {
+                        Some(choice) => {
+                            self.acted = true;
+                            Heard::line(Line::Answer { request: request.clone(), choice: choice.clone() })
+                        }
+                        None => {
+                            Heard::say(format!("note: there is no answer {n}; they go from 1 to {}", choices.len()))
+                        }
+                    };
+                }
+                None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
+                None => {}
+            },
+            Asked::Draft(_) => match number {
+                Some(_) if soon => return Heard::say("note: the draft is newer than your number; write it again"),
+                Some(n @ 1..=3) => {
+                    self.acted = true;
+                    return match n {
+                        1 => {
+                            self.sent(&state.composer().text());
+                            Heard::line(Line::SendDraft)
+                        }
+                        2 => {
+                            let action = Action::Composer(ComposerAction::Editor);
+                            Heard { msgs: vec![Msg::Act { action, key: None }], lines: Vec::new() }
+                        }
+                        _ => Heard::line(Line::DropDraft),
+                    };
+                }
+                Some(n) => return Heard::say(format!("note: there is no answer {n}; they go from 1 to 3")),
+                None => {}
+            },
+            Asked::Sheet(sheet, told) => {
+                if let Some(heard) = self.of_sheet(sheet, *told, text, (number, soon, pasted)) {
+                    return heard;
+                }
+            }
+            Asked::Nothing => {
+                if number.is_some() && (withdrawn || soon) {
+                    return Heard::say("note: nothing is asked any more that a number answers; it was not sent");
+                }
+            }
+        }
+        if gone == Withdrawn::Words && !text.trim().is_empty() {
+            let note =
+                "note: the question is gone that this may have been for; it was not sent. Write it again to send it.";
+            return Heard::say(note);
+        }
+        self.message(state, text)
+    }
+
+    fn of_sheet(
+        &mut self,
+        sheet: &sheet::Sheet,
+        told: usize,
+        text: &str,
+        (number, soon, pasted): (Option<usize>, bool, bool),
+    ) -> Option<Heard> {
+        if let Some(n) = number {
+            if soon {
+                return Some(Heard::say("note: the list is newer than your number; write it again"));
+            }
+            let Some(item) = n.checked_sub(1).and_then(|at| sheet.items.get(at)) else {
+                let last = sheet.items.len();
+                return Some(Heard::say(format!("note: there is no {n} in the list; it goes from 1 to {last}")));
+            };
+            self.acted = true;
+            let lines = if super::is_row(&item.does) {
+                vec![format!("chosen: {}", item.lines.first().map_or("", String::as_str))]
+            } else {
+                Vec::new()
+            };
+            return Some(Heard { msgs: vec![item.does.clone()], lines });
+        }
+        let word = text.trim();
+        if word.is_empty() {
+            self.acted = true;
+            return Some(Heard::line(Line::Back));
+        }
+        if word.eq_ignore_ascii_case("more") && told < sheet.items.len() {
+            let mut lines = Vec::new();
+            let told = page(sheet, told, &mut lines);
+            self.more = Some((told, Box::new(sheet.clone())));
+            return Some(Heard { msgs: Vec::new(), lines });
+        }
+        if word == "?" {
+            let mut lines = sheet.head.clone();
+            let told = page(sheet, 0, &mut lines);
+            self.more = Some((told, Box::new(sheet.clone())));
+            return Some(Heard { msgs: Vec::new(), lines });
+        }
+        // A command leaves the list; so does a message where nothing can be written into it.
+        if slash::read(text).is_some() {
+            return None;
+        }
+        if sheet.input.is_some() && !pasted {
+            self.acted = true;
+            return Some(Heard::line(Line::Input(text.to_owned())));
+        }
+        Some(Heard::say("note: a list is open; write a number, or an empty line to close it first"))
+    }
+
+    /// Tells the question again.
+    fn repeat(&self, state: &State) -> Heard {
+        let mut lines = Vec::new();
+        let mut asked = self.wanted(state);
+        self.tell_asked(state, &mut asked, &mut lines);
+        Heard { msgs: Vec::new(), lines }
+    }
+
+    /// A message that the terminal shows as it was typed.
+    fn sent(&mut self, text: &str) {
+        if self.writer == Writer::Person {
+            self.typed.push(text.to_owned());
+            // What never came back as a row.
+            let most = 8;
+            if self.typed.len() > most {
+                self.typed.remove(0);
+            }
+        }
+    }
+
+    /// A message, or a command.
+    fn message(&mut self, state: &State, text: &str) -> Heard {
+        if text.trim().is_empty() {
+            return Heard::default();
+        }
+        self.acted = true;
+        if let Some(Ok(Call { slash, args })) = slash::read(text) {
+            match slash {
+                Slash::Help if args.is_empty() => return Heard { msgs: Vec::new(), lines: help(state) },
+                Slash::Keys | Slash::List | Slash::Focus | Slash::Details | Slash::Theme => {
+                    return Heard::say(format!(
+                        "note: /{} is about the full screen, which linear mode has not",
+                        slash.word()
+                    ));
+                }
+                _ => {}
+            }
+        } else if text.trim_end() == "/transcript" {
+            let action = Action::Chat(ChatAction::Print);
+            return Heard { msgs: vec![Msg::Act { action, key: None }], lines: Vec::new() };
+        } else {
+            self.sent(text);
+        }
+        Heard::line(Line::Say(text.to_owned()))
+    }
+}
+
+/// All commands.
+fn help(state: &State) -> Vec<String> {
+    let mut out = vec!["commands:".to_owned()];
+    for slash in Slash::ALL {
+        if matches!(slash, Slash::Keys | Slash::List | Slash::Focus | Slash::Details | Slash::Theme) {
+            continue;
+        }
+        let usage = format!("/{} {}", slash.word(), slash.usage());
+        out.push(format!("{}: {}", usage.trim_end(), slash.description()));
+    }
+    for own in &state.commands {
+        out.push(format!("/{}: your own command", own.name));
+    }
+    out.extend(
+        [
+            "/transcript: tell the whole conversation",
+            "!COMMAND: run a command of your own, its output goes into the conversation",
+            "a number: choose from what was listed last; with a blank before it, it is a message",
+            "? or an empty line: tell the question again",
+            "a line that ends in \\: the message goes on in the next line",
+        ]
+        .map(str::to_owned),
+    );
+    out
+}

@@ -1,0 +1,269 @@
+//! What lies over the panes as a numbered list: its rows, then what can be done with the chosen one.
+//!
+//! A picker, the inbox and the questions of lisle's own are written out from their state; the others are read off their own
+//! drawing, cell by cell, so that nothing of them is said twice in the program.
+
+use super::super::chat::Glyphs;
+use super::super::paint::Paint;
+use super::super::{Cache, Look, overlay};
+use super::row::plain;
+use crate::app::line::Line;
+use crate::app::msg::{Msg, Target};
+use crate::app::state::State;
+use crate::app::state::find::Phase;
+use crate::app::state::overlay::{Deed, Overlay, Wanted};
+use crate::app::state::picker::Value;
+use crate::domain::sanitise::clean_line;
+use crate::domain::session::Activity;
+use crate::keymap::action::{Action, Context, UndoAction};
+use crate::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Cells of a drawing that is read: files and their changes stand below each other, not side by side.
+const WIDTH: u16 = 96;
+/// Its rows: more than any sheet needs but a very long one, which goes on behind a narrower choice.
+const HEIGHT: u16 = 400;
+
+/// An overlay as lines.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sheet {
+    /// What it is about, and text that has no number.
+    pub head: Vec<String>,
+    /// What can be chosen, each behind a number in this order.
+    pub items: Vec<Item>,
+    /// What is said below.
+    pub foot: Vec<String>,
+    /// A text that is no number goes into its input: what that does, in a few words.
+    pub input: Option<&'static str>,
+    /// It is being filled: nothing of it is told yet.
+    pub waits: bool,
+}
+
+/// Something that a number chooses.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// What is read.
+    pub lines: Vec<String>,
+    /// What it does.
+    pub does: Msg,
+}
+
+fn item(text: impl Into<String>, does: Msg) -> Item {
+    Item { lines: vec![text.into()], does }
+}
+
+fn row(text: impl Into<String>, at: usize) -> Item {
+    item(text, Msg::Line(Line::Row(at)))
+}
+
+/// The topmost overlay as lines; `None` where there is none.
+pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
+    Some(match state.overlay()? {
+        Overlay::Picker(picker) => {
+            let mut sheet = Sheet { head: vec![format!("choose: {}", picker.kind.title())], ..Sheet::default() };
+            if !picker.query.text().is_empty() {
+                sheet.head.push(format!("only what holds: {}", clean_line(picker.query.text())));
+            }
+            for (at, hit) in picker.hits.iter().enumerate() {
+                let Some(one) = picker.items.get(hit.item) else { continue };
+                let detail =
+                    if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
+                let columns: Vec<&str> = one.facts.columns.iter().map(|text| text.trim()).filter(|t| !t.is_empty()).collect();
+                let detail = if columns.is_empty() { detail } else { format!(": {}", columns.join(", ")) };
+                // The name of a verb says nothing that its description does not.
+                let detail = if matches!(one.value, Value::Act(_)) && columns.is_empty() { String::new() } else { detail };
+                let text = format!("{}{detail}", one.label.trim());
+                if one.value == Value::Remark {
+                    sheet.foot.push(clean_line(&text).into_owned());
+                } else {
+                    sheet.items.push(row(clean_line(&text).into_owned(), at));
+                }
+            }
+            if sheet.items.is_empty() && sheet.foot.is_empty() {
+                sheet.foot.push("nothing fits".to_owned());
+            }
+            sheet.input = Some("a word narrows the list");
+            sheet
+        }
+        Overlay::Inbox(inbox) => {
+            let rows = inbox.rows.iter().enumerate();
+            let text = |title: &str, what: &str| format!("{}: {}", clean_line(title), clean_line(what));
+            let items: Vec<Item> = rows.map(|(at, one)| row(text(&one.title, &one.what), at)).collect();
+            let foot = if items.is_empty() { vec!["nothing waits".to_owned()] } else { Vec::new() };
+            Sheet { head: vec!["inbox: what waits, in every session".to_owned()], items, foot, ..Sheet::default() }
+        }
+        Overlay::Confirm(asked) => {
+            let mut head = vec![format!("question: {}", clean_line(&asked.title))];
+            head.extend(asked.says.iter().flat_map(|says| plain(says)).filter(|line| !line.trim().is_empty()));
+            let mut items = vec![item(format!("yes: {}", clean_line(&asked.verb)), Msg::Line(Line::Accept))];
+            if let Deed::Rewind { files: Some(_), .. } = &asked.deed {
+                items.push(item("yes, and look at its files first", act(UndoAction::WithFiles)));
+            }
+            items.push(item("no", Msg::Line(Line::Back)));
+            Sheet { head, items, ..Sheet::default() }
+        }
+        Overlay::ConfirmQuit => {
+            let running = state.sessions.metas().filter(|meta| matches!(meta.activity, Activity::Running(_))).count();
+            let text = match running {
+                0 => "question: quit? What runs or waits would be stopped; all is saved.".to_owned(),
+                n => {
+                    let turns = super::super::figures::count(n, "turn runs", "turns run");
+                    format!("question: quit? {turns} and would be stopped; all is saved.")
+                }
+            };
+            let items = vec![item("yes: quit", Msg::Line(Line::Accept)), item("no", Msg::Line(Line::Back))];
+            Sheet { head: vec![text], items, ..Sheet::default() }
+        }
+        Overlay::Rename(rename) => {
+            let head = vec![format!("title: {}", clean_line(rename.title.text()))];
+            Sheet { head, input: Some("write the new title"), ..Sheet::default() }
+        }
+        Overlay::Prompt(prompt) => {
+            let mut head = vec![clean_line(&prompt.title).into_owned()];
+            if !prompt.line.text().is_empty() {
+                head.push(format!("now: {}", clean_line(prompt.line.text())));
+            }
+            head.extend(prompt.problem.iter().map(|problem| format!("error: {}", clean_line(problem))));
+            let input = match prompt.wanted {
+                Wanted::Cwd(_) => "write the directory",
+                Wanted::LabelValue { .. } => "write the value",
+                Wanted::Import => "write the file",
+            };
+            Sheet { head, input: Some(input), ..Sheet::default() }
+        }
+        drawn => {
+            let mut sheet = read_off(state, home);
+            sheet.items.extend(verbs(state));
+            sheet.waits = waits(state, drawn);
+            if matches!(drawn, Overlay::Find) {
+                sheet.input = Some("words search anew");
+            }
+            sheet
+        }
+    })
+}
+
+fn act(verb: impl Into<Action>) -> Msg {
+    Msg::Act { action: verb.into(), key: None }
+}
+
+/// Whether the engine still has to fill it.
+fn waits(state: &State, top: &Overlay) -> bool {
+    match top {
+        Overlay::Find => matches!(state.find.phase, Phase::Typing | Phase::Searching(_)),
+        Overlay::Trash(bin) => bin.rows.is_none(),
+        Overlay::Health(card) => card.busy,
+        Overlay::Undo(card) => card.plan.is_none(),
+        Overlay::Changes(card) => card.changes.is_none(),
+        Overlay::Audit(audit) => audit.ledger.is_none(),
+        Overlay::Context(card) => card.report.is_none(),
+        Overlay::Rules(rules) => rules.known.is_none(),
+        Overlay::Usage(usage) => usage.spending.is_none(),
+        _ => false,
+    }
+}
+
+/// What can be done with the chosen row, or with all of it.
+fn verbs(state: &State) -> Vec<Item> {
+    let Some(top) = state.overlay() else { return Vec::new() };
+    let context = state.contexts().into_iter().next().unwrap_or(Context::Global);
+    let own = matches!(
+        context,
+        Context::Health | Context::Undo | Context::Changes | Context::Jobs | Context::Queue | Context::Rules
+    );
+    let mut actions: Vec<Action> = Vec::new();
+    for binding in state.keys.of(context).filter(|_| own) {
+        let about = match binding.action {
+            Action::Undo(verb) => !matches!(verb, UndoAction::NextFile | UndoAction::PreviousFile),
+            Action::Job(_) | Action::Queue(_) | Action::Rules(_) | Action::Health(_) => true,
+            _ => false,
+        };
+        if about && !actions.contains(&binding.action) {
+            actions.push(binding.action);
+        }
+    }
+    let mut out: Vec<Item> = actions.into_iter().map(|verb| item(verb.description(), act(verb))).collect();
+    let accept = match top {
+        Overlay::Trash(bin) if bin.rows.as_ref().is_some_and(|rows| !rows.is_empty()) => {
+            Some("take the chosen one back")
+        }
+        Overlay::Undo(card) if card.plan.is_some() => Some("do it"),
+        Overlay::Audit(_) => Some("open or close the chosen one"),
+        Overlay::Context(_) => Some("the other view"),
+        Overlay::Usage(_) => Some("the next view"),
+        _ => None,
+    };
+    out.extend(accept.map(|text| item(text, Msg::Line(Line::Accept))));
+    out
+}
+
+/// Draws the overlay on a large sheet without keys, and reads its rows.
+fn read_off(state: &State, home: &str) -> Sheet {
+    let theme = Theme::plain();
+    let look = Look { theme: &theme, glyphs: Glyphs::Unicode, home };
+    let (mut cache, mut buf) = (Cache::default(), Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT)));
+    let mut paint = Paint::new(state, &look, &mut cache, &mut buf);
+    paint.without_keys = true;
+    let area = paint.buf.area;
+    overlay::draw(&mut paint, area);
+    let areas = std::mem::take(&mut paint.found.areas);
+    let mut sheet = Sheet::default();
+    let mut seen: Vec<usize> = Vec::new();
+    for y in 0..HEIGHT {
+        let text: String = (0..WIDTH).filter_map(|x| buf.cell((x, y))).map(|cell| cell.symbol()).collect();
+        let Some(text) = in_words(&text) else { continue };
+        let at = areas.iter().rev().find_map(|(area, target)| match target {
+            Target::OverlayRow(at) if area.y <= y && y - area.y < area.h => Some(*at),
+            _ => None,
+        });
+        match at {
+            Some(at) if seen.contains(&at) => {
+                if let Some(item) = sheet.items.last_mut() {
+                    item.lines.push(text);
+                }
+            }
+            Some(at) => {
+                seen.push(at);
+                sheet.items.push(row(text, at));
+            }
+            None if sheet.items.is_empty() => sheet.head.push(text),
+            None => sheet.foot.push(text),
+        }
+    }
+    sheet
+}
+
+/// A drawn row without what only the eye needs: frames, bars, gaps. `None` where nothing is left.
+fn in_words(text: &str) -> Option<String> {
+    let mut said = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '✓' => said.push_str("yes  "),
+            '✗' => said.push_str("no  "),
+            '▲' => said.push_str("warning: "),
+            '⚑' => said.push_str("flagged "),
+            '…' => said.push_str("..."),
+            '−' => said.push('-'),
+            // What stands between dots stands apart.
+            '·' => said.push_str("  "),
+            '\u{2190}'..='\u{21ff}' | '\u{2500}'..='\u{25ff}' | '\u{2800}'..='\u{28ff}' | '›' | '»' | '•' | '≡' => {
+                said.push(' ')
+            }
+            c => said.push(c),
+        }
+    }
+    if !said.chars().any(char::is_alphanumeric) {
+        return None;
+    }
+    // Columns stand apart by more than one blank.
+    let parts: Vec<&str> = said.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect();
+    Some(parts.join(", "))
+}
+
+/// What of a sheet counts as news: its words. Times and signs that move are none.
+pub(super) fn words(sheet: &Sheet) -> String {
+    let items = sheet.items.iter().flat_map(|item| &item.lines);
+    let all = sheet.head.iter().chain(items).chain(&sheet.foot);
+    all.flat_map(|line| line.chars()).filter(|c| c.is_alphabetic()).collect()
+}
