@@ -80,6 +80,17 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
+    /// Read the settings; answered by [`super::Msg::Settings`].
+    Settings,
+    /// Set this in the user's settings, and use it from now on where that can be. Answered by [`super::Msg::Settings`].
+    Set {
+        /// [`crate::domain::setting::Setting::key`]
+        key: String,
+        /// One of its choices.
+        value: String,
+    },
+    /// Look at this machine and this installation; answered by [`super::Msg::Doctor`].
+    Doctor,
     /// Look for files; answered by [`super::Msg::Found`], several times while the walk goes on. A newer one ends it.
     Find {
         /// Comes back with the answers.

@@ -6,8 +6,10 @@ use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
+use crate::domain::finding::Finding;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::picture::{Known, Pixels, Want};
+use crate::domain::setting::Setting;
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
 use crate::keymap::key::Key;
@@ -92,6 +94,10 @@ pub enum Msg {
     Notice(Notice),
     /// What came of [`super::effect::Effect::Find`] so far.
     Found(Box<Found>),
+    /// The user's settings, as they are now.
+    Settings(Vec<Setting>),
+    /// What came of [`super::effect::Effect::Doctor`].
+    Doctor(Vec<Finding>),
     /// The user's own commands, as they are now.
     Commands(Vec<OwnCommand>),
     /// The offset of local time from UTC changed.

@@ -50,6 +50,12 @@ impl Canvas {
         self.reload()
     }
 
+    /// Draws with these signs from now on.
+    pub fn glyphs(&mut self, glyphs: ui::chat::Glyphs) {
+        self.shows.glyphs = glyphs;
+        self.cache = Cache::default();
+    }
+
     /// The terminal's background is dark or not; only [`AUTO`] minds.
     pub fn background(&mut self, dark: bool) {
         if std::mem::replace(&mut self.dark, dark) != dark && self.chosen == AUTO {

@@ -114,6 +114,8 @@ pub(super) struct Face {
     pub remember_theme: super::RememberTheme,
     /// A picture is drawn then, if it rests until then.
     pub pictures_at: Option<Instant>,
+    pub settings: super::SettingsFile,
+    pub look: super::Look,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
     /// The terminal knows links.
@@ -124,6 +126,8 @@ pub(super) struct Face {
     pub heard: Able,
     /// The thread that reads pictures, once there was any.
     pub studio: Option<Sender<Job>>,
+    /// How the user is called who looks elsewhere.
+    pub notify: crate::config::settings::Notify,
     /// How the terminal is told of files.
     pub host: encode::links::Host,
     /// The thread that colours code, once there was any.

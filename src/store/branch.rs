@@ -86,7 +86,11 @@ impl Store {
         let alive = io.stat(&lock).is_ok() && !lock::is_free(io, &lock);
         let open = live::folded(self.open_rows(reader, &found, &live)?);
         let cut = cut(reader, &found, at, open, alive)?;
-        let parent = reader.meta(&found);
+        let mut parent = reader.meta(&found);
+        if !found.head.sound && cut.counted.last_message > At(0) {
+            // What cannot be read says no time: the rows do.
+            parent.last_message = cut.counted.last_message;
+        }
         self.make_workspace(now)?;
         let born = if manner == Manner::Branch { now } else { parent.created };
         let id = self.claim(&self.fresh_id(born), born)?;

@@ -336,6 +336,12 @@ impl Composer {
 
     fn again(&mut self, count: Option<usize>) {
         let Some(change) = self.vim.replay(count) else { return };
+        if let Some(extent) = change.extent {
+            let text = Text::new(self.editor.lines());
+            let (row, col) = self.editor.caret();
+            let at = self.vim.cover(&text, text.flat(row, col), extent);
+            self.go(at);
+        }
         for token in change.tokens {
             self.fed(token);
         }

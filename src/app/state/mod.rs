@@ -36,6 +36,7 @@ use crate::domain::message::UserText;
 use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::setting::Setting;
 use crate::keymap::Table;
 use crate::keymap::action::Context;
 use crate::keymap::key::Key;
@@ -196,10 +197,14 @@ pub struct State {
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
     /// What is known of models beside their names.
     pub catalogue: Catalogue,
+    /// The user's settings, once they were asked for.
+    pub settings: Vec<Setting>,
     /// Names of the themes.
     pub themes: Vec<String>,
-    /// The theme in force.
+    /// The theme in force; while another one is looked at, the one that comes back.
     pub theme: String,
+    /// The theme that is looked at while one is chosen.
+    pub(crate) looked_at: Option<String>,
     /// How much of tool calls is shown, for every session.
     pub density: Density,
     /// Old and new of a change stand below each other however wide the pane is, in every session.
@@ -297,8 +302,10 @@ impl State {
             properties: Properties::default(),
             models: HashMap::new(),
             catalogue: Catalogue::default(),
+            settings: Vec::new(),
             themes: Vec::new(),
             theme: String::new(),
+            looked_at: None,
             density: Density::default(),
             unified: false,
             chord: Chord::default(),

@@ -23,6 +23,7 @@ const TWICE: u64 = 600;
 fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
     state.idle_before = state.now.since(state.last_key);
     state.last_key = state.now;
+    state.notices.heard(state.now);
     redeliver::hold(state, fx);
     if let Quit::OnceMore(armed) = state.quit
         && armed != key

@@ -1,6 +1,6 @@
 //! What holds after every message: the focus has a place, the title tells who needs you, timers run that must.
 
-use super::{inbox, session, to};
+use super::{inbox, overlay, session, settings, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::sessions::needs_you;
@@ -23,6 +23,8 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     let shown = state.current_id().cloned();
     state.sessions.look_at(shown.as_ref(), state.now, state.utc_offset);
     inbox::refresh_inbox(state);
+    settings::refill(state);
+    overlay::theme_looked_at(state, fx);
     commands(state, fx);
     read(state, fx);
     drafts(state, fx);

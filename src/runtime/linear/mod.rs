@@ -12,7 +12,7 @@ use super::kept::FaceFile;
 use super::outbox::Outbox;
 use super::run::{last_words, until};
 use super::signals::{Signal, Signals};
-use super::{Exit, Folders, LAST_SAVE, Link, Options, RunError};
+use super::{Exit, Folders, LAST_SAVE, Link, Look, Options, RunError, SettingsFile};
 use crate::app::line::Line;
 use crate::app::msg::{Frame, Timer};
 use crate::app::state::chat::Drawn;
@@ -100,6 +100,8 @@ struct Face {
     settles: Option<(Instant, Instant)>,
     kept: FaceFile,
     commands: Folders,
+    settings: SettingsFile,
+    look: Look,
     temp: PathBuf,
     /// An editor has the terminal.
     editing: bool,
@@ -160,6 +162,8 @@ impl Face {
             settles: None,
             kept,
             commands: options.commands,
+            settings: options.settings,
+            look: options.look,
             temp: std::env::temp_dir(),
             editing: false,
             gone: false,
@@ -317,7 +321,9 @@ impl Face {
             Effect::Arm { timer: Timer::Tick | Timer::Chord, .. } => {}
             Effect::Arm { timer, ms } => drop(self.timers.insert(timer, Instant::now() + Duration::from_millis(ms))),
             Effect::Disarm(timer) => drop(self.timers.remove(&timer)),
-            Effect::Copy(text) => deeds::copy(&self.tell, super::clipboard::clean(&text), false),
+            Effect::Copy(text) => {
+                deeds::copy(&self.tell, super::clipboard::clean(&text), super::clipboard::Asked::Deaf)
+            }
             Effect::Edit { text } => {
                 self.input = None;
                 self.unseen = None;
@@ -329,6 +335,9 @@ impl Face {
             Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || super::picture::discard(&file))),
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
+            Effect::Settings => deeds::read_settings(&self.tell, &self.settings),
+            Effect::Set { key, value } => deeds::set(&self.tell, &self.settings, key, value),
+            Effect::Doctor => deeds::look(&self.tell, &self.look, Vec::new()),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
             // What only a screen has. Ctrl+Z is the terminal's own.
