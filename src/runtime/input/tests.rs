@@ -4,6 +4,7 @@
 use super::answer::{Answer, Rgb};
 use super::reader::Reader;
 use super::{Input, translate};
+use crate::runtime::graphics::way::Program;
 use crate::keymap::key::{Code, Key, Mods};
 use crate::keymap::{load_style, names};
 use crate::runtime::graphics::way::Program;
@@ -247,6 +248,7 @@ fn answers() -> Vec<(&'static str, Option<Answer>)> {
         ("\x1b[?2031;0$y", Some(Answer::Mode { number: 2031, usable: false })),
         ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some(Answer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
         ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(Answer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
+        ("\x1b[2;3R", Some(Answer::Ambiguous { wide: true })),
         ("\x1b[?5u", Some(Answer::KittyKeyboard)),
         ("\x1bP>|WezTerm 20240203\x1b\\", Some(Answer::Program(Program::Wezterm))),
         ("\x1bP1+r524742=38\x1b\\", None),

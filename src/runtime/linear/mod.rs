@@ -142,9 +142,11 @@ impl Face {
         let kept = FaceFile::of(&options.state_dir);
         state.recall(kept.recall());
         let writer = if person { Writer::Person } else { Writer::Program };
+        let printer = Printer::new(writer, &deeds::env("HOME").unwrap_or_default());
+        let printer = if io::stdout().is_terminal() { printer } else { printer.logging() };
         let mut face = Self {
             state,
-            printer: Printer::new(writer, &deeds::env("HOME").unwrap_or_default()),
+            printer,
             link,
             backlog: Outbox::default(),
             timers: HashMap::new(),
@@ -414,7 +416,8 @@ impl Face {
         if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
             return false;
         }
-        if self.waiting.front().is_some_and(|line| line.trim() == "/stop") || self.printer.asks() {
+        let stops = self.waiting.front().is_some_and(|line| line.trim() == "/stop") && self.state.running();
+        if stops || self.printer.asks() {
             return true;
         }
         self.is_idle()
