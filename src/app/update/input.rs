@@ -1,8 +1,6 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{
-    act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session,
-};
+use super::{act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::hidden::looks_like_a_key;

@@ -196,7 +196,10 @@ pub(super) fn begin(state: &mut State) {
     chat.block = None;
     chat.reveal = true;
     hold(chat);
-    state.notify(Notice::new(Level::Info, "Marking lines.").hint("j and k extend, y copies, Esc leaves"));
+    let key = |action: ChatAction| state.keys.key_for(action);
+    let (down, up, copy) = (key(ChatAction::LineDown), key(ChatAction::LineUp), key(ChatAction::Copy));
+    let hint = format!("{down} and {up} extend, {copy} copies, {} leaves", state.keys.key_for(AppAction::Back));
+    state.notify(Notice::new(Level::Info, "Marking lines.").hint(hint));
 }
 
 /// Moves the head of a mark that keys make by so many lines. Whether there is one.

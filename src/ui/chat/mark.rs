@@ -225,8 +225,9 @@ impl Transcript<'_> {
             && (text.is_empty() || ink.segs.is_empty())
             && (key, line) < (to.key, to.line)
         {
-            // So that an empty line is seen to be marked.
-            cells.push((0, 1));
+            // So that an empty line is seen to be marked: behind its gutter.
+            let lead = if text.is_empty() { text::spans_width(&ink.line.spans) } else { 0 };
+            cells.push((u16::try_from(lead).unwrap_or(0), 1));
         }
         let style = self.theme.style(Role::Selected);
         for (x, width) in cells {
