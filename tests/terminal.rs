@@ -351,6 +351,83 @@ fn stopped_and_continued_by_others_it_sets_the_terminal_anew() {
 }
 
 #[test]
+fn signs_that_would_take_two_cells_are_ascii() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()).answers(Answers::None));
+    pty.until("│");
+    pty.sent("\x1b[6n");
+    pty.keys("\x1b[2;3R\x1b[?62c");
+    pty.gone("│");
+    pty.until("> What");
+    drop(pty);
+    // The next time it is known from the first frame on.
+    let pty = ready(lisle(home.path()).answers(Answers::None));
+    assert!(!pty.look(|seen| seen.sent("│")), "{}", pty.text());
+    pty.keys("\x1b[2;2R\x1b[?62c");
+    pty.until("│");
+}
+
+#[test]
+fn frames_are_held_together_only_where_the_terminal_can() {
+    for (answers, can) in [(Answers::Modern, true), (Answers::Old, false), (Answers::None, false)] {
+        let home = tempfile::tempdir().unwrap();
+        let pty = ready(lisle(home.path()).answers(answers));
+        say(&pty, "about zebras");
+        pty.keys("\x0c");
+        pty.until(NOTHING_RUNS);
+        assert_eq!(pty.look(|seen| seen.sent("\x1b[?2026h")), can, "{answers:?}");
+    }
+}
+
+/// How often these bytes were sent.
+fn times(pty: &Pty, bytes: &str) -> usize {
+    pty.look(|seen| String::from_utf8_lossy(&seen.raw).matches(bytes).count())
+}
+
+#[test]
+fn who_looks_elsewhere_is_called_once_and_who_looks_is_not() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()).env("TERM", "xterm-kitty"));
+    say(&pty, "about zebras");
+    assert_eq!(times(&pty, "\x1b]99;"), 0, "the terminal has the focus");
+    pty.keys("about giraffes\r\x1b[O");
+    pty.sent("is done\x1b\\\x07");
+    pty.until(NOTHING_RUNS);
+    pty.keys("\x1b[I");
+    say(&pty, "about lions");
+    pty.until("about lions");
+    assert_eq!(times(&pty, "\x1b]99;"), 1);
+}
+
+#[test]
+fn a_question_calls_by_what_was_chosen_and_changes_the_title() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(home.path().join("lisle/config")).unwrap();
+    std::fs::write(home.path().join("lisle/config/config.toml"), "[ui]\nnotify = \"osc777\"\n").unwrap();
+    let pty = ready(lisle(home.path()));
+    let titles = times(&pty, "\x1b]2;");
+    pty.keys("run touch a\r\x1b[O");
+    pty.sent("\x1b]777;notify;lisle;");
+    pty.sent("needs you · lisle\x1b\\");
+    pty.until("Run this command?");
+    assert_eq!(times(&pty, "\x1b]777;"), 1);
+    assert_eq!(times(&pty, "\x1b]2;"), titles + 1, "the title is written when it changes");
+}
+
+#[test]
+fn a_turn_that_waits_for_a_tool_writes_few_bytes() {
+    let home = tempfile::tempdir().unwrap();
+    let pty = ready(lisle(home.path()).args(["--mode", "execute"]));
+    pty.keys("run sleep 10\r");
+    let at = |second: &str| {
+        pty.until(second);
+        pty.look(|seen| seen.raw.len())
+    };
+    let (from, to) = (at(" 5s "), at(" 9s "));
+    assert!(to - from < 400, "{} bytes in four seconds", to - from);
+}
+
+#[test]
 fn the_editor_gets_the_terminal_and_its_text_comes_back() {
     let home = tempfile::tempdir().unwrap();
     let editor = "f() { printf editing; read key; printf 'said %s' \"$key\" >> \"$1\"; }; f";

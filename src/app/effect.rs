@@ -6,6 +6,7 @@ use crate::domain::Command;
 use crate::domain::attachment::Attachment;
 use crate::domain::code::Block;
 use crate::domain::ids::SessionId;
+use crate::domain::picture::Want;
 use std::path::PathBuf;
 
 /// Something for the runtime to do.
@@ -79,6 +80,17 @@ pub enum Effect {
         /// The user chose it; otherwise it is only looked at.
         keep: Keep,
     },
+    /// Read the settings; answered by [`super::Msg::Settings`].
+    Settings,
+    /// Set this in the user's settings, and use it from now on where that can be. Answered by [`super::Msg::Settings`].
+    Set {
+        /// [`crate::domain::setting::Setting::key`]
+        key: String,
+        /// One of its choices.
+        value: String,
+    },
+    /// Look at this machine and this installation; answered by [`super::Msg::Doctor`].
+    Doctor,
     /// Look for files; answered by [`super::Msg::Found`], several times while the walk goes on. A newer one ends it.
     Find {
         /// Comes back with the answers.
@@ -104,6 +116,22 @@ pub enum Effect {
         /// They.
         blocks: Vec<Block>,
     },
+    /// Look how large the pictures in these files of a session are; answered by [`super::Msg::Measured`].
+    Measure {
+        /// The session.
+        session: SessionId,
+        /// The files, as its rows name them.
+        files: Vec<PathBuf>,
+    },
+    /// Make these pictures ready to be drawn; answered by [`super::Msg::Shrunk`], one by one.
+    Shrink {
+        /// The session whose files they are.
+        session: SessionId,
+        /// They.
+        wants: Vec<Want>,
+    },
+    /// The pictures that are ready or coming are not shown any more.
+    ForgetPictures,
     /// Leave the loop.
     Quit {
         /// The session to name in the command that resumes.

@@ -6,7 +6,10 @@ use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
+use crate::domain::finding::Finding;
 use crate::domain::ids::{MessageId, SessionId};
+use crate::domain::picture::{Known, Pixels, Want};
+use crate::domain::setting::Setting;
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
 use crate::keymap::key::Key;
@@ -70,12 +73,31 @@ pub enum Msg {
         /// Their colours.
         blocks: Vec<Coloured>,
     },
+    /// The terminal draws pictures in cells of so many pixels, or draws none.
+    Pictures(Option<Pixels>),
+    /// What came of [`super::effect::Effect::Measure`].
+    Measured(Vec<(PathBuf, Known)>),
+    /// What came of [`super::effect::Effect::Shrink`]: the number of a picture, or why it cannot be shown.
+    Shrunk {
+        /// The session whose file it is.
+        session: SessionId,
+        /// The picture.
+        want: Want,
+        /// Its number.
+        made: Result<u32, String>,
+    },
+    /// The pictures of these numbers were let go.
+    PicturesGone(Vec<u32>),
     /// What came of [`super::effect::Effect::Picture`]: the file, or why there is none.
     Picture(Result<PathBuf, String>),
     /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
     Notice(Notice),
     /// What came of [`super::effect::Effect::Find`] so far.
     Found(Box<Found>),
+    /// The user's settings, as they are now.
+    Settings(Vec<Setting>),
+    /// What came of [`super::effect::Effect::Doctor`].
+    Doctor(Vec<Finding>),
     /// The user's own commands, as they are now.
     Commands(Vec<OwnCommand>),
     /// The offset of local time from UTC changed.
@@ -200,8 +222,10 @@ pub enum Target {
     Composer,
     /// The mark that stops the turn.
     StopMark,
-    /// A file of the draft, by its place.
+    /// The mark that takes a file out of the draft, by its place.
     File(usize),
+    /// A chip or a file of the draft.
+    Chip(super::state::composer::Picked),
     /// A message in the queue.
     Queued(MessageId),
     /// A row of what is offered above the composer, by its place in [`super::state::offer::Menu::rows`].
@@ -230,6 +254,8 @@ pub struct Frame {
     pub marked: Marked,
     /// Blocks of code that were drawn without all of their colours.
     pub code: Vec<Block>,
+    /// Pictures that there was room for and that are not ready.
+    pub pictures: Vec<Want>,
     /// What can be clicked; of overlapping ones the last counts.
     pub areas: Vec<(Area, Target)>,
     /// Rows that the list of sessions has.

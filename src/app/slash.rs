@@ -104,6 +104,9 @@ commands! {
     Details "details" "" "hide the details of a wide screen, or show them" PaneAction::Details;
     Enhance "enhance" "TEXT" "rewrite a draft with names of the repository" ComposerAction::Enhance;
     Theme "theme" "[NAME]" "choose the colours" AppAction::Theme;
+    Settings "settings" "" "the settings in force, and change them" AppAction::Settings;
+    Doctor "doctor" "" "what of this machine can be used, and what is missing" AppAction::Doctor;
+    Notices "notices" "" "what was said lately in the last row" AppAction::Notices;
     Keys "keys" "" "the keys of this place" AppAction::Help;
     Help "help" "" "all commands" AppAction::Palette;
     Quit "quit" "" "save and quit" AppAction::Quit;

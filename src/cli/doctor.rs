@@ -1,323 +1,37 @@
-//! `lisle doctor`: what of this machine and this installation lisle can use, and what to do where something is missing.
-//!
-//! Everything is looked at, nothing is changed but one small file that is written and removed to see whether a folder takes
-//! it. Nothing goes over the network, and no key is printed. The lines are `facts`; each is put together by one function
-//! below, from what the system says.
+//! `lisle doctor`: what of this machine and this installation lisle can use, printed. What is looked at is `runtime::doctor`'s.
 
 use super::Exit;
 use super::args::Doctor;
 use super::output::say;
-use crate::domain::permission::Sandbox;
+use crate::domain::finding::{Finding, Health};
 use crate::domain::sanitise;
+use crate::runtime::doctor::findings;
 use crate::runtime::setup::Ground;
-use crate::runtime::{canvas, clipboard};
-use crate::sandbox::{self, able};
-use serde::Serialize;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-
-/// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Fact {
-    /// What it is about, one or two words.
-    about: &'static str,
-    state: State,
-    /// What was found.
-    says: String,
-    /// What to do about it; empty where nothing is to be done.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    advice: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum State {
-    /// As it should be.
-    Ok,
-    /// lisle works, with less.
-    Warn,
-    /// Something does not work.
-    Broken,
-}
-
-impl Fact {
-    fn ok(about: &'static str, says: impl Into<String>) -> Self {
-        Self { about, state: State::Ok, says: says.into(), advice: String::new() }
-    }
-
-    fn warn(about: &'static str, says: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { about, state: State::Warn, says: says.into(), advice: advice.into() }
-    }
-
-    fn broken(about: &'static str, says: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { about, state: State::Broken, says: says.into(), advice: advice.into() }
-    }
-}
 
 pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
-    let env = |name: &str| std::env::var(name).ok();
-    let mut facts = vec![Fact::ok("version", format!("lisle {}", env!("CARGO_PKG_VERSION")))];
-    let mut problems = ground.problems.clone();
-    let _ = crate::runtime::keymap(ground, &mut problems);
-    // What to do stands in the problem itself.
-    facts.extend(problems.iter().map(|problem| Fact::warn("configuration", problem.to_string(), "")));
-    facts.extend(folders(ground));
-    facts.push(store(ground));
-    facts.push(trash(ground));
-    facts.push(terminal(&env));
-    facts.push(screen(&env));
-    facts.push(clipboard_ways(&env));
-    facts.extend(holding(ground));
-    facts.extend(programs());
-    facts.extend(connections(ground));
+    let facts = findings(ground);
     say(&if args.json { json(&facts) } else { text(&facts) });
-    if facts.iter().any(|fact| fact.state == State::Broken) { Exit::Failed } else { Exit::Done }
+    if facts.iter().any(|fact| fact.state == Health::Broken) { Exit::Failed } else { Exit::Done }
 }
 
-fn json(facts: &[Fact]) -> String {
+fn json(facts: &[Finding]) -> String {
     serde_json::to_string_pretty(facts).unwrap_or_default() + "\n"
 }
 
-fn text(facts: &[Fact]) -> String {
+fn text(facts: &[Finding]) -> String {
     let width = facts.iter().map(|fact| fact.about.len()).max().unwrap_or_default();
     let mut out = String::new();
     for fact in facts {
         let word = match fact.state {
-            State::Ok => "ok    ",
-            State::Warn => "warn  ",
-            State::Broken => "BROKEN",
+            Health::Ok => "ok    ",
+            Health::Warn => "warn  ",
+            Health::Broken => "BROKEN",
         };
         let says = sanitise::clean_line(&fact.says.replace('\n', " ")).into_owned();
         let _ = write!(out, "{word}  {:<width$}  {}", fact.about, says.trim_end_matches('.'));
         let advice = sanitise::clean_line(&fact.advice.replace('\n', " ")).into_owned();
         let _ = if advice.is_empty() { writeln!(out) } else { writeln!(out, ". {}.", advice.trim_end_matches('.')) };
-    }
-    out
-}
-
-/// Whether a folder, or the nearest one above it that is there, takes a file.
-fn takes_a_file(folder: &Path) -> Result<(), String> {
-    let there = folder.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/"));
-    let probe = there.join(format!(".lisle-doctor-{}", std::process::id()));
-    match std::fs::File::create_new(&probe) {
-        Ok(_) => std::fs::remove_file(&probe).map_err(|e| format!("{}: {e}", probe.display())),
-        Err(error) => Err(format!("{}: {error}", there.display())),
-    }
-}
-
-fn folders(ground: &Ground) -> Vec<Fact> {
-    let paths = &ground.paths;
-    let mut out: Vec<Fact> = [("config", &paths.config), ("data", &paths.data), ("state", &paths.state)]
-        .into_iter()
-        .map(|(about, folder)| match takes_a_file(folder) {
-            Ok(()) => Fact::ok(about, folder.display().to_string()),
-            Err(why) => Fact::broken(
-                about,
-                format!("{} cannot be written ({why})", folder.display()),
-                "Check its owner and rights, or set LISLE_HOME to another folder",
-            ),
-        })
-        .collect();
-    let cwd = ground.cwd();
-    out.push(match takes_a_file(cwd) {
-        Ok(()) => Fact::ok("directory", cwd.display().to_string()),
-        Err(why) => Fact::warn("directory", format!("{} cannot be written ({why})", cwd.display()), "Use --cwd DIR"),
-    });
-    out
-}
-
-fn store(ground: &Ground) -> Fact {
-    let cached = ground.store.cached().map(|(sessions, _)| sessions.len());
-    let listing = ground.store.list();
-    let odd = listing.sessions.iter().filter(|meta| !meta.odd.is_empty()).count();
-    let cached = match cached {
-        Some(count) => format!("{count} in the cache"),
-        None => "no cache yet".to_owned(),
-    };
-    let foreign = if ground.store.is_foreign() { ", made by another program" } else { "" };
-    let says = format!(
-        "{} ({}): {} sessions, {cached}{foreign}",
-        ground.store.workspace_name(),
-        ground.workspace().display(),
-        listing.sessions.len()
-    );
-    if odd > 0 {
-        return Fact::warn("workspace", format!("{says}; {odd} of them odd"), "Run lisle sessions verify");
-    }
-    match listing.notices.first() {
-        Some(notice) => Fact::warn("workspace", format!("{says}; {}", notice.text), notice.hint.clone()),
-        None => Fact::ok("workspace", says),
-    }
-}
-
-fn trash(ground: &Ground) -> Fact {
-    let all = ground.store.trash();
-    let bytes: u64 = all.iter().map(|one| one.bytes).sum();
-    let days = ground.settings.inbox.trash_days;
-    Fact::ok("trash", format!("{} sessions, {}, each kept for {days} days", all.len(), megabytes(bytes)))
-}
-
-fn megabytes(bytes: u64) -> String {
-    let tenths = bytes.saturating_mul(10) / 1_000_000;
-    format!("{}.{} MB", tenths / 10, tenths % 10)
-}
-
-fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Fact {
-    let set = |name: &&str| env(name).is_some_and(|value| !value.is_empty());
-    let term = env("TERM").unwrap_or_default();
-    let around: Vec<&str> = ["TMUX", "STY", "ZELLIJ", "SSH_CONNECTION", "TERM_PROGRAM", "COLORTERM", "NO_COLOR"]
-        .into_iter()
-        .filter(set)
-        .collect();
-    let around = if around.is_empty() { String::new() } else { format!("; set: {}", around.join(", ")) };
-    let size = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map(|size| format!("{}x{}", size.ws_col, size.ws_row))
-        .unwrap_or_else(|_| "not a terminal".to_owned());
-    let colors = match canvas::colors(env) {
-        crate::theme::Colors::True => "16 million colours",
-        crate::theme::Colors::C256 => "256 colours",
-        crate::theme::Colors::C16 => "16 colours",
-        crate::theme::Colors::None => "no colours",
-    };
-    let says = format!("TERM={term}, {colors}, {size}{around}");
-    if term.is_empty() || term == "dumb" {
-        return Fact::warn("terminal", says, "lisle's screen needs a terminal; `lisle run` works without");
-    }
-    Fact::ok("terminal", says)
-}
-
-fn screen(env: &dyn Fn(&str) -> Option<String>) -> Fact {
-    match canvas::glyphs(env) {
-        crate::ui::chat::Glyphs::Unicode => Fact::ok("characters", "UTF-8"),
-        crate::ui::chat::Glyphs::Ascii => Fact::warn(
-            "characters",
-            "ASCII signs, because the locale is not UTF-8 or the terminal is the console",
-            "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",
-        ),
-    }
-}
-
-fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Fact {
-    let mut ways: Vec<String> = Vec::new();
-    let mut missing = Vec::new();
-    for (_, command) in clipboard::ways(env) {
-        let Some(program) = command.first() else { continue };
-        if find(program).is_some() { ways.push((*program).to_owned()) } else { missing.push(*program) }
-    }
-    ways.push("the terminal itself (OSC 52, unconfirmed)".to_owned());
-    let says = format!("tried in this order: {}", ways.join(", "));
-    if missing.is_empty() {
-        Fact::ok("clipboard", says)
-    } else {
-        Fact::warn("clipboard", says, format!("Install {}", missing.join(", ")))
-    }
-}
-
-/// What holds commands back.
-fn holding(ground: &Ground) -> Vec<Fact> {
-    let enforced = sandbox::is_enforced();
-    let mut out = Vec::new();
-    #[cfg(target_os = "linux")]
-    {
-        let version = sandbox::hold::landlock_version();
-        let seccomp = if sandbox::hold::seccomp_is_there() { "seccomp" } else { "no seccomp" };
-        let says = format!("Landlock {version}, {seccomp}");
-        out.push(if enforced {
-            Fact::ok("kernel", says)
-        } else {
-            Fact::warn("kernel", says, "Commands can be held from Linux 5.19 on, with both built in and not forbidden")
-        });
-    }
-    let set = match ground.sandbox_setting() {
-        Sandbox::Workspace => "workspace",
-        Sandbox::ReadOnly => "read-only",
-        Sandbox::None => "off",
-    };
-    out.push(match (enforced, set) {
-        (false, _) => Fact::warn(
-            "sandbox",
-            format!("none, though the setting is {set}: commands run as you would run them"),
-            "In Explore only a short list of programs runs",
-        ),
-        (true, "off") => Fact::warn(
-            "sandbox",
-            "off by the setting; Explore and commands that only read are closed in all the same",
-            "Set `sandbox = \"workspace\"` in config.toml",
-        ),
-        (true, set) => Fact::ok("sandbox", format!("{set} in Ask to Edit and Execute, read-only in Explore")),
-    });
-    if enforced && cfg!(target_os = "linux") {
-        out.push(match able::namespaces(ground.runner()) {
-            Ok(()) => Fact::ok(
-                "namespaces",
-                "protected paths are read-only, rights and times outside are held, secrets are empty in Explore",
-            ),
-            Err(why) => Fact::warn(
-                "namespaces",
-                format!(
-                    "{why}: protected paths are looked at after each command, and secrets can be read by what only reads"
-                ),
-                "Allow unprivileged user namespaces where the system forbids them",
-            ),
-        });
-    }
-    let allowed = ground.allowances();
-    let there = allowed.caches.iter().filter(|path| path.exists()).count();
-    let memory = match allowed.memory {
-        Some(bytes) => format!("; each process has at most {} of its own memory", megabytes(bytes)),
-        None => String::new(),
-    };
-    out.push(Fact::ok("caches", format!("{there} folders of package managers can be written{memory}")));
-    out
-}
-
-fn programs() -> Vec<Fact> {
-    let shown = |path: PathBuf| path.display().to_string();
-    let mut out = Vec::new();
-    for (name, needed) in [
-        ("bash", "Commands run in /bin/sh, and none counts as read-only"),
-        ("git", "Worktrees cannot be made"),
-        ("rg", ""),
-        ("fd", ""),
-        ("jq", ""),
-    ] {
-        out.push(match (find(name), needed) {
-            (Some(path), _) => Fact::ok(name, shown(path)),
-            (None, "") => Fact::ok(name, "not there; lisle does not need it, agents like it"),
-            (None, why) => Fact::warn(name, "not there", format!("{why}; install {name}")),
-        });
-    }
-    out
-}
-
-/// The file that a name stands for by the search path.
-fn find(name: &str) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(name))
-        .find(|file| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
-}
-
-fn connections(ground: &Ground) -> Vec<Fact> {
-    let infos = ground.connection_infos();
-    let usable = ground.usable_connection();
-    let mut out: Vec<Fact> = infos
-        .into_iter()
-        .map(|info| {
-            let name = format!("{} ({})", info.name, info.provider);
-            match (info.missing, info.offered) {
-                (None, false) => Fact::ok("connection", format!("{name}: can be used")),
-                (None, true) => Fact::ok("connection", format!("{name}: found, not chosen yet")),
-                (Some(why), _) => Fact::warn("connection", format!("{name}: cannot be used"), why),
-            }
-        })
-        .collect();
-    if let Err(why) = usable {
-        // The line says already that none was chosen.
-        let why = why.strip_prefix("no connection was chosen, ").map_or(why.clone(), str::to_owned);
-        out.push(Fact::warn("connection", "none is chosen", why));
     }
     out
 }
@@ -329,9 +43,9 @@ mod tests {
     #[test]
     fn every_line_has_a_word_and_what_to_do() {
         let facts = [
-            Fact::ok("version", "lisle 1"),
-            Fact::warn("characters", "ASCII.", "Set LANG."),
-            Fact::broken("data", "/x cannot be written\nat all", "Check it"),
+            Finding::ok("version", "lisle 1"),
+            Finding::warn("characters", "ASCII.", "Set LANG."),
+            Finding::broken("data", "/x cannot be written\nat all", "Check it"),
         ];
         let expected = "ok      version     lisle 1\nwarn    characters  ASCII. Set LANG.\n\
             BROKEN  data        /x cannot be written at all. Check it.\n";
@@ -339,19 +53,5 @@ mod tests {
         let parsed: serde_json::Value = serde_json::from_str(&json(&facts)).unwrap();
         assert_eq!(parsed[1]["state"], "warn");
         assert_eq!(parsed[0].get("advice"), None);
-    }
-
-    #[test]
-    fn a_folder_that_takes_nothing_is_broken_and_the_probe_leaves_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(takes_a_file(&dir.path().join("not/there/yet")), Ok(()));
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        assert!(takes_a_file(Path::new("/proc/self")).is_err());
-    }
-
-    #[test]
-    fn amounts_are_short() {
-        assert_eq!(megabytes(0), "0.0 MB");
-        assert_eq!(megabytes(1_250_000), "1.2 MB");
     }
 }

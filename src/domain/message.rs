@@ -252,6 +252,16 @@ impl Message {
         Self { id, at, turn: None, parent: None, body }
     }
 
+    /// The files that belong to the row: those that were given along, or that a tool gave.
+    #[must_use]
+    pub fn files(&self) -> &[Attachment] {
+        match &self.body {
+            Body::User(said) => &said.attachments,
+            Body::Tool(call) => &call.figures.media,
+            _ => &[],
+        }
+    }
+
     /// The tool call that this row is, if it is one.
     #[must_use]
     pub fn tool(&self) -> Option<&ToolCall> {

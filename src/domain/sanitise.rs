@@ -126,6 +126,8 @@ fn fate(c: char) -> Fate {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Fate::Mark,
         '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' => Fate::Drop,
         '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{fdd0}'..='\u{fdef}' => Fate::Drop,
+        // Stands for a part of a picture.
+        '\u{10eeee}' => Fate::Drop,
         _ if c.is_control() || u32::from(c) & 0xfffe == 0xfffe => Fate::Drop,
         _ => Fate::Keep,
     }

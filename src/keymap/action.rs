@@ -324,8 +324,11 @@ actions! {
         TillBack "till_back" "back to behind the character that is pressed then" [Normal Visual Operator];
         FindAgain "find_again" "to the next such character" [Normal Visual Operator];
         FindAgainBack "find_again_back" "to such a character the other way" [Normal Visual Operator];
-        InnerWord "inner_word" "the word here" [Visual Operator];
-        AroundWord "around_word" "the word here, and the blanks behind it" [Visual Operator];
+        Pair "pair" "to the bracket that belongs to this one" [Normal Visual Operator];
+        Inner "inner" "the word, or what stands between the quotes or brackets, that is pressed then" [Visual Operator];
+        Around "around" "the same, with what is about it" [Visual Operator];
+        Indent "indent" "move the lines that the motion spans to the right; twice the line" [Normal Visual Operator];
+        Outdent "outdent" "move the lines that the motion spans to the left; twice the line" [Normal Visual Operator];
         Delete "delete" "delete what the motion spans; twice the line" [Normal Visual Operator];
         Change "change" "delete and type; twice the line" [Normal Visual Operator];
         Yank "yank" "copy what the motion spans; twice the line" [Normal Visual Operator];
@@ -525,6 +528,9 @@ actions! {
         Help "help" "the keys of this place" [Global];
         HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
         Theme "theme" "choose the colours" [Global];
+        Settings "settings" "the settings in force, and change them" [Global];
+        Doctor "doctor" "what of this machine lisle can use, and what is missing" [Global];
+        Notices "notices" "what was said lately in the last row" [Global];
         Mouse "mouse" "give the mouse to the terminal, or take it back" [Global];
         Repaint "repaint" "draw everything anew" [Global];
         Suspend "suspend" "to the shell; fg comes back" [Global];

@@ -50,11 +50,26 @@ impl Canvas {
         self.reload()
     }
 
+    /// Draws with these signs from now on.
+    pub fn glyphs(&mut self, glyphs: ui::chat::Glyphs) {
+        self.shows.glyphs = glyphs;
+        self.cache = Cache::default();
+    }
+
     /// The terminal's background is dark or not; only [`AUTO`] minds.
     pub fn background(&mut self, dark: bool) {
         if std::mem::replace(&mut self.dark, dark) != dark && self.chosen == AUTO {
             self.reload();
         }
+    }
+
+    /// Draws with these signs from now on; whether they are others than before.
+    pub fn signs(&mut self, glyphs: ui::chat::Glyphs) -> bool {
+        let changed = std::mem::replace(&mut self.shows.glyphs, glyphs) != glyphs;
+        if changed {
+            self.cache = Cache::default();
+        }
+        changed
     }
 
     /// The names that can be chosen, in the order to show, and the one in force.
@@ -114,6 +129,12 @@ pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
     } else {
         Colors::C16
     }
+}
+
+/// Which signs a terminal draws well that draws those of ambiguous width over two cells, or does not.
+#[must_use]
+pub fn signs(wide: bool, env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
+    if wide { ui::chat::Glyphs::Ascii } else { glyphs(env) }
 }
 
 /// Which signs a terminal draws well, by the variables of the environment.

@@ -12,6 +12,8 @@ use tokio::process::Command;
 
 /// Terminals drop longer sequences: xterm's limit is the smallest of the known ones that is not a mistake.
 const LONGEST_OSC_52: usize = 74_000;
+/// GNU screen takes strings of up to 768 bytes.
+const SCREEN_TAKES: usize = 512;
 /// A program that does not take the text in this time will not.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -22,6 +24,55 @@ type Way = (&'static str, &'static [&'static str]);
 #[must_use]
 pub fn clean(text: &str) -> String {
     sanitise::clean(text).chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
+}
+
+/// What came of asking the terminal itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// It was asked; terminals do not say whether they took it.
+    Offered,
+    /// The text is longer than terminals take.
+    TooLong,
+    /// It is known to have no such way, or there is no screen to ask through.
+    Deaf,
+}
+
+/// The sequence that asks this terminal to take the text, or why there is none.
+///
+/// # Errors
+/// [`Asked::TooLong`] or [`Asked::Deaf`].
+pub fn sequence(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Asked> {
+    if !hears(env) {
+        return Err(Asked::Deaf);
+    }
+    let whole = osc_52(text).ok_or(Asked::TooLong)?;
+    Ok(if in_screen(env) { through_screen(&whole) } else { whole })
+}
+
+/// The terminal may have OSC 52: it is not one of those that are known to have none (the Linux console, Apple's Terminal,
+/// all with VTE as GNOME's).
+#[must_use]
+pub fn hears(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    let var = |name| env(name).unwrap_or_default();
+    // A multiplexer takes it itself, whatever it is in.
+    let between = !var("TMUX").is_empty() || !var("ZELLIJ").is_empty();
+    between || (var("TERM") != "linux" && var("VTE_VERSION").is_empty() && var("TERM_PROGRAM") != "Apple_Terminal")
+}
+
+fn in_screen(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    let var = |name| env(name).unwrap_or_default();
+    var("TMUX").is_empty() && (!var("STY").is_empty() || var("TERM").starts_with("screen"))
+}
+
+/// GNU screen hands strings on, in pieces: of a longer one it prints the rest on the screen.
+fn through_screen(sequence: &str) -> String {
+    let whole = sequence.replace("\x1b\\", "\x07");
+    // The text of the sequence is ASCII.
+    whole
+        .as_bytes()
+        .chunks(SCREEN_TAKES)
+        .map(|piece| format!("\x1bP{}\x1b\\", String::from_utf8_lossy(piece)))
+        .collect()
 }
 
 /// The sequence that asks the terminal to take the text; `None` when it is too long for that.
@@ -38,10 +89,15 @@ pub fn ways(env: &dyn Fn(&str) -> Option<String>) -> Vec<Way> {
     let has = |name| env(name).is_some_and(|value| !value.is_empty());
     let mut ways: Vec<Way> = Vec::new();
     if has("TMUX") {
+        // -w gives it to the outer terminal too, from tmux 3.2 on; of two ways to one place the first that works counts.
         ways.push(("the tmux buffer", &["tmux", "load-buffer", "-w", "-"]));
+        ways.push(("the tmux buffer", &["tmux", "load-buffer", "-"]));
     }
     if cfg!(target_os = "macos") && !has("SSH_CONNECTION") {
         ways.push(("the clipboard", &["pbcopy"]));
+    }
+    if has("TERMUX_VERSION") {
+        ways.push(("the clipboard", &["termux-clipboard-set"]));
     }
     if has("WAYLAND_DISPLAY") {
         ways.push(("the clipboard", &["wl-copy"]));
@@ -52,31 +108,37 @@ pub fn ways(env: &dyn Fn(&str) -> Option<String>) -> Vec<Way> {
 }
 
 /// Gives the text to these programs and tells what came of it, and of the terminal's own way.
-pub async fn copy(text: String, ways: Vec<Way>, asked_terminal: bool) -> Notice {
+pub async fn copy(text: String, ways: Vec<Way>, asked: Asked) -> Notice {
     let mut confirmed = Vec::new();
     for (name, command) in ways {
         if !confirmed.contains(&name) && give(&text, command).await {
             confirmed.push(name);
         }
     }
-    told(&text, &confirmed, asked_terminal)
+    told(&text, &confirmed, asked)
 }
 
-fn told(text: &str, confirmed: &[&str], asked_terminal: bool) -> Notice {
+fn told(text: &str, confirmed: &[&str], asked: Asked) -> Notice {
     let lines = text.lines().count();
     let what = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
     let confirmed = confirmed.join(" and ");
-    match (confirmed.is_empty(), asked_terminal) {
-        (false, true) => Notice::new(
+    match (confirmed.is_empty(), asked) {
+        (false, Asked::Offered) => Notice::new(
             Level::Info,
             format!("Copied {what} to {confirmed}; also offered to the terminal (unconfirmed)"),
         ),
-        (false, false) => Notice::new(Level::Info, format!("Copied {what} to {confirmed}")),
-        (true, true) => Notice::new(Level::Info, format!("Offered {what} to the terminal's clipboard (unconfirmed)"))
-            .hint("If nothing arrives, the terminal does not allow OSC 52."),
-        (true, false) => {
+        (false, _) => Notice::new(Level::Info, format!("Copied {what} to {confirmed}")),
+        (true, Asked::Offered) => {
+            Notice::new(Level::Info, format!("Offered {what} to the terminal's clipboard (unconfirmed)"))
+                .hint("If nothing arrives, the terminal does not allow OSC 52.")
+        }
+        (true, Asked::TooLong) => {
             Notice::new(Level::Warning, format!("{what} could not be copied: too long for the terminal's clipboard"))
                 .hint("Copy less at once, or install wl-copy, xclip or tmux.")
+        }
+        (true, Asked::Deaf) => {
+            Notice::new(Level::Warning, format!("{what} could not be copied: this terminal lets no program do that"))
+                .hint("Install wl-copy or xclip, or work in tmux.")
         }
     }
 }
@@ -111,6 +173,27 @@ mod tests {
     }
 
     #[test]
+    fn terminals_that_have_no_such_way_are_not_asked_and_screen_gets_pieces() {
+        let ask = |text: &str, pairs: &[(&str, &str)]| {
+            sequence(text, &|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        };
+        let plain = Ok("\x1b]52;c;aGVsbG8K\x1b\\".to_owned());
+        assert_eq!(ask("hello\n", &[("TERM", "xterm-256color")]), plain);
+        assert_eq!(ask("hello\n", &[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]), Err(Asked::Deaf));
+        assert_eq!(ask("hello\n", &[("TERM", "linux")]), Err(Asked::Deaf));
+        assert_eq!(ask("hello\n", &[("TERM_PROGRAM", "Apple_Terminal")]), Err(Asked::Deaf));
+        let tmux = [("TERM", "tmux-256color"), ("TMUX", "/tmp/x"), ("VTE_VERSION", "7600")];
+        assert_eq!(ask("hello\n", &tmux), plain, "tmux takes it");
+        assert_eq!(ask(&"x".repeat(60_000), &tmux), Err(Asked::TooLong));
+        let screen = ask(&"x".repeat(3_000), &[("TERM", "screen"), ("STY", "1.x")]).unwrap();
+        let pieces: Vec<&str> =
+            screen.split_terminator("\x1b\\").map(|piece| piece.strip_prefix("\x1bP").unwrap()).collect();
+        assert!(pieces.len() > 7 && pieces.iter().all(|piece| piece.len() <= SCREEN_TAKES), "{}", pieces.len());
+        let whole = pieces.concat();
+        assert_eq!(whole, osc_52(&"x".repeat(3_000)).unwrap().replace("\x1b\\", "\x07"));
+    }
+
+    #[test]
     fn what_is_copied_holds_no_controls() {
         let copied = clean("a\tb\nc\u{1b}]0;x\u{7}d\u{9b}1m\r");
         assert!(copied.starts_with("a\tb\nc"), "{copied:?}");
@@ -122,7 +205,7 @@ mod tests {
         let names = |set: &'static [&'static str]| {
             ways(&move |name| set.contains(&name).then(|| "1".to_owned())).iter().map(|(_, c)| c[0]).collect::<Vec<_>>()
         };
-        assert_eq!(names(&["TMUX", "WAYLAND_DISPLAY", "DISPLAY", "SSH_CONNECTION"]), ["tmux", "wl-copy"]);
+        assert_eq!(names(&["TMUX", "WAYLAND_DISPLAY", "DISPLAY", "SSH_CONNECTION"]), ["tmux", "tmux", "wl-copy"]);
         assert_eq!(names(&["DISPLAY", "SSH_CONNECTION"]), ["xclip"]);
         assert_eq!(names(&["SSH_CONNECTION"]), Vec::<&str>::new());
     }
@@ -133,10 +216,10 @@ mod tests {
         let taken: Way = ("the tmux buffer", &["cat"]);
         let missing: Way = ("the clipboard", &["/no/such/program"]);
         let failing: Way = ("the clipboard", &["false"]);
-        let notice = copy(text(), vec![taken, missing], true).await;
+        let notice = copy(text(), vec![taken, missing], Asked::Offered).await;
         assert_eq!(notice.text, "Copied 2 lines to the tmux buffer; also offered to the terminal (unconfirmed)");
-        let notice = copy(text(), vec![failing], true).await;
+        let notice = copy(text(), vec![failing], Asked::Offered).await;
         assert!(notice.text.contains("unconfirmed") && !notice.hint.is_empty(), "{notice:?}");
-        assert_eq!(copy(text(), vec![missing], false).await.level, Level::Warning);
+        assert_eq!(copy(text(), vec![missing], Asked::TooLong).await.level, Level::Warning);
     }
 }

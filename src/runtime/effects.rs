@@ -4,12 +4,16 @@
 use super::deeds::{self, env};
 use super::face::{Face, Owed, Told};
 use super::files::{Finder, Question};
-use super::{Exit, brush, clipboard, editor, picture};
+use super::frames::Pace;
+use super::memory::Known;
+use super::{Exit, brush, canvas, clipboard, editor, notify, picture};
 use crate::app::effect::{Keep, Place};
 use crate::app::{Effect, Msg};
 use crate::domain::code::Block;
+use crate::domain::finding::Finding;
 use crate::domain::sanitise;
 use crate::domain::{Level, Notice, SessionId};
+use crate::ui::chat::Glyphs;
 use rustix::process::{Signal, kill_current_process_group};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -27,10 +31,11 @@ impl Face {
             }
             Effect::Copy(text) => self.copy(&text),
             Effect::Title(title) => self.writer.control(title_sequence(&title).as_bytes()),
-            Effect::Bell { text } => self.writer.control(bell(&text, &env).as_bytes()),
+            Effect::Bell { text } => self.writer.control(notify::call(self.notify, &text, &env).as_bytes()),
             Effect::Suspend => self.suspend(),
             Effect::Repaint => {
                 self.writer.forget();
+                self.graphics.repaint();
                 self.owed = Owed::User;
             }
             Effect::Edit { text } => self.edit(text),
@@ -45,19 +50,29 @@ impl Face {
             Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
+            Effect::Settings => deeds::read_settings(&self.tell, &self.settings),
+            Effect::Set { key, value } => self.set(key, value),
+            Effect::Doctor => deeds::look(&self.tell, &self.look, vec![answers(self.known, self.links)]),
             Effect::Find { ticket, root, query, folders } => self.find(Question { ticket, root, query, folders }),
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
             Effect::Highlight { session, blocks } => self.highlight(session, blocks),
+            Effect::Measure { session, files } => self.measure(session, files),
+            Effect::Shrink { session, wants } => self.shrink(session, wants),
+            Effect::ForgetPictures => self.forget_pictures(),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
         }
     }
 
     fn copy(&mut self, text: &str) {
         let text = clipboard::clean(text);
-        let sequence = clipboard::osc_52(&text);
-        let asked = sequence.is_some();
-        self.writer.control(sequence.unwrap_or_default().as_bytes());
+        let asked = match clipboard::sequence(&text, &env) {
+            Ok(sequence) => {
+                self.writer.control(sequence.as_bytes());
+                clipboard::Asked::Offered
+            }
+            Err(why) => why,
+        };
         deeds::copy(&self.tell, text, asked);
     }
 
@@ -133,6 +148,20 @@ impl Face {
         });
     }
 
+    /// Uses a setting from now on where that can be, and writes it into config.toml.
+    fn set(&mut self, key: String, value: String) {
+        match (key.as_str(), value.as_str()) {
+            ("ui.glyphs", word) => self.canvas.glyphs(match word {
+                "unicode" => Glyphs::Unicode,
+                "ascii" => Glyphs::Ascii,
+                _ => canvas::glyphs(&env),
+            }),
+            ("ui.fps", fps) => self.pace = Pace::new(fps.parse().unwrap_or(60)),
+            _ => {}
+        }
+        deeds::set(&self.tell, &self.settings, key, value);
+    }
+
     fn find(&mut self, question: Question) {
         if self.finder.is_none() {
             let tell = self.tell.clone();
@@ -168,31 +197,20 @@ impl Face {
     }
 }
 
-/// One line of text in which no terminal finds anything to do.
-fn harmless(text: &str) -> String {
-    sanitise::clean_line(text).chars().filter(|c| !c.is_control()).collect()
+/// What the terminal answered.
+fn answers(known: Known, links: bool) -> Finding {
+    let whole = if known.synchronized { "frames appear as a whole" } else { "frames appear as they come" };
+    let ground = match known.dark() {
+        Some(true) => "a dark background",
+        Some(false) => "a light background",
+        None => "a background that it did not tell",
+    };
+    let links = if links { "links can be clicked" } else { "no links" };
+    Finding::ok("answers", format!("{ground}; {whole}; {links}"))
 }
 
 fn title_sequence(title: &str) -> String {
-    format!("\x1b]2;{}\x1b\\", harmless(title))
-}
-
-/// Calls for attention: in words where the terminal is known to show them, else by the bell, which tmux and window
-/// managers turn into a mark of their own.
-fn bell(text: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
-    let text = harmless(text);
-    let var = |name| env(name).unwrap_or_default();
-    let (term, program) = (var("TERM"), var("TERM_PROGRAM"));
-    let words = if !var("TMUX").is_empty() || term.starts_with("screen") {
-        String::new()
-    } else if matches!(program.as_str(), "iTerm.app" | "WezTerm" | "ghostty") || term == "xterm-kitty" {
-        format!("\x1b]9;{}\x1b\\", text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';'))
-    } else if !var("VTE_VERSION").is_empty() || term.starts_with("foot") || term.starts_with("rxvt") {
-        format!("\x1b]777;notify;lisle;{}\x1b\\", text.replace(';', ","))
-    } else {
-        String::new()
-    };
-    words + "\x07"
+    format!("\x1b]2;{}\x1b\\", notify::harmless(title))
 }
 
 #[cfg(test)]
@@ -204,18 +222,5 @@ mod tests {
         let sequence = title_sequence("fix\x07 it\x1b]0;evil\x1b\\ \u{9b}31mnow\n");
         let title = sequence.strip_prefix("\x1b]2;").and_then(|rest| rest.strip_suffix("\x1b\\")).unwrap();
         assert!(title.starts_with("fix") && !title.contains(char::is_control), "{title:?}");
-    }
-
-    #[test]
-    fn the_bell_rings_and_speaks_where_it_is_heard() {
-        let ring = |pairs: &'static [(&'static str, &'static str)]| {
-            bell("a;\x1b[mb\x07 needs you", &move |name| {
-                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-            })
-        };
-        assert_eq!(ring(&[("TERM", "xterm")]), "\x07");
-        assert_eq!(ring(&[("TERM", "xterm"), ("TERM_PROGRAM", "WezTerm")]), "\x1b]9;a;b needs you\x1b\\\x07");
-        assert_eq!(ring(&[("TERM", "foot")]), "\x1b]777;notify;lisle;a,b needs you\x1b\\\x07");
-        assert_eq!(ring(&[("TERM", "foot"), ("TMUX", "/tmp/x")]), "\x07");
     }
 }

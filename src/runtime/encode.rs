@@ -4,6 +4,7 @@
 
 pub mod links;
 
+use crate::ui::chat::picture::PLACEHOLDER;
 pub use links::Link;
 use ratatui::buffer::{Buffer, Cell, CellWidth};
 use ratatui::layout::{Position, Rect};
@@ -39,6 +40,23 @@ pub struct Frame {
     pub cursor: Option<Position>,
     /// What leads somewhere; empty where the terminal knows no links.
     pub links: Vec<Link>,
+    /// What is drawn over blank cells, after all of them.
+    pub pictures: Vec<Picture>,
+}
+
+/// Something that is drawn over cells by a sequence of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// The cells, which are blank.
+    pub area: Rect,
+    /// What draws it, with the cursor in the first of them.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Picture {
+    fn is_same(&self, other: &Self) -> bool {
+        self.area == other.area && (Arc::ptr_eq(&self.bytes, &other.bytes) || self.bytes == other.bytes)
+    }
 }
 
 /// What the terminal shows and where its cursor and style are.
@@ -52,6 +70,8 @@ pub struct Shown {
     style: Look,
     /// What leads somewhere.
     links: Vec<Link>,
+    /// What is drawn over cells.
+    pictures: Vec<Picture>,
     /// Where the next character would lead.
     leads: Option<Arc<str>>,
     /// Nothing is known of the screen: it is cleared first.
@@ -87,6 +107,7 @@ impl Default for Shown {
             at: None,
             style: PLAIN,
             links: Vec::new(),
+            pictures: Vec::new(),
             leads: None,
             unknown: true,
         }
@@ -110,10 +131,15 @@ impl Shown {
             (self.at, self.style, self.cursor) = (None, PLAIN, None);
             self.unknown = false;
             self.links.clear();
+            self.pictures.clear();
         }
         let links = std::mem::take(&mut frame.links);
+        // What is drawn over cells does not move with them in every terminal.
+        let moves = self.pictures.is_empty() && frame.pictures.is_empty();
+        let pictures = self.uncover(std::mem::take(&mut frame.pictures));
         let mut rows = differing(&self.buffer, &frame.buffer);
         if let Moving::Worth(cells) = moving
+            && moves
             && let Some(shift) = shift(&self.buffer, &frame.buffer, &rows, cells)
         {
             self.shift(shift, out);
@@ -122,10 +148,64 @@ impl Shown {
         if self.relink(links) {
             rows = differing(&self.buffer, &frame.buffer);
         }
+        let torn = self.torn(&frame.buffer);
         let change = self.cells(&frame.buffer, &rows, start, out);
+        self.cover(pictures, torn, out);
         self.caret(frame.cursor, start, out);
         std::mem::swap(&mut self.buffer, &mut frame.buffer);
         change
+    }
+
+    /// Takes away what the next frame does not draw over its cells: they are written anew although they look the same. What
+    /// it draws comes back.
+    fn uncover(&mut self, next: Vec<Picture>) -> Vec<Picture> {
+        let (stay, gone): (Vec<Picture>, Vec<Picture>) =
+            std::mem::take(&mut self.pictures).into_iter().partition(|old| next.iter().any(|new| new.is_same(old)));
+        for picture in gone {
+            for at in picture.area.intersection(self.buffer.area).positions() {
+                if let Some(cell) = self.buffer.cell_mut(at) {
+                    // Nothing looks like this.
+                    cell.set_symbol("\u{e000}");
+                }
+            }
+        }
+        self.pictures = stay;
+        next
+    }
+
+    /// Those of the pictures that stay of which a cell is about to be written.
+    fn torn(&self, next: &Buffer) -> Vec<Rect> {
+        let differs = |at: Position| match (self.buffer.cell(at), next.cell(at)) {
+            (Some(old), Some(new)) => !same(old, new),
+            _ => true,
+        };
+        let areas = self.pictures.iter().map(|picture| picture.area);
+        areas.filter(|area| area.positions().any(differs)).collect()
+    }
+
+    /// Draws over the cells what is not there yet, or was torn.
+    fn cover(&mut self, pictures: Vec<Picture>, torn: Vec<Rect>, out: &mut Vec<u8>) {
+        for picture in &pictures {
+            let there = self.pictures.iter().any(|old| old.is_same(picture)) && !torn.contains(&picture.area);
+            if there {
+                continue;
+            }
+            if self.cursor.take().is_some() {
+                out.extend_from_slice(b"\x1b[?25l");
+            }
+            self.look(PLAIN, out);
+            let Rect { x, y, .. } = picture.area;
+            let _ = write!(out, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1);
+            out.extend_from_slice(&picture.bytes);
+            // Where the cursor is now, terminals do not agree on.
+            self.at = None;
+        }
+        self.pictures = pictures;
+    }
+
+    /// Something is drawn over a cell.
+    fn is_covered(&self, x: u16, y: u16) -> bool {
+        self.pictures.iter().any(|picture| picture.area.contains(Position { x, y }))
     }
 
     /// Takes the links of the next frame. Cells that lead elsewhere now are written anew although they look the same:
@@ -254,8 +334,8 @@ impl Shown {
                 let gap = x - at.x;
                 let same =
                     |n: u16| next.cell((n, y)).filter(|cell| cell.symbol().len() == 1 && look_of(cell) == self.style);
-                if gap <= REWRITE && (at.x..x).all(|n| same(n).is_some() && self.leads_to(n, y) == self.leads.as_ref())
-                {
+                let plain = |n: u16| self.leads_to(n, y) == self.leads.as_ref() && !self.is_covered(n, y);
+                if gap <= REWRITE && (at.x..x).all(|n| same(n).is_some() && plain(n)) {
                     for n in at.x..x {
                         out.extend_from_slice(text_of(next.cell((n, y)).map_or(" ", Cell::symbol)).as_bytes());
                     }
@@ -283,9 +363,10 @@ impl Shown {
             self.look(look_of(cell), out);
         }
         out.extend_from_slice(text.as_bytes());
-        // Where the cursor is after a cluster of several characters, terminals do not agree on; and at the last column
+        // Where the cursor is after a cluster of several characters, terminals do not agree on (but those that draw
+        // pictures by placeholders know them); and at the last column
         // some have already wrapped and some have not.
-        let sure = text.chars().nth(1).is_none();
+        let sure = text.chars().nth(1).is_none() || text.starts_with(PLACEHOLDER);
         self.at = self.at.filter(|_| sure).map(|at| Position { x: at.x + cell.cell_width().max(1), y: at.y });
         if self.at.is_some_and(|at| at.x >= self.width) {
             self.at = None;

@@ -3,10 +3,13 @@
 //! `run` is the loop; `effects` does what the screen asks for. Nothing is decided here but when a frame may go out.
 
 use super::brush::Brush;
-use super::canvas::Canvas;
+use super::canvas::{self, Canvas};
 use super::encode;
 use super::files::Finder;
 use super::frames::{Pace, Writer};
+use super::graphics::Graphics;
+use super::graphics::make::{Form, Job};
+use super::graphics::way::Able;
 use super::input::thread::Listener;
 use super::input::{Input, translate};
 use super::kept::FaceFile;
@@ -17,12 +20,14 @@ use super::tty::Tty;
 use super::{Exit, Folders, Link};
 use crate::app::msg::{MouseKind, Timer};
 use crate::app::{Msg, State, resolve, update};
-use crate::domain::At;
+use crate::domain::picture::Want;
+use crate::domain::{At, SessionId};
 use crate::ui;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -35,6 +40,10 @@ pub(super) enum Told {
     Msg(Msg),
     /// For the screen, and nobody waits for it.
     Late(Msg),
+    /// A picture of a session came, or why there is none.
+    Shrunk(SessionId, Want, Result<Form, String>),
+    /// All of the picture of this number was written.
+    PictureSent(u32),
     /// A text for the pager.
     Show(String),
     /// Who showed a text ended.
@@ -103,10 +112,24 @@ pub(super) struct Face {
     pub finder: Option<Finder>,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
+    /// A picture is drawn then, if it rests until then.
+    pub pictures_at: Option<Instant>,
+    pub settings: super::SettingsFile,
+    pub look: super::Look,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
+    /// Which signs are drawn follows what the terminal says.
+    pub auto_signs: bool,
     /// The terminal knows links.
     pub links: bool,
+    /// The pictures of the session that is shown.
+    pub graphics: Graphics,
+    /// What the terminal said in this run of the pictures that it draws.
+    pub heard: Able,
+    /// The thread that reads pictures, once there was any.
+    pub studio: Option<Sender<Job>>,
+    /// How the user is called who looks elsewhere.
+    pub notify: crate::config::settings::Notify,
     /// How the terminal is told of files.
     pub host: encode::links::Host,
     /// The thread that colours code, once there was any.
@@ -184,7 +207,18 @@ impl Face {
                 self.known.background = Some((rgb.0, rgb.1, rgb.2));
                 self.background();
             }
+            Learnt::WideSigns(wide) => {
+                self.known.wide_signs = wide;
+                if self.auto_signs && self.canvas.signs(canvas::signs(wide, &super::deeds::env)) {
+                    self.owed = Owed::User;
+                }
+            }
+            Learnt::Graphics => self.hears(|able| able.kitty = true),
+            Learnt::Sixel => self.hears(|able| able.sixel = true),
+            Learnt::Program(program) => self.hears(|able| able.program = Some(program)),
+            Learnt::Cell(width, height) => self.hears(|able| able.cell = Some((width, height))),
             Learnt::All => {
+                self.heard_all();
                 let (memory, known) = (self.memory.clone(), self.known);
                 tokio::task::spawn_blocking(move || {
                     if memory.recall() != known
@@ -230,6 +264,7 @@ impl Face {
             let now = Instant::now();
             let begun = self.dragged.map_or(now, |dragged| dragged.begun);
             self.dragged = Some(Dragged { begun, last: now });
+            self.measure_again();
             self.tell(Msg::Resize { width, height }, Owed::User);
         }
     }
@@ -259,7 +294,8 @@ impl Face {
     /// When the loop has to wake although nothing comes.
     pub fn wake(&self) -> Option<Instant> {
         let frame = if self.can_draw() { self.frame_due(Instant::now()) } else { None };
-        self.timers.values().copied().chain(self.deadline).chain(frame).min()
+        let pictures = self.pictures_at.filter(|_| self.can_draw());
+        self.timers.values().copied().chain(self.deadline).chain(frame).chain(pictures).min()
     }
 
     fn frame_due(&self, now: Instant) -> Option<Instant> {
@@ -278,16 +314,22 @@ impl Face {
     /// Draws once if a frame is owed and may go out now.
     pub fn draw_if_due(&mut self) {
         let now = Instant::now();
+        if self.pictures_at.is_some_and(|at| at <= now) {
+            self.pictures_at = None;
+            self.owed = self.owed.max(Owed::Engine);
+        }
         if !self.can_draw() || self.frame_due(now).is_none_or(|due| due > now) {
             return;
         }
         let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
+        let (pictures, send) = self.lay_pictures(&mut buffer, drawn.pictures, now);
         let link =
             |link: ui::Link| encode::Link { x: link.x, y: link.y, width: link.width, url: self.host.told(link.url) };
         let links = if self.links { drawn.links.into_iter().map(link).collect() } else { Vec::new() };
-        self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links });
+        self.writer.put(encode::Frame { buffer, cursor: drawn.cursor, links, pictures });
+        self.send_pictures(send);
         self.last_frame = Some(now);
         self.dragged = None;
         if self.owed == Owed::Engine {
@@ -301,7 +343,9 @@ impl Face {
     /// Gives the terminal to somebody else. The reader stops first, so that no key of theirs is ours.
     pub fn leave(&mut self) {
         self.listener = None;
+        self.writer.drop_behind();
         self.writer.settle(Duration::from_millis(200));
+        self.graphics.left();
         self.guard.leave();
     }
 

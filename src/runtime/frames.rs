@@ -1,13 +1,16 @@
 //! The writer: a thread that brings frames to the terminal, and holds at most one that waits.
 //!
 //! While the terminal takes nothing, a newer frame replaces the waiting one, and the next difference is made against what
-//! was really written. What is not a frame (modes, title, clipboard) goes the same way, in order and never dropped.
+//! was really written. What is not a frame (modes, title, clipboard) goes the same way, in order and never dropped. What is
+//! long and can wait (pictures) goes in small pieces while there is nothing else to write.
 //! How a frame becomes bytes is `encode`'s business; how many there may be, [`Pace`] says.
 
 use super::encode::{Frame, Moving, Shown};
 use super::tty::{Output, Wrote};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd as _;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -101,11 +104,27 @@ impl Pace {
     }
 }
 
+/// A whole sequence that is written when there is nothing else to write.
+pub struct Piece {
+    /// The sequence; short, because whatever comes next waits for it.
+    pub bytes: Vec<u8>,
+    /// Called when it was written.
+    pub done: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl fmt::Debug for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Piece({} bytes)", self.bytes.len())
+    }
+}
+
 #[derive(Debug, Default)]
 struct Slot {
     /// Bytes that are not a frame and go before it.
     control: Vec<u8>,
     frame: Option<Frame>,
+    /// What is written when there is nothing else, in order.
+    pieces: VecDeque<Piece>,
     /// A buffer to be used again.
     spare: Option<Buffer>,
     /// The screen is not what the writer thinks.
@@ -193,6 +212,17 @@ impl Writer {
         self.shared.work.notify_one();
     }
 
+    /// Sequences that are written in this order, each when there is nothing else to write.
+    pub fn behind(&self, pieces: impl IntoIterator<Item = Piece>) {
+        self.shared.slot().pieces.extend(pieces);
+        self.shared.work.notify_one();
+    }
+
+    /// What was to be written behind and was not yet is not written.
+    pub fn drop_behind(&self) {
+        self.shared.slot().pieces.clear();
+    }
+
     /// The next frame clears the screen and writes every cell.
     pub fn forget(&self) {
         self.shared.slot().forget = true;
@@ -242,18 +272,22 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
         slot.busy = false;
         if slot.frame.is_none() && slot.control.is_empty() && !slot.end {
             shared.rest.notify_all();
-            slot = shared
-                .work
-                .wait_while(slot, |slot| slot.frame.is_none() && slot.control.is_empty() && !slot.end)
-                .unwrap_or_else(PoisonError::into_inner);
+            let idle = |slot: &mut Slot| {
+                slot.frame.is_none() && slot.control.is_empty() && slot.pieces.is_empty() && !slot.end
+            };
+            slot = shared.work.wait_while(slot, idle).unwrap_or_else(PoisonError::into_inner);
         }
         if slot.end {
             return false;
         }
         slot.busy = true;
+        let mut piece = if slot.frame.is_none() && slot.control.is_empty() { slot.pieces.pop_front() } else { None };
         let frame = slot.frame.take();
         out.clear();
         out.append(&mut slot.control);
+        if let Some(piece) = &mut piece {
+            out.append(&mut piece.bytes);
+        }
         if frame.is_some() && std::mem::take(&mut slot.forget) {
             shown.forget();
         }
@@ -282,6 +316,10 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
                 }
                 slot.written.held_up = if held_up > SLOW { Some(Instant::now()) } else { before };
                 slot.spare = old.or(slot.spare.take());
+                drop(slot);
+                if let Some(done) = piece.and_then(|piece| piece.done) {
+                    done();
+                }
             }
             Pushed::Shut => shown.forget(),
             Pushed::Stopped => return false,

@@ -169,6 +169,13 @@ fn answered(answer: Answer) -> String {
                 if rgb.is_light() { "light" } else { "dark" }
             )
         }
+        Answer::Graphics => "it takes pictures by kitty's graphics protocol".to_owned(),
+        Answer::Sixel => "it takes pictures as sixels".to_owned(),
+        Answer::Program(program) => format!("it is called {program:?}"),
+        Answer::Cell { width, height } => format!("a character has {width} by {height} pixels"),
+        Answer::Ambiguous { wide } => {
+            format!("signs of ambiguous width take {}", if wide { "two cells" } else { "one cell" })
+        }
         Answer::Attributes => "that was all it says of itself".to_owned(),
         Answer::ColoursChanged => "light and dark changed".to_owned(),
     }

@@ -2,6 +2,7 @@
 //!
 //! A cache: a file that is missing or unreadable means that nothing is known. One entry for each TERM and TERM_PROGRAM.
 
+use super::graphics::way::Able;
 use super::input::answer::Rgb;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +22,11 @@ pub struct Known {
     pub background: Option<(u8, u8, u8)>,
     /// It has synchronized output.
     pub synchronized: bool,
+    /// It draws signs of ambiguous width over two cells.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wide_signs: bool,
+    /// What it draws of pictures.
+    pub pictures: Able,
 }
 
 impl Known {
@@ -81,6 +87,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::graphics::way::Program;
 
     #[test]
     fn each_terminal_is_remembered_by_itself() {
@@ -88,8 +95,9 @@ mod tests {
         let state = dir.path().join("state");
         let (one, other) = (Memory::of(&state, "xterm-256color", "WezTerm"), Memory::of(&state, "foot", ""));
         assert_eq!(one.recall(), Known::default());
-        let light = Known { background: Some((255, 255, 255)), synchronized: true };
-        let dark = Known { background: Some((0, 0, 0)), synchronized: false };
+        let pictures = Able { kitty: true, sixel: false, cell: Some((10, 20)), program: Some(Program::Kitty) };
+        let light = Known { background: Some((255, 255, 255)), synchronized: true, pictures, ..Known::default() };
+        let dark = Known { background: Some((0, 0, 0)), ..Known::default() };
         one.keep(light).unwrap();
         other.keep(dark).unwrap();
         assert_eq!((one.recall(), other.recall()), (light, dark));
@@ -102,7 +110,7 @@ mod tests {
         fs::write(dir.path().join("terminal.json"), "{ not json").unwrap();
         let memory = Memory::of(dir.path(), "xterm", "");
         assert_eq!(memory.recall(), Known::default());
-        memory.keep(Known { background: None, synchronized: true }).unwrap();
+        memory.keep(Known { synchronized: true, ..Known::default() }).unwrap();
         assert!(memory.recall().synchronized);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     }

@@ -3,25 +3,29 @@
 //! `setup` puts the engine together, `open` opens its connections, and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
 //! asks for, `signals` what the system tells. `linear` is the other loop: lines in and lines out, without a screen; both do through `deeds` and `outbox` what they have in common. `terminal` takes the terminal and gives it back, on the two ends that `tty`
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
-//! draws. `clipboard` and `editor` are the ways to other programs;
-//! `files` finds files and `commands` reads the user's own commands for the screen. `inspector` shows what keys arrive.
+//! draws, `graphics` what is drawn of pictures. `clipboard` and `editor` are the ways to other programs;
+//! `files` finds files and `commands` reads the user's own commands for the screen. `inspector` shows what keys arrive,
+//! `doctor` what of this machine can be used.
 
 mod brush;
 pub mod canvas;
 pub mod clipboard;
 mod commands;
 mod deeds;
+pub mod doctor;
 pub mod editor;
 mod effects;
 pub mod encode;
 mod face;
 mod files;
 pub mod frames;
+pub mod graphics;
 pub mod input;
 pub mod inspector;
 mod kept;
 mod linear;
 pub mod memory;
+pub mod notify;
 mod open;
 mod outbox;
 pub mod picture;
@@ -42,7 +46,9 @@ pub use start::{app, keymap};
 pub use terminal::Mouse;
 pub use tty::TtyError;
 
+use crate::config::Settings;
 use crate::domain::Notice;
+use crate::domain::finding::Finding;
 use crate::domain::ids::SessionId;
 use crate::keymap::Table;
 use crate::theme::resolve::ThemeText;
@@ -61,6 +67,18 @@ const LAST_SAVE: Duration = Duration::from_millis(1_600);
 /// Keeps the user's choice of a theme for the next start, or says why that failed.
 pub type RememberTheme = Box<dyn FnMut(&str) -> Result<(), String> + Send>;
 
+/// Looks at this machine and this installation.
+pub type Look = Arc<dyn Fn() -> Vec<Finding> + Send + Sync>;
+
+/// The user's settings, where they are and what they were.
+#[derive(Clone, Debug)]
+pub struct SettingsFile {
+    /// config.toml.
+    pub path: PathBuf,
+    /// What it said at the start.
+    pub started: Settings,
+}
+
 /// What the screen is opened with.
 pub struct Options {
     /// The keymap in force.
@@ -71,12 +89,20 @@ pub struct Options {
     pub theme: String,
     /// Keeps a theme that was chosen.
     pub remember_theme: RememberTheme,
+    /// config.toml, and what it said at the start.
+    pub settings: SettingsFile,
+    /// Looks at this machine and this installation. It may take a second.
+    pub look: Look,
     /// Which signs are drawn; `None` looks at the locale and the terminal.
     pub glyphs: Option<ui::chat::Glyphs>,
     /// Frames a second at most, for what the engine sends.
     pub fps: u32,
     /// Who gets the mouse.
     pub mouse: Mouse,
+    /// In which way pictures are drawn.
+    pub pictures: crate::config::settings::Pictures,
+    /// How the user is called who looks elsewhere.
+    pub notify: crate::config::settings::Notify,
     /// Where `terminal.json` is.
     pub state_dir: PathBuf,
     /// Where the user's own commands lie.

@@ -3,6 +3,8 @@
 use super::canvas::{self, Canvas, Shows};
 use super::face::{Face, Owed, Told, now, utc_offset};
 use super::frames::{Pace, Writer};
+use super::graphics::Graphics;
+use super::graphics::way::{self, Able};
 use super::kept::FaceFile;
 use super::memory::Memory;
 use super::outbox::Outbox;
@@ -66,7 +68,7 @@ fn open(
     state.recall(kept.recall());
     let shows = Shows {
         colors: canvas::colors(&deeds::env),
-        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&deeds::env)),
+        glyphs: options.glyphs.unwrap_or_else(|| canvas::signs(known.wide_signs, &deeds::env)),
         home: deeds::env("HOME").unwrap_or_default(),
     };
     let (canvas, problems) = Canvas::new(shows, options.themes, &options.theme, known.dark());
@@ -76,7 +78,12 @@ fn open(
     })
     .map_err(RunError::System)?;
     writer.synchronize(known.synchronized);
-    let wishes = Wishes { mouse: options.mouse, queries: Queries::for_term(&term), screen: Screen::Ours };
+    let queries = match Queries::for_term(&term) {
+        Queries::Ask if way::may_ask(options.pictures, &deeds::env) => Queries::AskPictures,
+        queries => queries,
+    };
+    let wishes = Wishes { mouse: options.mouse, queries, screen: Screen::Ours };
+    let graphics = Graphics::new(options.pictures, &deeds::env, &known.pictures);
     let guard = Guard::take(tty.clone(), wishes)?;
     let listener = Some(listen(&tty, tell.clone()).map_err(RunError::System)?);
     let mut face = Face {
@@ -96,13 +103,21 @@ fn open(
         memory,
         known,
         kept,
+        graphics,
+        heard: Able::default(),
+        studio: None,
         commands: options.commands,
         finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
+        notify: options.notify,
+        auto_signs: options.glyphs.is_none(),
+        settings: options.settings,
+        look: options.look,
         links: super::encode::links::known(&deeds::env),
         host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,
+        pictures_at: None,
         brush: None,
         editing: false,
         suspended: false,
@@ -112,6 +127,7 @@ fn open(
         exit: None,
     };
     face.background();
+    face.tell_pictures();
     face.tell_themes(problems);
     for effect in start(&mut face.state, options.resume) {
         face.perform(effect);
@@ -188,6 +204,8 @@ fn take(face: &mut Face, thing: Told) -> Result<(), RunError> {
         Told::Input(input) => face.input(input),
         Told::Msg(msg) => face.tell(msg, Owed::User),
         Told::Late(msg) => face.tell(msg, Owed::Engine),
+        Told::Shrunk(session, want, made) => face.shrunk((session, want, made)),
+        Told::PictureSent(number) => face.picture_sent(number),
         Told::Gone => face.terminal_gone(),
         Told::Returned => face.come_back().map_err(RunError::System)?,
         // The terminal is somebody else's already: nothing takes it from there.

@@ -1,7 +1,7 @@
 //! Opens the app: themes, keymap and session as the user wants them, over the engine that `setup` puts together.
 
 use super::setup::{Ground, Which};
-use super::{Folders, Link, Mouse, Options};
+use super::{Folders, Link, Mouse, Options, SettingsFile};
 use crate::agent;
 use crate::config::own::{self, Kind};
 use crate::config::settings;
@@ -49,11 +49,18 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
         }
         None => prompt,
     };
+    let settings = SettingsFile { path: ground.paths.config_file(), started: ground.settings.clone() };
+    let notices = problems.iter().map(Problem::notice).chain(offers(&ground)).collect();
+    let (state_dir, workspace) = (ground.paths.state.clone(), ground.workspace().to_owned());
+    let config = ground.paths.config.clone();
+    let lines = super::linear::wanted(linear, ui.linear);
     let options = Options {
         keys: Arc::new(keys),
         themes,
         theme,
         remember_theme: Box::new(move |name| remember(&kept_theme, name)),
+        settings,
+        look: Arc::new(move || super::doctor::findings(&ground)),
         glyphs: match ui.glyphs {
             settings::Glyphs::Auto => None,
             settings::Glyphs::Unicode => Some(Glyphs::Unicode),
@@ -64,17 +71,15 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
             settings::Mouse::On => Mouse::Ours,
             settings::Mouse::Off => Mouse::Theirs,
         },
-        state_dir: ground.paths.state.clone(),
-        commands: Folders { config: ground.paths.config.clone(), workspace: ground.workspace().to_owned() },
+        pictures: ui.pictures,
+        notify: ui.notify,
+        state_dir,
+        commands: Folders { config, workspace },
         resume,
         first,
-        notices: problems.iter().map(Problem::notice).chain(offers(&ground)).collect(),
+        notices,
     };
-    let exit = if super::linear::wanted(linear, ground.settings.ui.linear) {
-        super::linear::run(link, options).await?
-    } else {
-        super::run(link, options).await?
-    };
+    let exit = if lines { super::linear::run(link, options).await? } else { super::run(link, options).await? };
     Ok(exit.resume)
 }
 

@@ -4,7 +4,32 @@
 //! way out is: quitting, a signal, Ctrl+Z, an editor, an error, a panic. What the terminal answers is never waited for; the
 //! last answers are kept in `state/terminal.json` by [`super::memory`]. Sequences: xterm's ctlseqs, the kitty keyboard
 //! protocol, DECRQM for synchronized output (2026) and reports of light and dark (2031).
+//!
+//! # What is known of terminals, and minded
+//!
+//! | Who | What | Where |
+//! | --- | --- | --- |
+//! | terminals that never answer, or late | nothing waits for an answer; the reader takes one that comes late, also torn | `input::reader` |
+//! | no synchronized output (tmux up to 3.3, xterm, Apple's) | frames are not wrapped, rows are not moved | `frames` |
+//! | no clusters (families, flags take more cells) | what stands behind is written again; no line wraps | `encode`, here |
+//! | signs of ambiguous width over two cells | asked for at the start; then the signs are ASCII | here, `canvas` |
+//! | TERM=linux, vt…, other locales than UTF-8 | not asked anything (it would print that); ASCII signs | here, `canvas` |
+//! | TERM=dumb | linear mode | `linear` |
+//! | kitty, Ghostty, foot, WezTerm, Alacritty, iTerm2 | the kitty keyboard, popped on every way out | here |
+//! | xterm and tmux with `extended-keys` | modifyOtherKeys level 1 | here |
+//! | rxvt, keypads in application mode, the Linux console, layouts without Latin letters | their spellings of keys | `input::spelling` |
+//! | lines that tear sequences, ESC from Alt | ESC alone counts after 30 ms, an introducer after 100 ms | `input::reader` |
+//! | pastes that lose their end, or stall | given up after a second; the rest is still a paste | `input::reader` |
+//! | VTE, Apple's Terminal, the Linux console | no OSC 52: they are not asked, and that is said | `clipboard` |
+//! | tmux | its buffer by `load-buffer -w`; calls only by the bell, unless chosen in the settings | `clipboard`, `notify` |
+//! | GNU screen | OSC 52 in pieces of a string that it hands on; calls as in tmux | `clipboard`, `notify` |
+//! | Zellij, Windows Terminal, ConEmu | calls by the bell: their OSC 9 is something else | `notify` |
+//! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi` | `canvas` |
+//! | slow lines | known by a write that was held up over 100 ms: fewer frames, larger steps | `frames` |
+//! | terminals that are gone | nothing is written any more; turns are saved and ended | `face` |
 
+use super::graphics::kitty;
+use super::graphics::way::Program;
 use super::input::answer::{Answer, Rgb};
 use super::tty::{Tty, TtyError, Typed};
 use rustix::termios::Termios;
@@ -42,8 +67,17 @@ const ASK_KEYBOARD: &str = "\x1b[?u";
 const ASK_SYNCHRONIZED: &str = "\x1b[?2026$p";
 const ASK_DARK_OR_LIGHT: &str = "\x1b[?2031$p";
 const ASK_BACKGROUND: &str = "\x1b]11;?\x1b\\";
+/// What it is called (XTVERSION), and how many pixels a cell has.
+const ASK_NAME: &str = "\x1b[>q";
+/// How many pixels a cell has.
+pub(super) const ASK_CELL: &str = "\x1b[16t";
+/// A sign of ambiguous width, and where the cursor stands then. In the second row: see [`Answer::Ambiguous`].
+const ASK_WIDTH: &str = "\x1b[2;1H\u{25cf}\x1b[6n\r\x1b[K";
 /// Every terminal answers this, so what was asked before it and has no answer then is not known to the terminal.
 const ASK_ATTRIBUTES: &str = "\x1b[c";
+
+/// A picture that was sent halfway ends.
+const END_PICTURE: &str = "\x1b_Gm=0,q=2;\x1b\\";
 
 /// A string that was cut off in the middle ends; then whatever was on is reset.
 const BEFORE_UNDOING: &str = "\x1b\\\x1b[?2026l\x1b[m\x1b[?25h";
@@ -82,6 +116,8 @@ pub enum Mouse {
 pub enum Queries {
     /// It is.
     Ask,
+    /// It is, and what pictures it draws, too.
+    AskPictures,
     /// It is not.
     Omit,
 }
@@ -101,6 +137,16 @@ pub enum Learnt {
     Background(Rgb),
     /// It has synchronized output, or has not.
     Synchronized(bool),
+    /// It takes kitty's graphics.
+    Graphics,
+    /// It takes sixels.
+    Sixel,
+    /// What it is.
+    Program(Program),
+    /// Width and height of a cell in pixels.
+    Cell(u16, u16),
+    /// It draws signs of ambiguous width over two cells, or over one.
+    WideSigns(bool),
     /// All answers have come.
     All,
 }
@@ -117,6 +163,8 @@ struct Held {
     /// Queries are on their way, and their answers would become the shell's input.
     asked: bool,
     kitty: bool,
+    /// Numbers of the pictures that the terminal keeps for us.
+    pictures: Vec<u32>,
 }
 
 /// The terminal while lisle has it. Dropping it gives the terminal back.
@@ -137,7 +185,8 @@ impl Guard {
     /// # Errors
     /// When the terminal refuses.
     pub fn take(tty: Tty, wishes: Wishes) -> Result<Self, TtyError> {
-        let held = Held { tty, found: None, undo: Vec::new(), ours: false, asked: false, kitty: false };
+        let held =
+            Held { tty, found: None, undo: Vec::new(), ours: false, asked: false, kitty: false, pictures: Vec::new() };
         let guard = Self { held: Arc::new(Mutex::new(held)), wishes };
         guard.enter()?;
         *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some((thread::current().id(), Arc::clone(&guard.held)));
@@ -186,8 +235,15 @@ impl Guard {
         if ours {
             bytes.push_str("\x1b[?25l\x1b[2J");
         }
-        if self.wishes.queries == Queries::Ask {
-            bytes.extend([ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND, ASK_ATTRIBUTES]);
+        if self.wishes.queries != Queries::Omit {
+            bytes.extend([ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND]);
+            if self.wishes.queries == Queries::AskPictures {
+                bytes.extend([ASK_NAME, ASK_CELL, kitty::ASK]);
+            }
+            if ours && held.tty.size().1 > 1 {
+                bytes.push_str(ASK_WIDTH);
+            }
+            bytes.push_str(ASK_ATTRIBUTES);
             held.asked = true;
         }
         let opened = held.tty.output.open(bytes.as_bytes());
@@ -201,6 +257,11 @@ impl Guard {
     /// Gives the terminal back as it was found. Nothing that others write to it passes until [`Guard::enter`].
     pub fn leave(&self) {
         self.lock().give_back();
+    }
+
+    /// The terminal keeps the pictures of these numbers for us, and no others. They go when it is given back.
+    pub fn keeps(&self, pictures: Vec<u32>) {
+        self.lock().pictures = pictures;
     }
 
     /// The mouse is lisle's from now on, or the terminal's. The bytes are to be written to it.
@@ -258,7 +319,12 @@ impl Guard {
                 None
             }
             Answer::Mode { .. } => None,
+            Answer::Graphics => Some(Learnt::Graphics),
+            Answer::Sixel => Some(Learnt::Sixel),
+            Answer::Program(program) => Some(Learnt::Program(program)),
+            Answer::Cell { width, height } => Some(Learnt::Cell(width, height)),
             Answer::Background(rgb) => Some(Learnt::Background(rgb)),
+            Answer::Ambiguous { wide } => Some(Learnt::WideSigns(wide)),
             Answer::ColoursChanged => {
                 bytes.push_str(ASK_BACKGROUND);
                 None
@@ -288,6 +354,11 @@ impl Held {
             return;
         }
         let mut bytes = String::from(BEFORE_UNDOING);
+        let pictures = std::mem::take(&mut self.pictures);
+        if !pictures.is_empty() {
+            bytes.push_str(END_PICTURE);
+            bytes.extend(pictures.into_iter().map(kitty::delete));
+        }
         bytes.extend(self.undo.drain(..).rev());
         let asked = std::mem::take(&mut self.asked);
         // In the background the screen belongs to somebody else, and touching its settings would stop us.

@@ -20,13 +20,17 @@ use std::time::{Duration, Instant};
 #[derive(Debug, thiserror::Error)]
 pub enum TtyError {
     /// Output goes to a file or a pipe.
-    #[error("lisle needs a terminal, but its output is not one; run it in a terminal without redirecting its output, or with --linear")]
+    #[error(
+        "lisle needs a terminal, but its output is not one; run it in a terminal without redirecting its output, or with --linear"
+    )]
     NotATerminal,
     /// There is nothing to read keys from.
     #[error("lisle needs a terminal to read keys from, but its input is not one and there is no /dev/tty: {0}")]
     NoKeys(#[source] io::Error),
     /// The terminal cannot do what a full screen needs.
-    #[error("lisle needs a terminal that can move its cursor, but TERM is {0:?}; set TERM to what your terminal is, or use --linear")]
+    #[error(
+        "lisle needs a terminal that can move its cursor, but TERM is {0:?}; set TERM to what your terminal is, or use --linear"
+    )]
     Dumb(String),
     /// The terminal refused.
     #[error("the terminal could not be set up: {0}")]
@@ -75,6 +79,14 @@ impl Tty {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col, size.ws_row),
             _ => (80, 24),
         }
+    }
+
+    /// Width and height of a cell in pixels; `None` when the terminal does not say.
+    #[must_use]
+    pub fn cell(&self) -> Option<(u16, u16)> {
+        let size = tcgetwinsize(&self.output.fd).ok()?;
+        let (width, height) = (size.ws_xpixel.checked_div(size.ws_col)?, size.ws_ypixel.checked_div(size.ws_row)?);
+        (width > 0 && height > 0).then_some((width, height))
     }
 
     /// The line settings.

@@ -6,6 +6,7 @@ use super::layout::Layout;
 use super::paint::Paint;
 use super::queue;
 use crate::app::msg::Target;
+use crate::app::state::composer::Picked;
 use crate::app::state::edit::Editor;
 use crate::app::state::files::File;
 use crate::app::state::vim::Mode;
@@ -114,7 +115,15 @@ fn draw_editor(paint: &mut Paint<'_>, editor: &Editor, marked: Option<Range>, ar
 }
 
 /// The cells of what is marked; of an empty line one cell.
-fn mark(paint: &mut Paint<'_>, editor: &Editor, (from, to): Range, area: Rect) {
+fn mark(paint: &mut Paint<'_>, editor: &Editor, range: Range, area: Rect) {
+    for cells in spans(editor, range, area) {
+        paint.tint(cells, Role::Selected);
+    }
+}
+
+/// The cells in which a part of a text stands, a rectangle for each row that is shown.
+fn spans(editor: &Editor, (from, to): Range, area: Rect) -> Vec<Rect> {
+    let mut out = Vec::new();
     let widget = editor.area();
     let top = usize::from(widget.scroll_offset().0);
     for y in 0..area.height {
@@ -122,7 +131,7 @@ fn mark(paint: &mut Paint<'_>, editor: &Editor, (from, to): Range, area: Rect) {
         let begin = widget.screen_to_data(row, 0);
         let next = widget.screen_to_data(row + 1, 0);
         let below = (next.0, next.1) == (begin.0, begin.1);
-        let Some(line) = editor.lines().get(begin.0) else { return };
+        let Some(line) = editor.lines().get(begin.0) else { return out };
         // To where the next row of the same line begins, else to the end of the line.
         let end = if next.0 == begin.0 && !below { next.1 } else { line.chars().count() };
         let first = if from.0 == begin.0 { from.1.max(begin.1) } else { begin.1 };
@@ -135,12 +144,13 @@ fn mark(paint: &mut Paint<'_>, editor: &Editor, (from, to): Range, area: Rect) {
             };
             let x = cells(begin.1, first).min(area.width);
             let width = cells(first, last).max(1).min(area.width - x);
-            paint.tint(Rect { x: area.x + x, y: area.y + y, width, height: 1 }, Role::Selected);
+            out.push(Rect { x: area.x + x, y: area.y + y, width, height: 1 });
         }
         if below {
-            return;
+            break;
         }
     }
+    out
 }
 
 /// The mode of the keys and what was begun, where the keymap has modes.
@@ -389,6 +399,8 @@ fn files(paint: &mut Paint<'_>, area: Rect) {
         return;
     }
     let items = paint.state.composer().files().items();
+    let focused = paint.state.focus == Focus::Composer && paint.state.overlays.is_empty();
+    let picked = paint.state.composer().picked().filter(|_| focused);
     let room = usize::from(row.width);
     let (mut at, mut shown) = (0, 0);
     for (place, file) in items.iter().enumerate() {
@@ -417,6 +429,10 @@ fn files(paint: &mut Paint<'_>, area: Rect) {
             Rect { width: u16::try_from(wide).unwrap_or(0), ..cells::after(row, u16::try_from(at).unwrap_or(0)) };
         let end = cells::after(row, u16::try_from(at + wide - 2).unwrap_or(0));
         paint.pieces(cell, &pieces);
+        if picked == Some(Picked::File(place)) {
+            paint.tint(cell, Role::Selected);
+        }
+        paint.target(cell, Target::Chip(Picked::File(place)));
         paint.target(Rect { width: 2, ..end }, Target::File(place));
         at += wide + 1;
         shown += 1;
@@ -452,6 +468,14 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
     }
     let marked = composer.marked();
     draw_editor(paint, composer.editor(), marked, field, focused);
+    let picked = composer.picked().filter(|_| focused);
+    for chip in composer.chips() {
+        let chosen = picked == Some(Picked::Chip(chip));
+        for cells in spans(composer.editor(), ((chip.row, chip.start), (chip.row, chip.end())), field) {
+            paint.tint(cells, if chosen { Role::Selected } else { Role::Accent });
+            paint.target(cells, Target::Chip(Picked::Chip(chip)));
+        }
+    }
     // What can follow the command, behind the caret until something does.
     if let Some(hint) = paint.state.hint().filter(|hint| hint.bare && focused)
         && let [line] = composer.editor().lines()

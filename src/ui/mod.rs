@@ -76,6 +76,8 @@ pub struct Drawn {
     pub cursor: Option<Position>,
     /// What leads somewhere.
     pub links: Vec<Link>,
+    /// Some cells stand for parts of pictures.
+    pub pictures: bool,
 }
 
 /// Cells of one row that lead to an address. Only such as may be opened are here.
@@ -113,7 +115,7 @@ pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffe
     // What was drawn over leads nowhere any more.
     let mut links = std::mem::take(&mut paint.links);
     links.retain(|link| under(paint.buf, link.x, link.y, link.width) == link.text);
-    Drawn { frame: paint.found, cursor: paint.cursor, links }
+    Drawn { frame: paint.found, cursor: paint.cursor, links, pictures: paint.pictures }
 }
 
 /// What stands on some cells of a row.
@@ -213,7 +215,10 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         return;
     }
     if open.chat.entries.is_empty() && !state.running() {
-        overlay::welcome(paint, area);
+        // It makes room for what is being written.
+        if state.composer().is_empty() {
+            overlay::welcome(paint, area);
+        }
         return;
     }
     let area = banner::draw(paint, layout.details, area);
@@ -247,6 +252,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         asked_plan: asked.as_deref(),
         plan: open.plan.as_deref(),
         helps: &helps,
+        pictures: chat::picture::Sight { gallery: &state.gallery, screen_rows: state.size.height },
         marker: marker.as_ref(),
         to_end: &to_end,
         cwd: &cwd,
@@ -257,6 +263,7 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
     paint.found.chat = Some(drawn);
     paint.found.code = paint.cache.chat.take_wanted();
+    (paint.found.pictures, paint.pictures) = paint.cache.chat.take_pictures();
     paint.found.marked = paint.cache.chat.take_marked();
     for (area, url) in paint.cache.chat.take_links() {
         if let Some(url) = harmless(&url) {

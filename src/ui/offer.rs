@@ -74,6 +74,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
         for piece in pieces.iter_mut().chain(&mut right) {
             piece.1.bg = None;
         }
+        if item.current {
+            let style = ratatui::style::Style { bg: None, ..paint.style(Role::Accent) };
+            cells::put(paint.buf, cells::after(row, 1), paint.signs.check, style);
+        }
         let text = cells::after(row, 3);
         let text = Rect { width: text.width.saturating_sub(1), ..text };
         let least = names.min(usize::from(text.width) / 2) + 24;

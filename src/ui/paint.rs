@@ -36,6 +36,8 @@ pub(super) struct Paint<'a> {
     pub found: Frame,
     /// What leads somewhere.
     pub links: Vec<super::Link>,
+    /// Some cells stand for parts of pictures.
+    pub pictures: bool,
     /// Where the caret stands; the last one set counts.
     pub cursor: Option<Position>,
     /// Nobody presses keys: no hint names any.
@@ -46,7 +48,7 @@ impl<'a> Paint<'a> {
     pub fn new(state: &'a State, look: &'a Look<'a>, cache: &'a mut Cache, buf: &'a mut Buffer) -> Self {
         let signs = glyphs::set(look.glyphs);
         let (found, links) = (Frame::default(), Vec::new());
-        Self { state, look, signs, cache, buf, found, links, cursor: None, without_keys: false }
+        Self { state, look, signs, cache, buf, found, links, pictures: false, cursor: None, without_keys: false }
     }
 
     pub fn style(&self, role: Role) -> Style {
@@ -137,6 +139,12 @@ impl<'a> Paint<'a> {
     /// The spinner's sign of this instant.
     pub fn spin(&self) -> &'static str {
         let frame = self.state.now.0.div_euclid(SPIN).rem_euclid(1 << 20);
+        self.signs.spin(usize::try_from(frame).unwrap_or(0))
+    }
+
+    /// The spinner's sign of this second, for what stands beside the conversation.
+    pub fn spin_slowly(&self) -> &'static str {
+        let frame = (self.state.now.0.div_euclid(1_000) * 1_000).div_euclid(SPIN).rem_euclid(1 << 20);
         self.signs.spin(usize::try_from(frame).unwrap_or(0))
     }
 

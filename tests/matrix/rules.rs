@@ -119,7 +119,7 @@ pub fn caret(place: &str, buf: &Buffer, drawn: &Drawn) {
 
 /// What the program writes for the screen.
 pub fn sent(buffer: Buffer, drawn: &Drawn) -> Vec<u8> {
-    let mut frame = encode::Frame { buffer, cursor: drawn.cursor, links: Vec::new() };
+    let mut frame = encode::Frame { buffer, cursor: drawn.cursor, links: Vec::new(), pictures: Vec::new() };
     let (mut shown, mut out) = (Shown::default(), Vec::new());
     shown.advance(&mut frame, Moving::Never, &mut out);
     out

@@ -61,11 +61,6 @@ impl Scene {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Something lies over the panes.
-    pub fn covers(self) -> bool {
-        matches!(self, Scene::WhichKey | Scene::Palette | Scene::Help)
-    }
-
     /// The state, as it is after some frames of this size.
     pub fn state(self, width: u16, height: u16) -> State {
         let mut state = base();

@@ -30,7 +30,9 @@ impl Dice {
     fn new(seed: u64) -> Self {
         // Small seeds are alike in their first numbers.
         let mut dice = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..8).for_each(|_| drop(dice.roll(2)));
+        for _ in 0..8 {
+            dice.roll(2);
+        }
         dice
     }
 

@@ -9,6 +9,7 @@ use crate::domain::code::Coloured;
 use crate::domain::ids::At;
 use crate::domain::ids::MessageId;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::path::PathBuf;
 
 /// A row with a key of its own: ids of other programs are not unique, and rows are added at both ends.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +106,8 @@ pub struct Chat {
     pub colouring: bool,
     /// When blocks were last given to it.
     pub coloured_at: Option<At>,
+    /// Files with pictures that came with rows and were not measured yet.
+    pub unmeasured: Vec<PathBuf>,
     /// The block of code that was copied last: its entry, and its place among the entry's blocks.
     pub copied: Option<(i64, usize)>,
     /// The file that was edited last: its entry, and its place among those that it names.

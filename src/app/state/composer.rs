@@ -1,6 +1,8 @@
 //! The draft of one session: its text, pasted texts folded into chips, the walk through what was sent earlier, and the
 //! commands offered while it begins with a slash.
 
+mod chips;
+
 use super::edit::{Done, Editor};
 use super::files::Files;
 use super::offer::Menu;
@@ -8,6 +10,7 @@ use super::vim::{Do, Mode, Text, Token, Vim};
 use crate::domain::message::UserText;
 use crate::keymap::action::ComposerAction as Verb;
 use crate::keymap::action::VimAction as VimVerb;
+pub use chips::{Chip, Picked};
 
 /// Pasted texts of more lines become a chip.
 pub const CHIP_LINES: usize = 20;
@@ -59,6 +62,8 @@ pub struct Composer {
     editor: Editor,
     /// What the chips stand for; chip n is `chips[n - 1]`.
     chips: Vec<String>,
+    /// The chip or file that is selected.
+    picked: Option<Picked>,
     walk: Option<Walk>,
     /// Rises with each change of the text.
     revision: u64,
@@ -199,11 +204,12 @@ impl Composer {
             Verb::Backspace => self.vim.takes_back(),
             _ => self.vim.moves(),
         }
-        if verb == Verb::Backspace && self.delete_chip() {
-            self.changed();
-            return Done::Changed;
+        if let Some(done) = self.step(verb) {
+            return done;
         }
+        let caret = self.editor.caret();
         let done = self.editor.edit(verb);
+        self.out_of_chips(caret);
         if done == Done::Changed {
             self.changed();
         }
@@ -251,7 +257,9 @@ impl Composer {
         let before = Text::new(self.editor.lines());
         let (row, col) = self.editor.caret();
         let caret = before.flat(row, col);
+        self.picked = None;
         let walk = self.fed(token);
+        self.out_of_chips((row, col));
         let after = Text::new(self.editor.lines());
         if matches!(token, Token::Verb(VimVerb::Undo | VimVerb::Redo)) {
             self.changed();
@@ -276,6 +284,17 @@ impl Composer {
                 Do::Move(at) => self.go(at),
                 Do::Splice { from, to, with, caret } => {
                     let text = Text::new(self.editor.lines());
+                    // A chip goes whole, or not at all.
+                    let cut = |from: usize, to: usize| {
+                        self.chips().into_iter().fold((from, to), |(from, to), chip| {
+                            let (start, end) = (text.flat(chip.row, chip.start), text.flat(chip.row, chip.end()));
+                            if from < end && to > start { (from.min(start), to.max(end)) } else { (from, to) }
+                        })
+                    };
+                    let ((from, to), caret) = match cut(from, to) {
+                        whole if from < to && whole != (from, to) => (whole, caret.min(whole.0)),
+                        _ => ((from, to), caret),
+                    };
                     self.editor.splice(text.place(from), to.saturating_sub(from), &with);
                     self.go(caret);
                 }
@@ -317,6 +336,12 @@ impl Composer {
 
     fn again(&mut self, count: Option<usize>) {
         let Some(change) = self.vim.replay(count) else { return };
+        if let Some(extent) = change.extent {
+            let text = Text::new(self.editor.lines());
+            let (row, col) = self.editor.caret();
+            let at = self.vim.cover(&text, text.flat(row, col), extent);
+            self.go(at);
+        }
         for token in change.tokens {
             self.fed(token);
         }
@@ -368,62 +393,8 @@ impl Composer {
         true
     }
 
-    /// Unfolds the chip at the caret, else the last one. `Err` holds its lines when there are too many of them.
-    pub fn unfold(&mut self) -> Result<bool, usize> {
-        let (caret_row, caret_col) = self.editor.caret();
-        let mut found: Option<(bool, usize, usize, usize, usize)> = None;
-        for (row, line) in self.editor.lines().iter().enumerate() {
-            let mut rest = line.as_str();
-            while let Some((_, number, after)) = self.next_chip(rest) {
-                let label = self.label(number);
-                let start = line[..line.len() - after.len() - label.len()].chars().count();
-                let len = label.chars().count();
-                let here = row == caret_row && (start..=start + len).contains(&caret_col);
-                if here || !matches!(found, Some((true, ..))) {
-                    found = Some((here, row, start, len, number));
-                }
-                rest = after;
-            }
-        }
-        let Some((_, row, start, len, number)) = found else { return Ok(false) };
-        let text = self.chips.get(number).cloned().unwrap_or_default();
-        let lines = text.lines().count();
-        if lines > UNFOLD_LINES || text.len() > 50 * CHIP_CHARS {
-            return Err(lines);
-        }
-        self.editor.cut(row, start, len);
-        self.editor.insert(&text);
-        self.changed();
-        Ok(true)
-    }
-
-    fn label(&self, number: usize) -> String {
-        self.chips.get(number).map_or_else(String::new, |text| chip_label(number + 1, text))
-    }
-
-    /// The first chip in `text`: what stands before it, its place in `chips`, what stands after it.
-    fn next_chip<'t>(&self, text: &'t str) -> Option<(&'t str, usize, &'t str)> {
-        (0..self.chips.len())
-            .filter_map(|number| {
-                let label = self.label(number);
-                let at = text.find(&label)?;
-                Some((&text[..at], number, &text[at + label.len()..]))
-            })
-            .min_by_key(|(before, ..)| before.len())
-    }
-
-    fn delete_chip(&mut self) -> bool {
-        let (row, col) = self.editor.caret();
-        let (before, _) = self.editor.around();
-        let label =
-            (0..self.chips.len()).map(|number| self.label(number)).find(|label| before.ends_with(label.as_str()));
-        let Some(len) = label.map(|label| label.chars().count()) else { return false };
-        self.editor.cut(row, col - len, len);
-        true
-    }
-
     fn changed(&mut self) {
-        self.walk = None;
+        (self.walk, self.picked) = (None, None);
         self.revision += 1;
     }
 

@@ -9,6 +9,7 @@ pub mod edit;
 pub mod files;
 pub mod find;
 pub mod fuzzy;
+pub mod gallery;
 pub mod hidden;
 pub mod hint;
 pub mod mark;
@@ -35,6 +36,7 @@ use crate::domain::message::UserText;
 use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::setting::Setting;
 use crate::keymap::Table;
 use crate::keymap::action::Context;
 use crate::keymap::key::Key;
@@ -42,6 +44,7 @@ use catalogue::Catalogue;
 use chat::Density;
 use composer::{Composer, History};
 use find::{Find, Trail};
+use gallery::Gallery;
 use notices::Notices;
 use open::Open;
 use overlay::Overlay;
@@ -168,6 +171,8 @@ pub struct State {
     pub lobby_sent: Vec<UserText>,
     /// Files with pictures of the clipboard that are being copied.
     pub pictures: Vec<PathBuf>,
+    /// What is known of the pictures in conversations.
+    pub gallery: Gallery,
     /// Texts sent earlier, from all sessions.
     pub history: History,
     /// Commands of the user's own, those of the shown session's directory among them.
@@ -192,10 +197,14 @@ pub struct State {
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
     /// What is known of models beside their names.
     pub catalogue: Catalogue,
+    /// The user's settings, once they were asked for.
+    pub settings: Vec<Setting>,
     /// Names of the themes.
     pub themes: Vec<String>,
-    /// The theme in force.
+    /// The theme in force; while another one is looked at, the one that comes back.
     pub theme: String,
+    /// The theme that is looked at while one is chosen.
+    pub(crate) looked_at: Option<String>,
     /// How much of tool calls is shown, for every session.
     pub density: Density,
     /// Old and new of a change stand below each other however wide the pane is, in every session.
@@ -293,12 +302,15 @@ impl State {
             properties: Properties::default(),
             models: HashMap::new(),
             catalogue: Catalogue::default(),
+            settings: Vec::new(),
             themes: Vec::new(),
             theme: String::new(),
+            looked_at: None,
             density: Density::default(),
             unified: false,
             chord: Chord::default(),
             terminal: Terminal { focused: true, dark: None },
+            gallery: Gallery::default(),
             last_key: now,
             idle_before: 0,
             ticket: 0,

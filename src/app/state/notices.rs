@@ -10,9 +10,15 @@ pub fn stays(level: Level) -> u64 {
     match level {
         Level::Info => 4_000,
         Level::Warning => 8_000,
-        Level::Error => 15_000,
+        // It stays until a key is pressed by somebody who could have read it.
+        Level::Error => 3_600_000,
     }
 }
+
+/// How long an error is on the screen before a key may take it away, in milliseconds.
+const READ: u64 = 2_000;
+/// So many that went are remembered.
+const PAST: usize = 100;
 
 /// A notice on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +27,16 @@ pub struct Shown {
     pub notice: Notice,
     /// When it goes.
     pub until: At,
+    /// Since when it is there.
+    pub since: At,
 }
 
 /// The notices on the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notices {
     shown: VecDeque<Shown>,
+    /// All that were said lately, with when, oldest first.
+    past: VecDeque<(At, Notice)>,
     /// For when the timer is armed that takes the next one away.
     pub(crate) armed: Option<At>,
 }
@@ -44,7 +54,7 @@ impl Notices {
     }
 
     /// Adds one; the same words again only stay longer, and of a remark on the same matter (`Tool calls: …`) only the
-    /// newest stays. At most five stay.
+    /// newest stays. At most three stay.
     pub fn push(&mut self, now: At, notice: Notice) {
         let matter = |notice: &Notice| match notice.level {
             Level::Info => notice.text.split_once(": ").map(|(matter, _)| matter.to_owned()),
@@ -53,10 +63,27 @@ impl Notices {
         let new = matter(&notice);
         self.shown.retain(|shown| shown.notice != notice && (new.is_none() || matter(&shown.notice) != new));
         let until = now.plus(stays(notice.level));
-        self.shown.push_back(Shown { notice, until });
-        while self.shown.len() > 5 {
+        if self.past.back().is_some_and(|(_, last)| *last == notice) {
+            self.past.pop_back();
+        }
+        self.past.push_back((now, notice.clone()));
+        while self.past.len() > PAST {
+            self.past.pop_front();
+        }
+        self.shown.push_back(Shown { notice, until, since: now });
+        while self.shown.len() > 3 {
             self.shown.pop_front();
         }
+    }
+
+    /// All that were said lately, with when, oldest first.
+    pub fn past(&self) -> impl DoubleEndedIterator<Item = &(At, Notice)> + ExactSizeIterator {
+        self.past.iter()
+    }
+
+    /// A key was pressed: errors that stood there long enough to be read go.
+    pub fn heard(&mut self, now: At) {
+        self.shown.retain(|shown| shown.notice.level != Level::Error || now.since(shown.since) < READ);
     }
 
     /// Takes away what is over. Whether anything was.
@@ -97,7 +124,8 @@ mod tests {
             notices.push(At(0), Notice::new(level, text));
         }
         let texts: Vec<&str> = notices.iter().map(|notice| notice.text.as_str()).collect();
-        assert_eq!(texts, ["other: one", "Tool calls: two", "x: one", "x: two"]);
+        assert_eq!(texts, ["Tool calls: two", "x: one", "x: two"], "at most three");
+        assert_eq!(notices.past().len(), 5, "all are remembered");
     }
 
     #[test]
@@ -111,5 +139,9 @@ mod tests {
         assert!(!notices.expire(At(4_999)));
         assert!(notices.expire(At(5_000)));
         assert_eq!(notices.last().map(|n| n.text.as_str()), Some("b"));
+        notices.heard(At(1_900));
+        assert_eq!(notices.iter().len(), 1, "nobody could have read it");
+        notices.heard(At(2_000));
+        assert_eq!(notices.iter().len(), 0);
     }
 }

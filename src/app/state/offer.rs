@@ -48,6 +48,8 @@ pub struct Row {
     pub usage: String,
     /// What is shown beside it.
     pub detail: String,
+    /// It is in force.
+    pub current: bool,
     /// The characters of `label` that matched, by their place.
     pub marks: Vec<usize>,
 }

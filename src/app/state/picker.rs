@@ -6,6 +6,7 @@ use super::fuzzy;
 use super::sessions::Facet;
 use crate::domain::Mode;
 use crate::domain::attachment::Attachment;
+use crate::domain::finding::Health;
 use crate::domain::ids::{At, ConnectionName, MessageId, SessionId};
 use crate::domain::session::ThinkingLevel;
 use crate::keymap::action::Action;
@@ -40,6 +41,12 @@ pub enum Kind {
     Rewind,
     /// Places to branch off at.
     Branch,
+    /// Settings: Enter goes on to the next choice, and the picker stays open.
+    Setting,
+    /// What a look at this machine found.
+    Doctor,
+    /// What was said lately.
+    Notice,
     /// What the list is filtered by.
     Filter,
 }
@@ -62,6 +69,9 @@ impl Kind {
             Kind::Labels => "Labels",
             Kind::Rewind => "Go back to before",
             Kind::Branch => "Branch off with",
+            Kind::Setting => "Settings",
+            Kind::Doctor => "Doctor",
+            Kind::Notice => "Said lately",
             Kind::Filter => "List only",
         }
     }
@@ -79,6 +89,9 @@ impl Kind {
             Kind::Model => const { &[right("context"), right("$ in"), right("$ out"), left("can")] },
             Kind::Connection => const { &[left("key"), left(""), left("server"), left("speaks")] },
             Kind::Rewind => const { &[right("takes back"), right("")] },
+            Kind::Session => const { &[right(""), left(""), left("")] },
+            Kind::Setting => const { &[left("is"), left("said"), left("")] },
+            Kind::Notice => const { &[right("ago")] },
             Kind::Branch => const { &[right("has"), right("")] },
             _ => &[],
         }
@@ -90,6 +103,7 @@ impl Kind {
         match self {
             Kind::Model => "ask again",
             Kind::Connection => "give a key",
+            Kind::Doctor => "look again",
             _ => "",
         }
     }
@@ -100,6 +114,8 @@ impl Kind {
         match self {
             Kind::Labels => "add or take away",
             Kind::Connection => "use",
+            Kind::Setting => "change",
+            Kind::Doctor | Kind::Notice => "",
             _ => "choose",
         }
     }
@@ -108,7 +124,9 @@ impl Kind {
     #[must_use]
     pub fn about_lines(self) -> u16 {
         match self {
-            Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch => 2,
+            Kind::Theme => 1,
+            Kind::Session | Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch | Kind::Setting => 2,
+            Kind::Doctor | Kind::Notice => 3,
             _ => 0,
         }
     }
@@ -156,6 +174,10 @@ pub enum Value {
     Rewind(MessageId),
     /// Branch off behind this message; `None` for all of them.
     Branch(Option<MessageId>),
+    /// Set this to its next choice.
+    Setting(String),
+    /// Ask for the context of a million tokens, or no longer.
+    Million,
     /// List only sessions with this, or without it, or all again.
     Facet(Facet),
     /// Nothing: a line that says why there is nothing to choose.
@@ -188,6 +210,8 @@ pub struct Facts {
     pub current: bool,
     /// It cannot be used as it is.
     pub off: bool,
+    /// How it is, where that is told of each.
+    pub health: Option<Health>,
 }
 
 impl Item {

@@ -3,7 +3,7 @@
 //! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
 //! frame reports makes it exact.
 
-use super::{colours, copy, find, mark, session};
+use super::{colours, copy, find, gallery, mark, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Frame, Target};
 use crate::app::state::chat::{self, Chat, Density, Entry, View};
@@ -19,6 +19,7 @@ use crate::keymap::action::ChatAction;
 /// What the last frame found out.
 pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     colours::wanted(state, std::mem::take(&mut frame.code), fx);
+    gallery::wanted(state, std::mem::take(&mut frame.pictures), fx);
     let found = frame.chat;
     mark::drawn(state, &mut frame.marked, fx);
     let rows_changed = state.frame.list_rows != frame.list_rows;

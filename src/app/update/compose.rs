@@ -3,8 +3,9 @@
 use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, queue, slash, to};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
-use crate::app::state::composer::{EnterDoes, UNFOLD_LINES};
+use crate::app::state::composer::{EnterDoes, Picked, UNFOLD_LINES};
 use crate::app::state::edit::Done;
+use crate::app::state::files::File;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::vim::{self, Token};
 use crate::app::state::{Current, Editing, Focus, State};
@@ -32,18 +33,11 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             state.editing = Some(Editing::Draft(state.current.clone()));
             fx.push(Effect::Edit { text: state.composer().text() });
         }
-        Verb::OpenPaste => match state.composer_mut().unfold() {
-            Ok(true) => {}
-            Ok(false) => state.notify(Notice::new(Level::Info, "There is no folded text in the draft.")),
-            Err(lines) => {
-                let key = state.keys.key_for(Verb::Editor);
-                let text = format!("The text has {lines} lines; up to {UNFOLD_LINES} are unfolded here.");
-                state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
-            }
-        },
+        Verb::OpenPaste => unfold(state),
         Verb::Enhance => enhance::ask(state, fx),
         Verb::Attach => state.composer_mut().set("/attach "),
         Verb::Image => fx.push(Effect::Picture),
+        Verb::OpenFile if state.composer().picked().is_some() => open_picked(state, fx),
         Verb::OpenFile => {
             let draft = state.composer().files().there();
             let files = if draft.is_empty() { chat::files(state) } else { draft };
@@ -53,6 +47,40 @@ pub(super) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         Verb::Queue => queue::open(state, None),
         _ => edit(state, verb, fx),
     }
+}
+
+fn unfold(state: &mut State) {
+    match state.composer_mut().unfold() {
+        Ok(true) => {}
+        Ok(false) => state.notify(Notice::new(Level::Info, "There is no folded text in the draft.")),
+        Err(lines) => {
+            let key = state.keys.key_for(Verb::Editor);
+            let text = format!("The text has {lines} lines; up to {UNFOLD_LINES} are unfolded here.");
+            state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
+        }
+    }
+}
+
+/// Opens what is selected in the draft: a pasted text becomes text again, a file is shown.
+pub(super) fn open_picked(state: &mut State, fx: &mut Vec<Effect>) {
+    match state.composer().picked() {
+        Some(Picked::Chip(_)) => unfold(state),
+        Some(Picked::File(at)) => match state.composer().files().items().get(at).cloned() {
+            Some(File::There(file)) => fx.push(Effect::View(Box::new(file))),
+            _ => state.notify(Notice::new(Level::Info, "The file is still being copied into the session.")),
+        },
+        None => {}
+    }
+}
+
+/// A click on a chip or file of the draft selects it; one on what is selected opens it.
+pub(super) fn press(state: &mut State, picked: Picked, fx: &mut Vec<Effect>) {
+    panel::give_back(state);
+    state.focus = Focus::Composer;
+    if state.composer().picked() == Some(picked) {
+        return open_picked(state, fx);
+    }
+    state.composer_mut().pick(picked);
 }
 
 /// Edits the text that is being written: in the topmost overlay, in the panel, in a filter or search, else the draft.
@@ -171,6 +199,16 @@ fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             return take_queued(state, &queued, fx);
         }
     }
+    if let (Some(Picked::File(at)), Verb::Backspace | Verb::Delete) = (state.composer().picked(), verb) {
+        attach::take_out(state, at, fx);
+        let left = state.composer().files().items().len();
+        if left > 0 {
+            state.composer_mut().pick(Picked::File(at.min(left - 1)));
+        } else {
+            state.composer_mut().unpick();
+        }
+        return;
+    }
     if state.composer_mut().edit(verb) != Done::Nothing {
         return;
     }
@@ -224,6 +262,9 @@ fn remember(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
 
 /// Enter in the composer.
 pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
+    if how == How::Queue && state.focus == Focus::Composer && state.composer().picked().is_some() {
+        return open_picked(state, fx);
+    }
     match state.composer_mut().enter() {
         EnterDoes::BrokeLine => {}
         EnterDoes::Empty if how == How::Queue => enter_on_nothing(state, fx),

@@ -38,7 +38,7 @@ fn default(state: &State) -> Option<&ConnectionName> {
     state.config.connections.iter().find(usable).map(|info| &info.name)
 }
 
-fn items(state: &State) -> Vec<Item> {
+pub(super) fn items(state: &State) -> Vec<Item> {
     let current = in_force(state);
     let default = default(state);
     all(state)

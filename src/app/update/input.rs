@@ -23,6 +23,7 @@ const TWICE: u64 = 600;
 fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
     state.idle_before = state.now.since(state.last_key);
     state.last_key = state.now;
+    state.notices.heard(state.now);
     redeliver::hold(state, fx);
     if let Quit::OnceMore(armed) = state.quit
         && armed != key
@@ -218,7 +219,7 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if !state.overlays.is_empty() {
         return overlay::back(state, fx);
     }
-    if mark::clear(state) {
+    if mark::clear(state) || (state.focus == Focus::Composer && state.composer_mut().unpick()) {
         return;
     }
     if state.focus == Focus::List && list::back(state, fx) {

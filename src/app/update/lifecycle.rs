@@ -4,13 +4,13 @@
 use super::overlay::one_line;
 use super::{overlay, panel, properties, rewind, rules, session, to};
 use crate::app::effect::Effect;
+use crate::app::state::State;
 use crate::app::state::audit::Audit;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Wanted};
 use crate::app::state::rules::Purpose;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::usage::Usage;
-use crate::app::state::State;
 use crate::domain::contract::{Act, Command};
 use crate::domain::export::Format;
 use crate::domain::ids::{MessageId, SessionId};

@@ -8,9 +8,11 @@ mod compose;
 mod connection;
 mod context;
 mod copy;
+mod doctor;
 mod engine;
 mod enhance;
 mod find;
+mod gallery;
 mod inbox;
 mod input;
 mod jobs;
@@ -32,6 +34,7 @@ mod rewind;
 mod rows;
 mod rules;
 mod session;
+mod settings;
 mod settle;
 mod slash;
 mod undo;
@@ -96,11 +99,23 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Drawn(frame) => chat::drawn(state, *frame, &mut fx),
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
         Msg::Background { dark } => state.terminal.dark = Some(dark),
-        Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
+        Msg::Themes { names, current } => {
+            state.themes = names;
+            // One that is only looked at comes back this way too.
+            if state.looked_at.is_none() {
+                state.theme = current;
+            }
+        }
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
+        Msg::Pictures(cell) => state.gallery.draw_in(cell),
+        Msg::Measured(sizes) => gallery::measured(state, sizes),
+        Msg::Shrunk { session, want, made } => gallery::made(state, &session, want, made),
+        Msg::PicturesGone(numbers) => state.gallery.gone(&numbers),
         Msg::Edited(result) => compose::edited(state, result, &mut fx),
         Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
+        Msg::Settings(settings) => settings::came(state, settings),
+        Msg::Doctor(findings) => doctor::came(state, &findings),
         Msg::Found(found) => offer::found(state, *found),
         Msg::Commands(commands) => state.commands = commands,
         Msg::Zone { utc_offset } => {
@@ -112,6 +127,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     find::settle(state, &mut fx);
     redeliver::settle(state, &mut fx);
     offer::settle(state, &mut fx);
+    gallery::settle(state, &mut fx);
     mark::settle(state);
     settle::settle(state, &mut fx);
     fx
@@ -171,6 +187,9 @@ fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>
         Action::App(AppAction::HelpIfEmpty) => input::type_into(state, key),
         Action::App(AppAction::Theme) => overlay::themes(state),
         Action::App(AppAction::Mouse) => mark::give_mouse(state, fx),
+        Action::App(AppAction::Settings) => settings::open(state, fx),
+        Action::App(AppAction::Doctor) => doctor::open(state, fx),
+        Action::App(AppAction::Notices) => doctor::notices(state),
         Action::App(AppAction::Repaint) => fx.push(Effect::Repaint),
         Action::App(AppAction::Suspend) => fx.push(Effect::Suspend),
     }

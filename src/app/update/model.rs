@@ -19,14 +19,41 @@ pub(super) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
     match verb {
         ModelAction::Pick => pick(state, fx),
         ModelAction::Thinking => {
-            let now = state.current_meta().map(|meta| meta.thinking);
-            let items =
-                ThinkingLevel::ALL.into_iter().map(|level| item(level.word(), "", Value::Thinking(level))).collect();
-            let selected = now.and_then(|now| ThinkingLevel::ALL.iter().position(|level| *level == now)).unwrap_or(0);
+            let items = levels(state);
+            let selected = items.iter().position(|item| item.facts.current).unwrap_or(0);
             open_picker(state, Kind::Thinking, items, selected);
+            if let Some((connection, model)) = in_force(state) {
+                fx.push(Effect::Send(Command::Levels { connection, model }));
+            }
         }
         ModelAction::Connection => connection::pick(state, fx),
     }
+}
+
+/// The connection and the model that the shown session asks.
+pub(super) fn in_force(state: &State) -> Option<(ConnectionName, String)> {
+    let meta = state.current_meta()?;
+    let name = connection::in_force(state)?.clone();
+    let usual = connection::all(state).find(|info| info.name == name).map(|info| info.default_model.clone());
+    let model = meta.model.clone().or(usual).filter(|model| !model.is_empty())?;
+    Some((name, model))
+}
+
+/// The thinking levels, each with what it means to the model in force; what that does not know is off.
+pub(super) fn levels(state: &State) -> Vec<Item> {
+    let now = state.current_meta().map(|meta| meta.thinking);
+    let known = in_force(state).map(|(name, model)| state.catalogue.levels(&name, &model).to_vec()).unwrap_or_default();
+    let one = |level: ThinkingLevel| {
+        let meaning = known.iter().find(|known| known.level == level).map(|known| &known.meaning);
+        let detail = match meaning {
+            Some(Ok(words) | Err(words)) => one_line(words),
+            None => String::new(),
+        };
+        let off = matches!(meaning, Some(Err(_)));
+        let facts = Facts { current: now == Some(level), off, ..Facts::default() };
+        item(level.word(), detail, Value::Thinking(level)).with(facts)
+    };
+    ThinkingLevel::ALL.into_iter().map(one).collect()
 }
 
 /// Opens the picker of models.
@@ -159,6 +186,7 @@ pub(super) fn list(state: &State) -> Listed {
                 about: vec![about(connection, model, known)],
                 current,
                 off: connection.missing.is_some(),
+                health: None,
             };
             let value = Value::Model { connection: connection.name.clone(), model: model.clone() };
             out.items.push(item(model, connection.name.as_str(), value).with(facts));
@@ -266,6 +294,16 @@ pub(super) fn refill(state: &mut State) {
         if let Some(picker) = fresh {
             picker.groups = listed.groups;
             picker.refill(listed.items, listed.selected);
+        }
+    }
+    let levels = levels(state);
+    for overlay in &mut state.overlays {
+        if let Overlay::Picker(picker) = overlay
+            && picker.kind == Kind::Thinking
+        {
+            let usual = levels.iter().position(|item| item.facts.current).unwrap_or(0);
+            picker.refill(levels, usual);
+            break;
         }
     }
     connection::refill(state);

@@ -1,6 +1,6 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use super::{act, attach, chat, list, mark, offer, overlay, panel, queue, session};
+use super::{act, attach, chat, compose, list, mark, offer, overlay, panel, queue, session};
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::state::overlay::Overlay;
@@ -76,6 +76,7 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
             state.focus = Focus::Composer;
         }
         Target::StopMark => act(state, TurnAction::Stop.into(), None, fx),
+        Target::Chip(picked) => compose::press(state, picked, fx),
         Target::File(at) => attach::take_out(state, at, fx),
         Target::Queued(id) => queue::open(state, Some(id)),
         Target::Slash(at) => offer::press(state, at, fx),

@@ -1,13 +1,14 @@
 //! What is offered above the composer, made anew after each change of the draft; and what choosing from it does.
 
 use super::overlay::one_line;
-use super::{compose, model, properties, slash};
+use super::{compose, connection, model, properties, slash};
 use crate::app::effect::Effect;
 use crate::app::msg::Found;
 use crate::app::slash::{self as commands, Slash};
+use crate::app::state::chat::Density;
 use crate::app::state::fuzzy;
 use crate::app::state::offer::{Kind, Menu, Row, Value};
-use crate::app::state::picker::Value as Picked;
+use crate::app::state::picker::{Item, Value as Picked};
 use crate::app::state::{Focus, State};
 use crate::domain::nearest;
 use crate::domain::property::{Label, split_label};
@@ -66,9 +67,9 @@ fn offer(state: &State) -> Option<Menu> {
         }
         let (word, args) = rest.split_once(char::is_whitespace)?;
         let slash = Slash::ALL.iter().copied().find(|slash| slash.word() == word.to_lowercase())?;
-        let typed = args.trim_start();
+        let args = args.trim_start();
+        let (typed, rows) = deeper_rows(state, slash, args).unwrap_or_else(|| (args, word_rows(state, slash, args)));
         let from = line.chars().count() - typed.chars().count();
-        let rows = word_rows(state, slash, typed);
         if matches!(slash, Slash::Cwd | Slash::Attach | Slash::Import) {
             return Some(Menu { rows, ..empty(Kind::Words(slash), typed, from) });
         }
@@ -95,7 +96,7 @@ fn full(kind: Kind, typed: &str, from: usize, rows: Vec<Row>) -> Option<Menu> {
 }
 
 fn row(value: Value, label: impl Into<String>, detail: impl Into<String>) -> Row {
-    Row { value, label: label.into(), usage: String::new(), detail: detail.into(), marks: Vec::new() }
+    Row { value, label: label.into(), usage: String::new(), detail: detail.into(), current: false, marks: Vec::new() }
 }
 
 /// Those that match, best first; all in their order where nothing is typed.
@@ -126,18 +127,103 @@ fn command_rows(state: &State, typed: &str) -> Vec<Row> {
 /// What can follow a command, as far as it is known here.
 fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
     let word = |label: &str, detail: &str| row(Value::Word(label.to_owned()), label, detail);
-    let rows: Vec<Row> = match slash {
+    let mut rows: Vec<Row> = match slash {
         Slash::Model => {
             let items = model::list(state).items;
             let models = items.into_iter().filter(|item| matches!(item.value, Picked::Model { .. }));
-            models.map(|item| word(&item.label, &item.detail)).collect()
+            models.map(|item| word(&item.label, &model_detail(&item))).collect()
         }
+        Slash::Connection => {
+            connection::items(state).iter().map(|item| word(&item.label, &model_detail(item))).collect()
+        }
+        Slash::Thinking => model::levels(state).iter().map(|item| word(&item.label, &item.detail)).collect(),
         Slash::Status => state.properties.statuses.iter().map(|one| word(&one.id, &one.label)).collect(),
         Slash::Label => labels(&state.properties.labels).iter().map(|one| word(&one.id, &one.name)).collect(),
         Slash::Theme => state.themes.iter().map(|name| word(name, "")).collect(),
+        Slash::Mode => choices(slash.usage()).map(|choice| word(choice, mode_detail(choice))).collect(),
+        Slash::Density => choices(slash.usage()).map(|choice| word(choice, density_detail(choice))).collect(),
         _ => choices(slash.usage()).map(|choice| word(choice, "")).collect(),
     };
+    let now = in_force(state, slash);
+    for row in &mut rows {
+        row.current = now.contains(&row.label);
+    }
     matching(typed, rows)
+}
+
+/// What follows the first word behind some commands: a session behind `/session switch`, a format behind `/export --format`.
+fn deeper_rows<'t>(state: &State, slash: Slash, args: &'t str) -> Option<(&'t str, Vec<Row>)> {
+    match slash {
+        Slash::Session => {
+            let typed = args.strip_prefix("switch ")?.trim_start();
+            let rows = session_rows(state, typed).into_iter().map(|row| match &row.value {
+                Value::Session(id) => Row { value: Value::Word(id.as_str().to_owned()), ..row },
+                _ => row,
+            });
+            Some((typed, rows.collect()))
+        }
+        Slash::Export => {
+            let (_, typed) = args.rsplit_once("--format ")?;
+            let formats = slash.usage().split_once("--format ").map_or("", |(_, formats)| formats);
+            let words = formats.trim_end_matches(']').split('|');
+            let rows = words.map(|word| row(Value::Word(word.to_owned()), word, "")).collect();
+            Some((typed, matching(typed, rows)))
+        }
+        _ => None,
+    }
+}
+
+/// The words behind a command that are in force.
+fn in_force(state: &State, slash: Slash) -> Vec<String> {
+    let meta = state.current_meta();
+    let of_list =
+        |items: Vec<Item>| items.into_iter().filter(|item| item.facts.current).map(|item| item.label).collect();
+    match slash {
+        Slash::Model => of_list(model::list(state).items),
+        Slash::Connection => of_list(connection::items(state)),
+        Slash::Thinking => meta.map(|meta| meta.thinking.word().to_owned()).into_iter().collect(),
+        Slash::Status => meta.map(|meta| meta.status.clone()).into_iter().collect(),
+        Slash::Label => {
+            let set = meta.map(|meta| meta.labels.as_slice()).unwrap_or_default();
+            set.iter().map(|entry| split_label(entry).0.to_owned()).collect()
+        }
+        Slash::Theme => vec![state.theme.clone()],
+        Slash::Mode => meta.map(|meta| meta.mode.word().to_owned()).into_iter().collect(),
+        Slash::Density => vec![
+            match state.density {
+                Density::Lines => "lines",
+                Density::Tails => "tails",
+                Density::Full => "full",
+            }
+            .to_owned(),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+/// A model or a connection beside its name: where it is, and the first two columns.
+fn model_detail(item: &Item) -> String {
+    let columns = item.facts.columns.iter().take(2);
+    let parts = std::iter::once(&item.detail).chain(columns).filter(|part| !part.is_empty());
+    parts.cloned().collect::<Vec<_>>().join("  ")
+}
+
+fn mode_detail(word: &str) -> &'static str {
+    match word {
+        "explore" => "read only; never asks",
+        "ask" => "reading is free, changes ask",
+        "execute" => "runs without asking",
+        _ => "",
+    }
+}
+
+fn density_detail(word: &str) -> &'static str {
+    match word {
+        "lines" => "one line a call",
+        "tails" => "and the last lines of what came of it",
+        "full" => "everything",
+        _ => "",
+    }
 }
 
 /// The words that a usage names: `[lines|tails|full]`, `[--now]`. What is written in capitals is no word.

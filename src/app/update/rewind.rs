@@ -117,8 +117,7 @@ fn open(state: &mut State, kind: Kind, items: Vec<Item>) {
 
 /// When a message was sent, for the list: its minutes since the start of the day, or its day, are the drawing's part.
 fn facts(behind: &Behind, about: Vec<String>) -> Facts {
-    let columns =
-        vec![count(behind.messages, "message", "messages"), count(behind.files.len(), "file", "files")];
+    let columns = vec![count(behind.messages, "message", "messages"), count(behind.files.len(), "file", "files")];
     Facts { columns, about, ..Facts::default() }
 }
 

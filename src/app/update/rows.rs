@@ -3,9 +3,11 @@
 use crate::app::state::chat::{Entry, View};
 use crate::app::state::open::Open;
 use crate::domain::Message;
+use crate::domain::attachment::AttachmentKind;
 use crate::domain::ids::MessageId;
 use crate::domain::message::Body;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Of text that grows in a session that is not shown, at most so many bytes stay: the end, as much as a screen shows.
 const HIDDEN: usize = 16_384;
@@ -22,6 +24,12 @@ fn revise(open: &mut Open) -> u64 {
 /// Whether a row of this kind can change after it came, while its turn runs.
 fn grows(body: &Body) -> bool {
     matches!(body, Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_))
+}
+
+/// Notes the pictures that belong to rows: their size is to be asked for.
+fn note_pictures<'m>(rows: impl IntoIterator<Item = &'m Message>) -> Vec<PathBuf> {
+    let files = rows.into_iter().flat_map(|message| message.files());
+    files.filter(|file| file.kind == AttachmentKind::Image).map(|file| file.path.clone()).collect()
 }
 
 fn begins_turn(message: &Message) -> bool {
@@ -43,6 +51,7 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, O
     let toggled: HashSet<MessageId> = open.chat.toggled.iter().filter_map(|key| id_of(open, *key)).collect();
     let begun = rows.iter().rposition(begins_turn).map_or(0, |at| at + 1);
     let revision = revise(open);
+    open.chat.unmeasured = note_pictures(&rows);
     let first = open.next_key;
     open.chat.entries = rows
         .into_iter()
@@ -78,6 +87,7 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, O
 /// Puts a page of earlier rows before all others; what is read stays, because entries keep their keys.
 pub(super) fn prepend(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>) {
     let revision = revise(open);
+    open.chat.unmeasured.extend(note_pictures(&rows));
     let mut key = open.chat.entries.front().map_or(open.next_key, |entry| entry.key);
     if let Some(cursor) = open.chat.earlier {
         open.chat.pages.push_front((key, cursor));
@@ -152,6 +162,7 @@ fn forget(open: &mut Open, stays: impl Fn(i64) -> bool) {
 /// Puts a page of later rows after all others.
 pub(super) fn append(open: &mut Open, rows: Vec<Message>, later: Option<u64>, running: bool) {
     let revision = revise(open);
+    open.chat.unmeasured.extend(note_pictures(&rows));
     let begun = rows.iter().rposition(begins_turn).map_or(0, |at| at + 1);
     if let Some(cursor) = open.chat.later {
         open.chat.pages.push_back((open.next_key, cursor));
@@ -185,6 +196,7 @@ fn find(open: &Open, id: &MessageId) -> Option<usize> {
 /// A new row at the end, or a row of the turn as it is now.
 pub(super) fn put(open: &mut Open, message: Message) {
     let revision = revise(open);
+    open.chat.unmeasured.extend(note_pictures([&message]));
     open.behind.remove(&message.id);
     match find(open, &message.id) {
         Some(at) => {

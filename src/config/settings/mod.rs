@@ -1,10 +1,13 @@
 //! config.toml: every key, its default, and how it is read. What is wrong keeps its default and is reported.
 //!
-//! `read` walks the TOML and reports; here stands what the keys are and mean.
+//! `read` walks the TOML and reports, `shown` lists the settings for a face, `write` changes one; here stands what the keys are
+//! and mean.
 
 mod read;
+pub mod shown;
 #[cfg(test)]
 mod tests;
+pub mod write;
 
 use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
@@ -179,13 +182,26 @@ pub struct Ui {
     pub fps: u32,
     /// Whether the mouse is asked for.
     pub mouse: Mouse,
+    /// How the user is called who looks elsewhere.
+    pub notify: Notify,
     /// `linear`: lines in place of the full screen; `None` for where the terminal can do nothing else.
     pub linear: Option<bool>,
+    /// In which way pictures are drawn in the conversation.
+    pub pictures: Pictures,
 }
 
 impl Default for Ui {
     fn default() -> Self {
-        Self { theme: "auto".to_owned(), keymap: "default".to_owned(), glyphs: Glyphs::Auto, fps: 60, mouse: Mouse::On, linear: None }
+        Self {
+            theme: "auto".to_owned(),
+            keymap: "default".to_owned(),
+            glyphs: Glyphs::Auto,
+            fps: 60,
+            mouse: Mouse::On,
+            notify: Notify::Auto,
+            linear: None,
+            pictures: Pictures::Auto,
+        }
     }
 }
 
@@ -268,6 +284,40 @@ choice! {
         #[default]
         On = "on",
         /// The terminal keeps it.
+        Off = "off",
+    }
+}
+choice! {
+    /// In which way pictures are drawn in the conversation.
+    Pictures {
+        /// As the terminal says that it can, if at all.
+        #[default]
+        Auto = "auto",
+        /// By kitty's graphics protocol.
+        Kitty = "kitty",
+        /// By iTerm2's inline images.
+        Iterm2 = "iterm2",
+        /// By sixels.
+        Sixel = "sixel",
+        /// They are described and not drawn.
+        Off = "off",
+    }
+}
+choice! {
+    /// How the user is called who looks elsewhere: when a session needs them, and when a turn is done.
+    Notify {
+        /// In words where the terminal is known to show them, and by the bell.
+        #[default]
+        Auto = "auto",
+        /// By OSC 9 (iTerm2, WezTerm, Ghostty).
+        Osc9 = "osc9",
+        /// By OSC 777 (foot, rxvt, VTE).
+        Osc777 = "osc777",
+        /// By OSC 99 (kitty).
+        Osc99 = "osc99",
+        /// By the bell alone.
+        Bell = "bell",
+        /// Not at all.
         Off = "off",
     }
 }
@@ -458,7 +508,9 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.set_text("keymap", &mut ui.keymap);
         section.choice("glyphs", Glyphs::CHOICES, &mut ui.glyphs);
         section.choice("mouse", Mouse::CHOICES, &mut ui.mouse);
+        section.choice("notify", Notify::CHOICES, &mut ui.notify);
         section.flag_or_auto("linear", &mut ui.linear);
+        section.choice("pictures", Pictures::CHOICES, &mut ui.pictures);
         if let Some(n) = section.whole("fps", 1..=240) {
             ui.fps = u32::try_from(n).unwrap_or(60);
         }

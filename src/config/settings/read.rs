@@ -49,6 +49,26 @@ impl<'a> Report<'a> {
     }
 }
 
+/// The line on which a dotted key stands, from 1; `None` where it is not written.
+pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
+    let (document, _) = DeTable::parse_recoverable(text);
+    let mut table = document.get_ref();
+    let mut parts = key.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let (name, value) = table.iter().find(|(name, _)| snake(name.get_ref()) == part)?;
+        match value.get_ref() {
+            DeValue::Table(inner) if parts.peek().is_some() => table = inner,
+            DeValue::Table(_) => return None,
+            _ if parts.peek().is_none() => {
+                let before = text.as_bytes().get(..name.span().start)?;
+                return Some(1 + memchr::memchr_iter(b'\n', before).count());
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
 /// A table of the document. Every key that is asked for counts as known; [`Section::finish`] reports the others.
 pub(super) struct Section<'a> {
     report: &'a Report<'a>,
@@ -388,7 +408,7 @@ impl<'a> Section<'a> {
 }
 
 /// `whileRunning` and `while-running` are the same as `while_running`.
-fn snake(key: &str) -> String {
+pub(super) fn snake(key: &str) -> String {
     let mut out = String::new();
     for c in key.chars() {
         match c {

@@ -11,7 +11,7 @@ fn terminal(width: u16, height: u16) -> vt100::Parser {
 }
 
 pub(super) fn frame(rows: &[&str]) -> Frame {
-    Frame { buffer: Buffer::with_lines(rows.iter().copied()), cursor: None, links: Vec::new() }
+    Frame { buffer: Buffer::with_lines(rows.iter().copied()), cursor: None, links: Vec::new(), pictures: Vec::new() }
 }
 
 pub(super) fn bytes(shown: &mut Shown, mut frame: Frame) -> String {
@@ -124,7 +124,7 @@ fn screen() -> impl Strategy<Value = Frame> {
             let (end, _) = buffer.set_stringn(from, y, text, usize::from(24 - from), style);
             free[usize::from(y)] = end;
         }
-        Frame { buffer, cursor: cursor.map(|(x, y)| Position { x, y }), links: Vec::new() }
+        Frame { buffer, cursor: cursor.map(|(x, y)| Position { x, y }), links: Vec::new(), pictures: Vec::new() }
     })
 }
 
@@ -200,7 +200,7 @@ fn transcript(first: usize) -> Frame {
             buffer.set_stringn(22, y, text, 78, Style::new().fg(Color::Indexed(u8::try_from(line % 200).unwrap())));
         }
     }
-    Frame { buffer, cursor: Some(Position { x: 30, y: 28 }), links: Vec::new() }
+    Frame { buffer, cursor: Some(Position { x: 30, y: 28 }), links: Vec::new(), pictures: Vec::new() }
 }
 
 #[test]
@@ -230,4 +230,62 @@ fn text_that_scrolls_is_moved_and_the_screen_is_the_same() {
             assert!(few.len() * 2 < many.len(), "{} of {} bytes after {step}", few.len(), many.len());
         }
     }
+}
+
+fn over(area: Rect, bytes: &str) -> Picture {
+    Picture { area, bytes: bytes.as_bytes().into() }
+}
+
+#[test]
+fn what_is_drawn_over_cells_comes_last_and_once() {
+    let mut shown = Shown::default();
+    let rows = ["text      ", "          ", "          "];
+    let at = Some(Position { x: 1, y: 0 });
+    let with = |pictures: &[Picture]| Frame { cursor: at, pictures: pictures.to_vec(), ..frame(&rows) };
+    bytes(&mut shown, with(&[]));
+    let picture = over(Rect::new(2, 1, 4, 2), "<A>");
+    assert_eq!(bytes(&mut shown, with(std::slice::from_ref(&picture))), "\x1b[?25l\x1b[2;3H<A>\x1b[1;2H\x1b[?25h");
+    assert_eq!(bytes(&mut shown, with(std::slice::from_ref(&picture))), "", "it stays");
+    // A change beside it does not touch it.
+    let beside = Frame { pictures: vec![picture.clone()], ..frame(&["text      ", "       new", "          "]) };
+    assert!(!bytes(&mut shown, beside).contains("<A>"));
+    // Something stands in its cells: what is left of it is another picture, and none of it stays by itself.
+    let half = over(Rect::new(2, 2, 4, 1), "<B>");
+    let menu = Frame { pictures: vec![half.clone()], ..frame(&["text      ", "  menu    ", "          "]) };
+    let sent = bytes(&mut shown, menu);
+    assert!(sent.contains("menu") && sent.ends_with("\x1b[3;3H<B>"), "{sent:?}");
+    assert!(sent.contains("    "), "the cells below are written anew: {sent:?}");
+    // It goes: its cells are written although they are blank before and after.
+    let sent = bytes(&mut shown, Frame { pictures: Vec::new(), ..frame(&["text      ", "  menu    ", "          "]) });
+    assert_eq!(sent, "\x1b[3;3H    ");
+    // After the screen was cleared it is drawn again.
+    bytes(&mut shown, with(std::slice::from_ref(&picture)));
+    shown.forget();
+    assert!(bytes(&mut shown, with(std::slice::from_ref(&picture))).contains("<A>"));
+}
+
+#[test]
+fn a_torn_picture_is_drawn_again() {
+    let mut shown = Shown::default();
+    let (one, two) = (over(Rect::new(0, 0, 4, 2), "<A>"), over(Rect::new(2, 1, 4, 2), "<B>"));
+    let rows = ["          ", "          ", "          "];
+    bytes(&mut shown, Frame { pictures: vec![one.clone(), two], ..frame(&rows) });
+    // The one above it goes, and takes some of its cells along.
+    let sent = bytes(&mut shown, Frame { pictures: vec![one], ..frame(&rows) });
+    assert!(sent.contains("<A>") && !sent.contains("<B>"), "{sent:?}");
+}
+
+#[test]
+fn cells_of_pictures_are_written_one_after_the_other() {
+    use crate::ui::chat::picture::{colour, placeholder};
+    let mut next = frame(&["      "]);
+    let mut text = String::new();
+    for col in 0..4 {
+        let symbol = placeholder(0, col).unwrap();
+        next.buffer[(col + 1, 0)].set_symbol(&symbol).set_fg(colour(0x01_02_03));
+        text.push_str(&symbol);
+    }
+    let mut shown = Shown::default();
+    bytes(&mut shown, frame(&["      "]));
+    assert_eq!(bytes(&mut shown, next), format!("\x1b[1;2H\x1b[38;2;1;2;3m{text}"));
 }

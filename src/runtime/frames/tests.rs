@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::sync::mpsc;
 
 fn screen(text: &str) -> Frame {
-    Frame { buffer: Buffer::with_lines([text]), cursor: None, links: Vec::new() }
+    Frame { buffer: Buffer::with_lines([text]), cursor: None, links: Vec::new(), pictures: Vec::new() }
 }
 
 /// A terminal that takes only what its pipe holds, and the end to read it from.
@@ -168,4 +168,49 @@ fn the_first_frames_after_a_pause_come_quickly() {
     assert_eq!(quick(200..220), 4);
     let slow = Written { held_up: Some(at(220)), ..written };
     assert!(Pace::new(60).gap(&slow, at(400)) > Duration::from_millis(100), "not on a slow line");
+}
+
+#[test]
+fn what_can_wait_goes_in_pieces_behind_frames_and_is_told() {
+    let (tty, mut read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    // More than a pipe holds, so the writer is stuck in this.
+    writer.control(&vec![b'.'; 1 << 20]);
+    let (tx, rx) = mpsc::channel();
+    let said = tx.clone();
+    writer.behind([
+        Piece { bytes: b"<piece>".to_vec(), done: None },
+        Piece { bytes: b"<last>".to_vec(), done: Some(Box::new(move || said.send("done").unwrap())) },
+    ]);
+    writer.put(screen("abc"));
+    let (all, sent) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        read.read_to_end(&mut bytes).unwrap();
+        all.send(String::from_utf8(bytes).unwrap()).unwrap();
+    });
+    assert_eq!(rx.recv_timeout(LIMIT), Ok("done"));
+    drop(writer);
+    drop(tty);
+    let sent = sent.recv_timeout(LIMIT).unwrap();
+    assert!(sent.ends_with("\x1b[Habc<piece><last>"), "{:?}", sent.trim_start_matches('.'));
+}
+
+#[test]
+fn what_waits_behind_can_be_dropped() {
+    let (tty, mut read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    writer.control(&vec![b'.'; 1 << 20]);
+    writer.behind([Piece { bytes: b"<piece>".to_vec(), done: None }]);
+    writer.drop_behind();
+    let (all, sent) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        read.read_to_end(&mut bytes).unwrap();
+        all.send(String::from_utf8(bytes).unwrap()).unwrap();
+    });
+    assert!(writer.settle(LIMIT));
+    drop(writer);
+    drop(tty);
+    assert!(!sent.recv_timeout(LIMIT).unwrap().contains("piece"));
 }

@@ -1,6 +1,9 @@
 //! What a terminal answers to the queries that `terminal` asks. Everything it says that is not a key ends here, known or not.
 //!
-//! Formats: xterm's ctlseqs (DA1, DECRPM, OSC 11) and the kitty keyboard protocol.
+//! Formats: xterm's ctlseqs (DA1, DECRPM, OSC 11, XTVERSION, the size of a cell), the kitty keyboard protocol and kitty's
+//! graphics protocol.
+
+use crate::runtime::graphics::way::Program;
 
 /// A colour as the terminal names it, eight bits a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,24 @@ pub enum Answer {
     Background(Rgb),
     /// Primary device attributes: asked last, so whatever was not answered before is not known to it.
     Attributes,
+    /// It takes kitty's graphics.
+    Graphics,
+    /// It takes sixels: one of its device attributes.
+    Sixel,
+    /// What it is.
+    Program(Program),
+    /// How many pixels a cell has.
+    Cell {
+        /// Its width.
+        width: u16,
+        /// Its height.
+        height: u16,
+    },
+    /// A sign of ambiguous width (Unicode's East Asian Width) takes two cells, or one.
+    Ambiguous {
+        /// Two.
+        wide: bool,
+    },
     /// The user switched between light and dark (mode 2031).
     ColoursChanged,
 }
@@ -54,11 +75,53 @@ pub fn private_csi(unit: &[u8]) -> Option<Answer> {
     }
 }
 
+/// Whether device attributes (`ESC [ ? …;4;… c`) name sixels.
+#[must_use]
+pub fn sixel(unit: &[u8]) -> Option<Answer> {
+    let params = unit.strip_prefix(b"\x1b[?")?.strip_suffix(b"c")?;
+    // The first one is the level of the terminal.
+    params.split(|byte| *byte == b';').skip(1).any(|one| one == b"4").then_some(Answer::Sixel)
+}
+
+/// Reads a report of the window (`ESC [ … t`); `None` for what nobody asked.
+#[must_use]
+pub fn window(unit: &[u8]) -> Option<Answer> {
+    let text = std::str::from_utf8(unit.strip_prefix(b"\x1b[6;")?.strip_suffix(b"t")?).ok()?;
+    let (height, width) = text.split_once(';')?;
+    Some(Answer::Cell { width: width.parse().ok()?, height: height.parse().ok()? })
+}
+
+/// Reads the text of an APC (between `ESC _` and its end); `None` for what nobody asked.
+#[must_use]
+pub fn apc(text: &[u8]) -> Option<Answer> {
+    let text = std::str::from_utf8(text.strip_prefix(b"G")?).ok()?;
+    let (keys, said) = text.split_once(';')?;
+    (keys.split(',').any(|key| key == "i=31") && said == "OK").then_some(Answer::Graphics)
+}
+
+/// Reads the text of a DCS (between `ESC P` and its end); `None` for what nobody asked.
+#[must_use]
+pub fn dcs(text: &[u8]) -> Option<Answer> {
+    let says = std::str::from_utf8(text.strip_prefix(b">|")?).ok()?;
+    Some(Answer::Program(Program::named(says)))
+}
+
 /// Reads the text of an OSC (between `ESC ]` and its end); `None` for what nobody asked.
 #[must_use]
 pub fn osc(text: &[u8]) -> Option<Answer> {
     let text = std::str::from_utf8(text).ok()?;
     Some(Answer::Background(colour(text.strip_prefix("11;")?)?))
+}
+
+/// Reads a report of the cursor in the row where one sign was written to see how wide it is; `None` for anything else. It is
+/// never the first row, because there a report has the form of F3 with modifiers.
+#[must_use]
+pub fn width_of_a_sign(unit: &[u8]) -> Option<Answer> {
+    match unit {
+        b"\x1b[2;2R" => Some(Answer::Ambiguous { wide: false }),
+        b"\x1b[2;3R" => Some(Answer::Ambiguous { wide: true }),
+        _ => None,
+    }
 }
 
 /// Whether bytes that came after an ESC are the rest of an answer: a whole one at their begin, which no hands type at once.
@@ -70,6 +133,9 @@ pub fn is_rest(bytes: &[u8]) -> bool {
             let end = rest.iter().find(|byte| !is_param(byte));
             matches!(end, Some(b'c' | b'u' | b'y' | b'n'))
         }
+        // The cursor, and the size of a cell.
+        [b'[', b'2', b';', b'2' | b'3', b'R', ..] => true,
+        [b'[', b'6', b';', rest @ ..] => rest.iter().find(|byte| !is_param(byte)) == Some(&b't'),
         [b']', b'0'..=b'9', rest @ ..] | [b'P' | b'_', rest @ ..] => {
             rest.contains(&0x07) || rest.windows(2).any(|two| two == b"\x1b\\")
         }
@@ -123,6 +189,25 @@ mod tests {
         ] {
             assert_eq!(osc(text.as_bytes()), answer.map(Answer::Background), "{text}");
         }
+    }
+
+    #[test]
+    fn what_it_says_of_pictures_is_read() {
+        for (unit, answer) in
+            [("\x1b[?62;4;22c", true), ("\x1b[?4;22c", false), ("\x1b[?62;22;4c", true), ("\x1b[?62;44c", false)]
+        {
+            assert_eq!(sixel(unit.as_bytes()), answer.then_some(Answer::Sixel), "{unit:?}");
+        }
+        assert_eq!(window(b"\x1b[6;20;10t"), Some(Answer::Cell { width: 10, height: 20 }));
+        for unit in ["\x1b[8;24;80t", "\x1b[6;20t", "\x1b[6;-1;10t", "\x1b[6;99999;1t"] {
+            assert_eq!(window(unit.as_bytes()), None, "{unit:?}");
+        }
+        assert_eq!(apc(b"Gi=31;OK"), Some(Answer::Graphics));
+        for text in ["Gi=31;ENOTSUPPORTED", "Gi=1;OK", "i=31;OK", "Gi=31", ""] {
+            assert_eq!(apc(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(dcs(b">|kitty(0.42.1)"), Some(Answer::Program(Program::Kitty)));
+        assert_eq!(dcs(b"1$r0m"), None);
     }
 
     #[test]

@@ -51,7 +51,7 @@ enum Place {
     Tail(usize),
     /// In an OSC.
     Osc,
-    /// In a string that nobody reads: DCS, SOS, PM, APC.
+    /// In another string: DCS, SOS, PM, APC.
     Other,
     /// After an ESC in either string.
     StringEscape,
@@ -295,6 +295,14 @@ impl Reader {
         if self.place == Place::Osc {
             out.extend(self.bytes.get(2..).and_then(answer::osc).map(Input::Answer));
         }
+        if let ([ESC, kind, text @ ..], Place::Other) = (self.bytes.as_slice(), self.place) {
+            let answer = match kind {
+                b'_' => answer::apc(text),
+                b'P' => answer::dcs(text),
+                _ => None,
+            };
+            out.extend(answer.map(Input::Answer));
+        }
         self.reset();
     }
 
@@ -355,12 +363,23 @@ impl Reader {
             }
             [ESC, b'[', b'?' | b'>' | b'=', ..] => {
                 self.escape_before(out);
+                out.extend(answer::sixel(unit).map(Input::Answer));
                 let answer = answer::private_csi(unit);
                 self.expecting &= answer != Some(Answer::Attributes);
                 out.extend(answer.map(Input::Answer));
                 return;
             }
+            [ESC, b'[', .., b't'] => {
+                self.escape_before(out);
+                out.extend(answer::window(unit).map(Input::Answer));
+                return;
+            }
             _ => {}
+        }
+        if let Some(answer) = answer::width_of_a_sign(unit) {
+            self.escape_before(out);
+            out.push(Input::Answer(answer));
+            return;
         }
         let rewritten = spelling::usual(unit);
         self.parser.parse(rewritten.as_deref().unwrap_or(unit), false);

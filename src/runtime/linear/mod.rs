@@ -12,7 +12,7 @@ use super::kept::FaceFile;
 use super::outbox::Outbox;
 use super::run::{last_words, until};
 use super::signals::{Signal, Signals};
-use super::{Exit, Folders, LAST_SAVE, Link, Options, RunError};
+use super::{Exit, Folders, LAST_SAVE, Link, Look, Options, RunError, SettingsFile};
 use crate::app::line::Line;
 use crate::app::msg::{Frame, Timer};
 use crate::app::state::chat::Drawn;
@@ -100,6 +100,8 @@ struct Face {
     settles: Option<(Instant, Instant)>,
     kept: FaceFile,
     commands: Folders,
+    settings: SettingsFile,
+    look: Look,
     temp: PathBuf,
     /// An editor has the terminal.
     editing: bool,
@@ -140,9 +142,11 @@ impl Face {
         let kept = FaceFile::of(&options.state_dir);
         state.recall(kept.recall());
         let writer = if person { Writer::Person } else { Writer::Program };
+        let printer = Printer::new(writer, &deeds::env("HOME").unwrap_or_default());
+        let printer = if io::stdout().is_terminal() { printer } else { printer.logging() };
         let mut face = Self {
             state,
-            printer: Printer::new(writer, &deeds::env("HOME").unwrap_or_default()),
+            printer,
             link,
             backlog: Outbox::default(),
             timers: HashMap::new(),
@@ -160,6 +164,8 @@ impl Face {
             settles: None,
             kept,
             commands: options.commands,
+            settings: options.settings,
+            look: options.look,
             temp: std::env::temp_dir(),
             editing: false,
             gone: false,
@@ -252,7 +258,7 @@ impl Face {
                 self.listen()?;
                 self.tell(Msg::Edited(edited));
             }
-            Told::Shown(_) | Told::Input(_) | Told::Returned => {}
+            Told::Shown(_) | Told::Input(_) | Told::Returned | Told::Shrunk(..) | Told::PictureSent(_) => {}
         }
         Ok(())
     }
@@ -306,7 +312,8 @@ impl Face {
                 if begins_a_turn(&command) {
                     self.begins = Some(Instant::now() + BEGINS);
                 }
-                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. }) {
+                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. })
+                {
                     let now = Instant::now();
                     self.settles = Some((now, now + QUIET));
                 }
@@ -316,7 +323,9 @@ impl Face {
             Effect::Arm { timer: Timer::Tick | Timer::Chord, .. } => {}
             Effect::Arm { timer, ms } => drop(self.timers.insert(timer, Instant::now() + Duration::from_millis(ms))),
             Effect::Disarm(timer) => drop(self.timers.remove(&timer)),
-            Effect::Copy(text) => deeds::copy(&self.tell, super::clipboard::clean(&text), false),
+            Effect::Copy(text) => {
+                deeds::copy(&self.tell, super::clipboard::clean(&text), super::clipboard::Asked::Deaf)
+            }
             Effect::Edit { text } => {
                 self.input = None;
                 self.unseen = None;
@@ -328,6 +337,9 @@ impl Face {
             Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || super::picture::discard(&file))),
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
+            Effect::Settings => deeds::read_settings(&self.tell, &self.settings),
+            Effect::Set { key, value } => deeds::set(&self.tell, &self.settings, key, value),
+            Effect::Doctor => deeds::look(&self.tell, &self.look, Vec::new()),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
             // What only a screen has. Ctrl+Z is the terminal's own.
@@ -339,7 +351,10 @@ impl Face {
             | Effect::EditFile { .. }
             | Effect::Theme { .. }
             | Effect::Find { .. }
-            | Effect::Highlight { .. } => {}
+            | Effect::Highlight { .. }
+            | Effect::Measure { .. }
+            | Effect::Shrink { .. }
+            | Effect::ForgetPictures => {}
         }
     }
 
@@ -401,7 +416,8 @@ impl Face {
         if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
             return false;
         }
-        if self.waiting.front().is_some_and(|line| line.trim() == "/stop") || self.printer.asks() {
+        let stops = self.waiting.front().is_some_and(|line| line.trim() == "/stop") && self.state.running();
+        if stops || self.printer.asks() {
             return true;
         }
         self.is_idle()
@@ -414,7 +430,11 @@ impl Face {
             open.loaded && open.turn.started.is_none() && !open.turn.stopping && queue
         });
         let lobby = self.state.lobby_sent.is_empty();
-        calm && lobby && self.settles.is_none() && self.begins.is_none() && self.state.overlays.is_empty() && !self.state.running()
+        calm && lobby
+            && self.settles.is_none()
+            && self.begins.is_none()
+            && self.state.overlays.is_empty()
+            && !self.state.running()
     }
 
     /// A program's lines are all told: when the turn is over it ends, and when nobody can answer any more.

@@ -189,3 +189,39 @@ fn the_linux_console_is_asked_nothing_and_may_keep_its_mouse() {
         assert!(!sent.contains(never), "{never:?}");
     }
 }
+
+#[test]
+fn pictures_go_when_the_terminal_is_given_back() {
+    let _alone = alone();
+    let mut pty = pty();
+    let guard = Guard::take(pty.tty.clone(), Wishes { queries: Queries::AskPictures, ..ALL }).unwrap();
+    let sent = pty.until(ASK_ATTRIBUTES).to_owned();
+    for asked in [ASK_NAME, ASK_CELL, kitty::ASK] {
+        assert!(sent.contains(asked), "{asked:?}");
+    }
+    guard.keeps(vec![7, 8]);
+    guard.keeps(vec![8, 9]);
+    guard.leave();
+    let sent = pty.until(TITLE.1).to_owned();
+    assert_undone(&sent);
+    for (number, kept) in [(7, false), (8, true), (9, true)] {
+        assert_eq!(sent.contains(&kitty::delete(number)), kept, "{number}");
+    }
+    assert!(sent.find(&kitty::delete(8)) < sent.find(ALTERNATE.1), "while the screen is still ours");
+    // Not again: the terminal has none any more.
+    pty.seen.clear();
+    guard.enter().unwrap();
+    guard.leave();
+    assert!(!pty.until(TITLE.1).contains("\x1b_Ga=d"));
+}
+
+#[test]
+fn who_is_not_asked_for_pictures_is_asked_nothing_of_them() {
+    let _alone = alone();
+    let mut pty = pty();
+    let guard = Guard::take(pty.tty.clone(), ALL).unwrap();
+    let sent = pty.until(ASK_ATTRIBUTES).to_owned();
+    assert!(!sent.contains("\x1b_G") && !sent.contains(ASK_NAME), "{sent:?}");
+    drop(guard);
+    assert!(!pty.until(TITLE.1).contains("\x1b_G"));
+}

@@ -3,6 +3,7 @@
 
 use super::ink::Ink;
 use super::mark::RowAt;
+use super::picture::{self, Kept};
 use super::row::{Level, Row};
 use super::stream::Stream;
 use super::{Glyphs, rows, thinking, tool, user};
@@ -10,6 +11,7 @@ use crate::app::state::chat::{Entry, View};
 use crate::app::state::mark::Marked;
 use crate::domain::Body;
 use crate::domain::code::Block;
+use crate::domain::picture::Want;
 use crate::domain::plan::Progress;
 use crate::domain::tool::ToolStatus;
 use crate::theme::Theme;
@@ -37,6 +39,10 @@ pub struct Cache {
     pub(super) marked: Marked,
     /// Blocks of code that were seen and want colours.
     pub(super) wanted: Vec<Block>,
+    /// Pictures that there was room for and that are not ready.
+    pub(super) unready: Vec<Want>,
+    /// Parts of pictures were drawn.
+    pub(super) pictured: bool,
     /// Links that were drawn.
     pub(super) links: Vec<(Rect, Arc<str>)>,
     /// Where the last frame told of lines below the pane.
@@ -71,6 +77,8 @@ struct Stamp {
     last: bool,
     /// How far a plan is carried out.
     plan: u64,
+    /// What is known of its pictures.
+    pictures: u64,
 }
 
 /// A laid out row.
@@ -82,6 +90,8 @@ pub(super) struct Laid {
     text: Stream,
     /// All other lines; those of markdown stand before them.
     lines: Vec<Ink>,
+    /// Rows among them that are kept for pictures.
+    pictures: Vec<Kept>,
 }
 
 impl Laid {
@@ -99,6 +109,15 @@ impl Laid {
     pub(super) fn line(&self, number: usize) -> Option<&Ink> {
         let text = self.text.lines();
         text.get(number).or_else(|| self.lines.get(number.checked_sub(text.len())?))
+    }
+
+    /// The picture that line `number` is kept for, and which of its rows it is.
+    pub(super) fn picture(&self, number: usize) -> Option<(&Kept, usize)> {
+        let mut all = self.pictures.iter();
+        all.find_map(|kept| {
+            let row = number.checked_sub(kept.first)?;
+            (row < usize::from(kept.want.cells.rows)).then_some((kept, row))
+        })
     }
 
     /// No more lines come to this block of code, whatever comes.
@@ -136,6 +155,11 @@ impl Cache {
         std::mem::take(&mut self.wanted)
     }
 
+    /// The pictures that the last frame had room for and did not have, and whether it drew any.
+    pub fn take_pictures(&mut self) -> (Vec<Want>, bool) {
+        (std::mem::take(&mut self.unready), self.pictured)
+    }
+
     /// The links that the last frame drew: cells of one row, and where they lead.
     pub fn take_links(&mut self) -> Vec<(Rect, Arc<str>)> {
         std::mem::take(&mut self.links)
@@ -149,6 +173,8 @@ impl Cache {
         self.marked = Marked::default();
         self.wanted.clear();
         self.links.clear();
+        self.unready.clear();
+        self.pictured = false;
         self.below = None;
         if self.session != session || self.theme.as_ref() != Some(theme) || self.glyphs != glyphs {
             let same = self.session == session;
@@ -164,6 +190,8 @@ impl Cache {
                 marked: Marked::default(),
                 wanted: Vec::new(),
                 links: Vec::new(),
+                unready: Vec::new(),
+                pictured: false,
                 below: None,
                 laid: HashMap::new(),
             };
@@ -188,6 +216,7 @@ impl Cache {
                 Body::Plan(plan) => rows::progress(plan, row).map_or(0, standing),
                 _ => 0,
             },
+            pictures: picture::stamp(message, row),
         };
         let frame = self.frame;
         let laid = self.laid.entry(entry.key).or_insert_with(|| Laid {
@@ -196,6 +225,7 @@ impl Cache {
             used: frame,
             text: Stream::default(),
             lines: Vec::new(),
+            pictures: Vec::new(),
         });
         laid.used = frame;
         if laid.stamp == stamp {
@@ -206,8 +236,9 @@ impl Cache {
             laid.text = Stream::default();
         }
         laid.stamp = stamp;
+        laid.pictures.clear();
         laid.lines = match &message.body {
-            Body::User(text) => user::lines(text, row),
+            Body::User(text) => user::lines(text, row, &mut laid.pictures),
             Body::Assistant(text) => {
                 laid.text.update(&text.text, row.width, &row.look);
                 if text.partial && !entry.live {
@@ -218,7 +249,7 @@ impl Cache {
                 }
             }
             Body::Thinking(text) => thinking::lines(text, message.at, entry.live, row),
-            Body::Tool(call) => tool::lines(call, message.at, row),
+            Body::Tool(call) => tool::lines(call, message.at, row, &mut laid.pictures),
             Body::Error(failure) => rows::failure(failure, row),
             Body::Info(info) => rows::info(info, row),
             Body::Plan(plan) => rows::plan(plan, row),

@@ -1,6 +1,8 @@
-//! Files that go along with a message, as described boxes: a bar, what each is, its name, its type and its size. Pictures
-//! themselves are not drawn.
+//! Files that go along with a message or a result, as described boxes: a bar, what each is, its name, its type and its
+//! size. Below that of a picture are the rows that are kept for it, where the terminal draws pictures.
 
+use super::ink::Ink;
+use super::picture::{self, Kept};
 use super::row::Row;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::sanitise::clean_line;
@@ -9,9 +11,15 @@ use crate::ui::figures::bytes;
 use crate::ui::text::{self, cut_start};
 use ratatui::text::{Line, Span};
 
-/// A line for each file.
-pub(super) fn lines(files: &[Attachment], row: &Row<'_>) -> Vec<Line<'static>> {
-    files.iter().map(|file| line(file, row)).collect()
+/// Adds the lines of each file to `out`, and what is kept for its picture among them to `pictures`.
+pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<Kept>) {
+    for file in files {
+        out.push(line(file, row).into());
+        if let Some((kept, rows)) = picture::kept(file, out.len(), row) {
+            pictures.push(kept);
+            out.resize(out.len() + rows, Ink::quiet(Line::default()));
+        }
+    }
 }
 
 fn line(file: &Attachment, row: &Row<'_>) -> Line<'static> {
@@ -32,6 +40,12 @@ fn line(file: &Attachment, row: &Row<'_>) -> Line<'static> {
     let head = Span::styled(format!("{kind}  "), look.style(Role::Dim));
     // What says least goes first where there is no room.
     let mut rest = vec![mime, size];
+    match picture::told(&file.path, row) {
+        Some(Ok(size)) => rest.insert(1, size),
+        // That it cannot be shown is said wherever there is room for it.
+        Some(Err(why)) => rest.push(why),
+        None => {}
+    }
     rest.retain(|part| !part.is_empty());
     let lead = text::width(&bar.content) + text::width(&head.content);
     let told = |rest: &[String]| rest.iter().map(|part| format!("{dot}{part}")).collect::<String>();
@@ -53,6 +67,7 @@ fn line(file: &Attachment, row: &Row<'_>) -> Line<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::state::gallery::Gallery;
     use crate::domain::At;
     use crate::theme::Theme;
     use crate::ui::chat::row::Level;
@@ -68,9 +83,11 @@ mod tests {
             bytes: 24_000,
             text: None,
         };
-        let theme = Theme::plain();
+        let (theme, gallery) = (Theme::plain(), Gallery::default());
         let shown = |width: usize, glyphs| {
+            let pictures = picture::Sight { gallery: &gallery, screen_rows: 24 };
             let row = Row {
+                pictures,
                 look: Look { theme: &theme, glyphs },
                 width,
                 level: Level::Line,

@@ -10,6 +10,7 @@ mod ink;
 mod look;
 mod mark;
 mod markdown;
+pub mod picture;
 mod plan;
 mod row;
 mod rows;
@@ -57,6 +58,8 @@ pub struct ChatOpts<'a> {
     pub plan: Option<&'a Progress>,
     /// The keys for what helps after a failure; what has none here is not offered.
     pub helps: &'a [(FailureAction, String)],
+    /// What is known of pictures.
+    pub pictures: picture::Sight<'a>,
     /// What is marked wherever it stands.
     pub marker: Option<&'a Marker>,
     /// The key that goes to the end.

@@ -2,6 +2,7 @@
 
 use super::ink::{Ink, Source, laid_out};
 use super::look::Look;
+use super::picture::Sight;
 use crate::app::state::chat::{Chat, Density, Entry};
 use crate::domain::message::FailureAction;
 use crate::domain::plan::Progress;
@@ -37,6 +38,8 @@ pub(super) struct Row<'a> {
     pub(super) beside: bool,
     /// Keys for what helps after a failure.
     pub(super) helps: &'a [(FailureAction, String)],
+    /// What is known of pictures.
+    pub(super) pictures: Sight<'a>,
 }
 
 impl Row<'_> {

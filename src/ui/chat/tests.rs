@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::state::chat::{Density, View};
+use crate::app::state::gallery::Gallery;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::diff::FileDiff;
 use crate::domain::message::{
@@ -12,6 +13,7 @@ use crate::domain::permission::{Authority, Decision, Mode, Sandbox};
 use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use crate::domain::{CallId, MessageId};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 /// 2026-11-21 20:04:00 UTC.
 const START: i64 = 1_795_291_440_000;
@@ -63,6 +65,8 @@ fn chat(bodies: Vec<Body>) -> Chat {
     Chat { entries, ..Chat::default() }
 }
 
+static NO_PICTURES: LazyLock<Gallery> = LazyLock::new(Gallery::default);
+
 fn opts() -> ChatOpts<'static> {
     ChatOpts {
         asked_plan: None,
@@ -74,6 +78,7 @@ fn opts() -> ChatOpts<'static> {
         glyphs: Glyphs::Unicode,
         focused: true,
         model: "sonnet",
+        pictures: super::picture::Sight { gallery: &NO_PICTURES, screen_rows: 40 },
         marker: None,
         to_end: "G",
         cwd: "/w/app",

@@ -4,8 +4,10 @@
 
 use super::colours::language_of;
 use super::diff;
+use super::files;
 use super::ink::{CodeAt, Ink, Seg, Source, coded};
 use super::markdown::{bounded, plain};
+use super::picture::Kept;
 use super::row::{Level, Row, lasted, seconds, thousands};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
@@ -31,14 +33,15 @@ const FULL: usize = 1_000;
 /// Cells of a reason among the figures.
 const REASON: usize = 40;
 
-/// The call as lines. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Ink> {
+/// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
     let mut out: Vec<Ink> = vec![head(call, made, row)];
     if row.level == Level::Line {
         out.extend(doing(call, row).map(Ink::quiet));
     }
     if row.level != Level::Line {
         below(call, row, &mut out);
+        given(call, row, &mut out, pictures);
     }
     out
 }
@@ -385,6 +388,24 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
         let why = if why.is_empty() { String::new() } else { format!("; {why}") };
         put_inks(vec![quiet_hint(&inner, &format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
     }
+}
+
+/// The files that the call gave, below the rest of an unfolded call.
+fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<Kept>) {
+    if call.figures.media.is_empty() {
+        return;
+    }
+    let indent = if row.width < 40 { 2 } else { 5 };
+    let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
+    let (mut lines, mut kept) = (Vec::new(), Vec::new());
+    files::add(&call.figures.media, &inner, &mut lines, &mut kept);
+    for mut one in kept {
+        one.first += out.len();
+        one.indent = one.indent.saturating_add(u16::try_from(indent).unwrap_or(0));
+        pictures.push(one);
+    }
+    let lead = [Span::raw(" ".repeat(indent))];
+    out.extend(lines.into_iter().map(|line| line.behind(&lead)));
 }
 
 /// What `read` gave of a file: lines with their numbers. `None` when it gave something else.

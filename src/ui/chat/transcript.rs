@@ -6,6 +6,7 @@
 use super::cache::{Anchor, Cache, Laid};
 use super::colours;
 use super::mark::{RowAt, cells as parts};
+use super::picture;
 use super::row::{Row, level, seconds, thousands};
 use super::{ChatOpts, Look};
 use crate::app::state::chat::{Chat, Drawn, Entry, View};
@@ -153,6 +154,7 @@ impl<'a> Transcript<'a> {
             last: index + 1 == self.chat.entries.len(),
             beside: !self.chat.unified,
             helps: self.opts.helps,
+            pictures: self.opts.pictures,
             plan: self.opts.plan,
         }
     }
@@ -361,6 +363,15 @@ impl<'a> Transcript<'a> {
         }
         let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
         let area = Rect { x: self.area.x + indent, y, width: self.area.width - indent, height: 1 };
+        if let Some((kept, nth)) = self.cache.row(entry, &row).picture(number) {
+            let want = Arc::clone(&kept.want);
+            if picture::draw(kept, nth, &row, area, buf) {
+                self.cache.pictured = true;
+            } else if !self.cache.unready.contains(&want) {
+                self.cache.unready.push(want.as_ref().clone());
+            }
+            return;
+        }
         let Some(ink) = self.cache.row(entry, &row).line(number) else { return };
         buf.set_line(area.x, y, &ink.line, area.width);
         let cells = |from: u16, width: u16| Rect { x: area.x.saturating_add(from), width, ..area }.intersection(area);

@@ -1,8 +1,9 @@
 //! A user's message: as typed, long ones folded.
 
 use super::files;
-use super::ink::{Ink, inks};
+use super::ink::Ink;
 use super::markdown::plain;
+use super::picture::Kept;
 use super::row::{Level, Row};
 use crate::domain::message::UserText;
 use crate::domain::sanitise::clean;
@@ -13,8 +14,8 @@ use crate::ui::text::Fold;
 const LONG: usize = 40;
 const SHOWN: usize = 20;
 
-/// The message as lines.
-pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Ink> {
+/// The message as lines; what is kept for pictures among them is added to `pictures`.
+pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
     let style = row.look.style(Role::User);
     let text = clean(user.text.trim_end());
     let all: Vec<&str> = text.split('\n').collect();
@@ -30,7 +31,7 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>) -> Vec<Ink> {
         out.push(Ink::quiet(row.more(all.len() - shown, "Enter")));
     }
     if !user.attachments.is_empty() {
-        out.extend(inks(files::lines(&user.attachments, row)));
+        files::add(&user.attachments, row, &mut out, pictures);
     }
     out
 }

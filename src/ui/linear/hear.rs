@@ -37,7 +37,8 @@ fn number(text: &str) -> Option<usize> {
     let text = text.trim_end();
     let digits = text.strip_suffix('.').unwrap_or(text);
     // With a blank before it, it is a message.
-    (!digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok())?
+    (!digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| digits.parse().ok())?
 }
 
 impl Printer {
@@ -85,7 +86,9 @@ impl Printer {
                             self.acted = true;
                             Heard::line(Line::Answer { request: request.clone(), choice: choice.clone() })
                         }
-                        None => Heard::say(format!("note: there is no answer {n}; they go from 1 to {}", choices.len())),
+                        None => {
+                            Heard::say(format!("note: there is no answer {n}; they go from 1 to {}", choices.len()))
+                        }
                     };
                 }
                 None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
@@ -108,6 +111,7 @@ impl Printer {
                     };
                 }
                 Some(n) => return Heard::say(format!("note: there is no answer {n}; they go from 1 to 3")),
+                None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
                 None => {}
             },
             Asked::Sheet(sheet, told) => {
@@ -122,7 +126,8 @@ impl Printer {
             }
         }
         if gone == Withdrawn::Words && !text.trim().is_empty() {
-            let note = "note: the question is gone that this may have been for; it was not sent. Write it again to send it.";
+            let note =
+                "note: the question is gone that this may have been for; it was not sent. Write it again to send it.";
             return Heard::say(note);
         }
         self.message(state, text)
@@ -189,7 +194,7 @@ impl Printer {
 
     /// A message that the terminal shows as it was typed.
     fn sent(&mut self, text: &str) {
-        if self.writer == Writer::Person {
+        if !self.logs {
             self.typed.push(text.to_owned());
             // What never came back as a row.
             let most = 8;
@@ -202,14 +207,19 @@ impl Printer {
     /// A message, or a command.
     fn message(&mut self, state: &State, text: &str) -> Heard {
         if text.trim().is_empty() {
-            return Heard::default();
+            // An empty line lets a queue go that is held.
+            let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
+            return if held { Heard::line(Line::Say(String::new())) } else { Heard::default() };
         }
         self.acted = true;
         if let Some(Ok(Call { slash, args })) = slash::read(text) {
             match slash {
                 Slash::Help if args.is_empty() => return Heard { msgs: Vec::new(), lines: help(state) },
                 Slash::Keys | Slash::List | Slash::Focus | Slash::Details | Slash::Theme => {
-                    return Heard::say(format!("note: /{} is about the full screen, which linear mode has not", slash.word()));
+                    return Heard::say(format!(
+                        "note: /{} is about the full screen, which linear mode has not",
+                        slash.word()
+                    ));
                 }
                 _ => {}
             }

@@ -67,7 +67,8 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             }
             for (at, hit) in picker.hits.iter().enumerate() {
                 let Some(one) = picker.items.get(hit.item) else { continue };
-                let detail = if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
+                let detail =
+                    if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
                 // The name of a verb says nothing that its description does not.
                 let detail = if matches!(one.value, Value::Act(_)) { String::new() } else { detail };
                 let text = format!("{}{detail}", one.label.trim());
@@ -182,7 +183,9 @@ fn verbs(state: &State) -> Vec<Item> {
     }
     let mut out: Vec<Item> = actions.into_iter().map(|verb| item(verb.description(), act(verb))).collect();
     let accept = match top {
-        Overlay::Trash(bin) if bin.rows.as_ref().is_some_and(|rows| !rows.is_empty()) => Some("take the chosen one back"),
+        Overlay::Trash(bin) if bin.rows.as_ref().is_some_and(|rows| !rows.is_empty()) => {
+            Some("take the chosen one back")
+        }
         Overlay::Undo(card) if card.plan.is_some() => Some("do it"),
         Overlay::Audit(_) => Some("open or close the chosen one"),
         Overlay::Context(_) => Some("the other view"),
@@ -242,7 +245,9 @@ fn in_words(text: &str) -> Option<String> {
             '−' => said.push('-'),
             // What stands between dots stands apart.
             '·' => said.push_str("  "),
-            '\u{2190}'..='\u{21ff}' | '\u{2500}'..='\u{25ff}' | '\u{2800}'..='\u{28ff}' | '›' | '»' | '•' | '≡' => said.push(' '),
+            '\u{2190}'..='\u{21ff}' | '\u{2500}'..='\u{25ff}' | '\u{2800}'..='\u{28ff}' | '›' | '»' | '•' | '≡' => {
+                said.push(' ')
+            }
             c => said.push(c),
         }
     }

@@ -6,6 +6,7 @@ use super::super::figures;
 use super::super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::picker::{Column, Item, Kind, Picker, Row, Side, Value};
+use crate::domain::finding::Health;
 use crate::domain::property::split_label;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction};
@@ -25,15 +26,19 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let title = title(paint, picker);
     let key = |verb| paint.key(Action::Picker(verb), Context::Picker);
     let other = key(PickerAction::Other).filter(|_| !picker.kind.other().is_empty());
-    let hints = [(key(PickerAction::Accept), picker.kind.verb()), (other, picker.kind.other())];
+    let accept = key(PickerAction::Accept).filter(|_| !picker.kind.verb().is_empty());
+    let hints = [(accept, picker.kind.verb()), (other, picker.kind.other())];
     let below = picker.kind.about_lines();
     // The height comes from all items: the sheet stays as it is while one types.
-    let most = if columns.is_empty() { ROWS } else { MORE_ROWS };
+    let read = matches!(picker.kind, Kind::Doctor | Kind::Notice);
+    let wide = read || !columns.is_empty();
+    let most = if wide { MORE_ROWS } else { ROWS };
     let all = picker.items.len() + picker.groups.len();
-    let rows = u16::try_from(all).unwrap_or(u16::MAX).clamp(1, most);
+    let least = if picker.kind == Kind::Doctor { MORE_ROWS } else { 1 };
+    let rows = u16::try_from(all).unwrap_or(u16::MAX).clamp(least, most);
     let heads = u16::from(columns.iter().any(|column| !column.head.is_empty()));
     let around = if below > 0 { below + 1 } else { 0 } + heads;
-    let width = if columns.is_empty() { 80 } else { 100 };
+    let width = if wide { 100 } else { 80 };
     let inner = super::sheet(paint, body, width, rows.saturating_add(2 + around), &title, &hints);
     let field = cells::row(inner, 0);
     let sign = paint.signs.prompt;
@@ -108,7 +113,7 @@ impl Shape {
     fn of(picker: &Picker, room: usize) -> Self {
         // A long list is measured at its beginning.
         let some = || picker.items.iter().take(500);
-        let mark = if some().any(|item| item.facts.current) { 2 } else { 0 };
+        let mark = if some().any(|item| item.facts.current || item.facts.health.is_some()) { 2 } else { 0 };
         let names = some().map(|item| cells::width(&item.label)).max().unwrap_or(0);
         // Cells for the sign of what is set, and for its value.
         let names = names + if marks_what_is_set(picker.kind) { 14 } else { 0 };
@@ -200,7 +205,7 @@ fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row
         paint.tint(band, Role::Selected);
     }
     let role = match (&item.value, chosen) {
-        (Value::Remark, _) => Role::Dim,
+        (Value::Remark, _) if !matches!(picker.kind, Kind::Doctor | Kind::Notice) => Role::Dim,
         (_, true) => Role::Strong,
         (_, false) if item.facts.off => Role::Dim,
         (_, false) => Role::Text,
@@ -233,8 +238,14 @@ fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row
         label.push(paint.piece(format!("{:blanks$}{columns}", ""), Role::Dim));
     }
     if shape.mark > 0 {
-        let sign = if item.facts.current { paint.signs.check } else { " " };
-        label.insert(0, paint.piece(format!("{sign} "), Role::Accent));
+        let (sign, role) = match item.facts.health {
+            Some(Health::Ok) => (paint.signs.check, Role::Good),
+            Some(Health::Warn) => (paint.signs.warning, Role::Warning),
+            Some(Health::Broken) => (paint.signs.cancelled, Role::Error),
+            None if item.facts.current => (paint.signs.check, Role::Accent),
+            None => (" ", Role::Accent),
+        };
+        label.insert(0, paint.piece(format!("{sign} "), role));
     }
     for piece in label.iter_mut().chain(&mut right) {
         piece.1.bg = None;
@@ -256,6 +267,9 @@ fn add_detail(paint: &Paint<'_>, item: &Item, shape: &Shape, label: &mut Vec<Pie
 /// What is said of the selected one.
 fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
     let Some(item) = picker.chosen().filter(|_| area.height > 0) else { return };
+    if picker.kind == Kind::Theme {
+        return draw_swatches(paint, cells::row(area, 0));
+    }
     let room = usize::from(area.width);
     let mut lines: Vec<String> = Vec::new();
     for text in &item.facts.about {
@@ -270,6 +284,31 @@ fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
     }
     for (n, line) in lines.iter().enumerate() {
         paint.over(cells::row(area, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
+    }
+}
+
+/// The roles of the theme that is looked at, each in its own colours.
+fn draw_swatches(paint: &mut Paint<'_>, row: Rect) {
+    let roles = [
+        ("text", Role::Text),
+        ("dim", Role::Dim),
+        ("accent", Role::Accent),
+        ("needs you", Role::NeedsYou),
+        ("running", Role::Running),
+        ("good", Role::Good),
+        ("warning", Role::Warning),
+        ("error", Role::Error),
+        ("explore", Role::ModeExplore),
+        ("ask", Role::ModeAsk),
+        ("execute", Role::ModeExecute),
+    ];
+    let mut rest = row;
+    for (word, role) in roles {
+        if usize::from(rest.width) < cells::width(word) {
+            break;
+        }
+        let used = paint.over(rest, word, role);
+        rest = cells::after(rest, used + 2);
     }
 }
 

@@ -5,8 +5,8 @@ use super::super::cells;
 use super::super::layout::Layout;
 use super::super::paint::Paint;
 use crate::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, Context, JobAction, ListAction, ModeAction,
-    ModelAction, PaneAction, SessionAction, TurnAction, UndoAction,
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ListAction, ModeAction, ModelAction,
+    PaneAction, SessionAction, TurnAction, UndoAction,
 };
 use crate::keymap::key::{Code, Key};
 use crate::theme::Role;
@@ -254,8 +254,10 @@ fn word(action: Action) -> Option<&'static str> {
             PaneAction::Details => "details",
             PaneAction::OnlyChat => "only the chat",
         },
+        Action::App(AppAction::Mouse) => "the mouse",
         Action::App(AppAction::Help) => "all keys",
         Action::App(AppAction::Palette) => "commands",
+        Action::App(AppAction::Mouse) => "give the mouse back",
         Action::App(AppAction::Quit) => "quit",
         _ => return None,
     })
@@ -282,6 +284,7 @@ mod tests {
     fn what_follows_the_prefix_of_the_default_keys_has_a_short_word() {
         let table = crate::keymap::load(None).table;
         let prefix = [Key::parse("ctrl+x").unwrap()];
+        use crate::keymap::action::Context;
         let contexts = [Context::Composer, Context::Global];
         let long: Vec<&str> = table
             .following(&contexts, &prefix)

@@ -5,6 +5,7 @@
 //! arithmetic in `text`.
 
 mod motion;
+mod object;
 mod operate;
 mod text;
 
@@ -48,6 +49,10 @@ pub enum Op {
     Change,
     /// Keep a copy.
     Yank,
+    /// Move the lines to the right.
+    Indent,
+    /// Move the lines to the left.
+    Outdent,
 }
 
 /// What is fed.
@@ -68,6 +73,11 @@ enum Awaits {
     Find(Find),
     /// It replaces what is under the caret.
     Replace,
+    /// It names what is meant; with what is about it where that holds.
+    Object {
+        /// With what is about it.
+        around: bool,
+    },
 }
 
 /// What is to be done with the draft, in this order.
@@ -108,9 +118,21 @@ pub struct Snap {
     caret: usize,
 }
 
+/// How much was marked when it was changed: as much is changed again elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    by_lines: bool,
+    /// Line breaks in it.
+    breaks: usize,
+    /// Characters behind the last of them.
+    last: usize,
+}
+
 /// A change that can be done again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
+    /// What was marked, where something was.
+    pub extent: Option<Extent>,
     /// The verbs that led to it.
     pub tokens: Vec<Token>,
     /// What was typed then.
@@ -138,8 +160,12 @@ pub struct Vim {
     /// The draft when typing began.
     began: Option<Snap>,
     typed: String,
-    /// What is typed is put in this often.
+    /// What is typed is put in this often …
     times: usize,
+    /// … each on a line of its own.
+    opens: bool,
+    /// How much was marked for the change that is going on.
+    extent: Option<Extent>,
     tokens: Vec<Token>,
     last: Option<Change>,
     /// The last change is being done again.
@@ -177,6 +203,8 @@ impl Vim {
                 Op::Delete => 'd',
                 Op::Change => 'c',
                 Op::Yank => 'y',
+                Op::Indent => '>',
+                Op::Outdent => '<',
             });
         }
         if let Some(count) = self.count {
@@ -184,6 +212,7 @@ impl Vim {
         }
         match self.awaits {
             Some(Awaits::Replace) => out.push('r'),
+            Some(Awaits::Object { around }) => out.push(if around { 'a' } else { 'i' }),
             Some(Awaits::Find(find)) => out.push(find.letter()),
             None => {}
         }
@@ -286,6 +315,7 @@ impl Vim {
         if !matches!(token, Token::Verb(Verb::Again | Verb::Undo | Verb::Redo)) && !self.replays {
             self.tokens.push(token);
         }
+        let extent = self.extent_of(text, caret);
         let done = match (self.awaits.take(), token) {
             (Some(awaits), Token::Char(c)) => self.character(text, caret, awaits, c),
             // Any other key but a character takes back what waited.
@@ -306,16 +336,16 @@ impl Vim {
             self.count = None;
             let changed = done.iter().any(|one| matches!(one, Do::Splice { .. }));
             let tokens = std::mem::take(&mut self.tokens);
-            // What was marked is not there the next time.
-            let marked = tokens.iter().any(|t| matches!(t, Token::Verb(Verb::Visual | Verb::VisualLine)));
-            if changed && !marked && !self.replays {
-                self.last = Some(Change { tokens, typed: String::new() });
+            if changed && !self.replays {
+                self.last = Some(Change { tokens: of_change(tokens, extent), typed: String::new(), extent });
             } else if matches!(self.mode, Mode::Visual | Mode::VisualLine) {
                 self.tokens = tokens;
             }
         }
         if self.mode == Mode::Insert {
-            self.times = if done.iter().any(|one| matches!(one, Do::Splice { .. })) { 1 } else { self.take_count() };
+            self.extent = extent;
+            let once = !self.opens && done.iter().any(|one| matches!(one, Do::Splice { .. }));
+            self.times = if once { 1 } else { self.take_count() };
             (self.count, self.op) = (None, None);
         }
         done
@@ -326,11 +356,12 @@ impl Vim {
         let typed = std::mem::take(&mut self.typed);
         let tokens = std::mem::take(&mut self.tokens);
         let times = std::mem::replace(&mut self.times, 1);
-        let marked = tokens.iter().any(|t| matches!(t, Token::Verb(Verb::Visual | Verb::VisualLine)));
-        if !tokens.is_empty() && !marked && !self.replays {
-            self.last = Some(Change { tokens, typed: typed.clone() });
+        let extent = self.extent.take();
+        if !tokens.is_empty() && !self.replays {
+            self.last = Some(Change { tokens: of_change(tokens, extent), typed: typed.clone(), extent });
         }
-        let more = typed.repeat(times.saturating_sub(1));
+        let line = if std::mem::take(&mut self.opens) { "\n" } else { "" };
+        let more = format!("{line}{typed}").repeat(times.saturating_sub(1));
         let end = caret + more.chars().count();
         let mut out = Vec::new();
         if !more.is_empty() {
@@ -360,7 +391,25 @@ impl Vim {
         }
     }
 
+    /// How much is marked.
+    fn extent_of(&self, text: &Text, caret: usize) -> Option<Extent> {
+        let (from, to) = self.marked(text, caret)?;
+        let marked = text.slice(from, to);
+        let last = marked.rsplit('\n').next().unwrap_or_default().chars().count();
+        Some(Extent { by_lines: self.mode == Mode::VisualLine, breaks: marked.matches('\n').count(), last })
+    }
+
+    /// Marks as much from the caret on. Tells where the caret goes for that.
+    pub fn cover(&mut self, text: &Text, caret: usize, extent: Extent) -> usize {
+        self.mode = if extent.by_lines { Mode::VisualLine } else { Mode::Visual };
+        self.anchor = caret;
+        let below = (0..extent.breaks).fold(caret, |at, _| text.line(at, 1).unwrap_or(at));
+        let from = if extent.breaks == 0 { caret } else { text.line_start(below) };
+        (from + extent.last.saturating_sub(1)).min(text.line_end(below).saturating_sub(1)).max(from)
+    }
+
     fn insert(&mut self) {
+        self.opens = false;
         self.mode = Mode::Insert;
         self.typed.clear();
     }
@@ -368,6 +417,12 @@ impl Vim {
     fn verb(&mut self, text: &Text, caret: usize, verb: Verb) -> Vec<Do> {
         if let Some(find) = Find::of(verb) {
             self.awaits = Some(Awaits::Find(find));
+            return Vec::new();
+        }
+        if let Verb::Inner | Verb::Around = verb
+            && (self.op.is_some() || self.mode != Mode::Normal)
+        {
+            self.awaits = Some(Awaits::Object { around: verb == Verb::Around });
             return Vec::new();
         }
         if let Some(done) = self.motion(text, caret, verb) {
@@ -378,6 +433,8 @@ impl Vim {
             Verb::Delete => self.operator(text, caret, Op::Delete, marked),
             Verb::Change => self.operator(text, caret, Op::Change, marked),
             Verb::Yank => self.operator(text, caret, Op::Yank, marked),
+            Verb::Indent => self.operator(text, caret, Op::Indent, marked),
+            Verb::Outdent => self.operator(text, caret, Op::Outdent, marked),
             _ if self.op.is_some() => {
                 self.forget();
                 Vec::new()
@@ -439,6 +496,16 @@ impl Vim {
         }
         out
     }
+}
+
+/// What of the verbs is done again: all of them, or the last one alone where something was marked.
+fn of_change(tokens: Vec<Token>, extent: Option<Extent>) -> Vec<Token> {
+    if extent.is_none() {
+        return tokens;
+    }
+    let kept = if matches!(tokens.last(), Some(Token::Char(_))) { 2 } else { 1 };
+    let skipped = tokens.len().saturating_sub(kept);
+    tokens.into_iter().skip(skipped).collect()
 }
 
 #[cfg(test)]

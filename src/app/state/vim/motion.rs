@@ -1,5 +1,6 @@
 //! Where a motion leads, and what an operator takes along with it.
 
+use super::object;
 use super::text::Text;
 use super::{Awaits, Do, Mode, Op, Vim};
 use crate::domain::sanitise;
@@ -90,24 +91,6 @@ impl Vim {
             let by = isize::try_from(self.take_count()).unwrap_or(1);
             return Some(vec![Do::Lines(if verb == Verb::Up { -by } else { by })]);
         }
-        let object = match verb {
-            Verb::InnerWord => Some(text.word_around(caret, false)),
-            Verb::AroundWord => Some(text.word_around(caret, true)),
-            _ => None,
-        };
-        if let Some((from, to)) = object {
-            return Some(match (self.op.take(), self.mode) {
-                (Some((op, _)), _) if to > from => self.operate(text, caret, op, (from, to), false),
-                (None, Mode::Visual | Mode::VisualLine) if to > from => {
-                    self.anchor = from;
-                    vec![Do::Move(text.previous(to))]
-                }
-                _ => {
-                    self.forget();
-                    Vec::new()
-                }
-            });
-        }
         if !is_motion(verb) {
             return None;
         }
@@ -196,6 +179,7 @@ impl Vim {
                 let at = text.first_sign(text.flat(row.min(last), 0));
                 Some(Goal { at, reach: Reach::Lines })
             }
+            Verb::Pair => on(object::partner(text, caret)?),
             Verb::FindAgain | Verb::FindAgainBack => {
                 let (find, c) = self.found?;
                 let find = if verb == Verb::FindAgain { find } else { find.back() };
@@ -225,6 +209,20 @@ impl Vim {
                 let goal = Self::to_char(text, caret, (find, c, count), false);
                 self.reach(text, caret, goal, false)
             }
+            Awaits::Object { around } => {
+                let found = object::object(text, caret, c, around);
+                match (found, self.op.take(), self.mode) {
+                    (Some(range), Some((op, _)), _) => self.operate(text, caret, op, range, false),
+                    (Some((from, to)), None, Mode::Visual | Mode::VisualLine) if to > from => {
+                        self.anchor = from;
+                        vec![Do::Move(text.previous(to))]
+                    }
+                    _ => {
+                        self.forget();
+                        Vec::new()
+                    }
+                }
+            }
             Awaits::Replace => {
                 let count = self.take_count();
                 let c = sanitise::clean_line(&c.to_string()).into_owned();
@@ -252,7 +250,7 @@ fn is_motion(verb: Verb) -> bool {
     use Verb::{
         BigWord, BigWordBack, BigWordEnd, Down, FindAgain, FindAgainBack, FirstLine, FirstSign, LastLine, Left,
     };
-    use Verb::{LineEnd, LineStart, Right, Up, Word, WordBack, WordEnd};
+    use Verb::{LineEnd, LineStart, Pair, Right, Up, Word, WordBack, WordEnd};
     matches!(
         verb,
         Left | Right
@@ -271,5 +269,6 @@ fn is_motion(verb: Verb) -> bool {
             | LastLine
             | FindAgain
             | FindAgainBack
+            | Pair
     )
 }

@@ -39,6 +39,9 @@ impl Vim {
         by_lines: bool,
     ) -> Vec<Do> {
         self.count = None;
+        if let Op::Indent | Op::Outdent = op {
+            return moved(text, op, (from, to));
+        }
         if from == to && !by_lines && op != Op::Change {
             return Vec::new();
         }
@@ -59,7 +62,9 @@ impl Vim {
                 };
                 vec![Do::Splice { from, to, with: String::new(), caret }]
             }
-            Op::Delete => vec![Do::Splice { from, to, with: String::new(), caret: from }],
+            Op::Delete | Op::Indent | Op::Outdent => {
+                vec![Do::Splice { from, to, with: String::new(), caret: from }]
+            }
         }
     }
 
@@ -104,6 +109,7 @@ impl Vim {
                 let below = verb == Verb::OpenBelow;
                 let at = if below { end } else { start };
                 self.insert();
+                self.opens = true;
                 vec![Do::Splice { from: at, to: at, with: "\n".into(), caret: at + usize::from(below) }]
             }
             _ => Vec::new(),
@@ -212,6 +218,29 @@ fn on_marked(verb: Verb) -> Option<Op> {
         Verb::YankLine => Op::Yank,
         _ => return None,
     })
+}
+
+/// Blanks that a line is moved by.
+const STEP: &str = "    ";
+
+/// The lines of a range, moved to the right or to the left; the caret goes to the first sign of the first one.
+fn moved(text: &Text, op: Op, (from, to): (usize, usize)) -> Vec<Do> {
+    let last = if to > from { to - 1 } else { to };
+    let (from, to) = (text.line_start(from), text.line_end(last.max(from)));
+    let line = |line: &str| match op {
+        _ if line.is_empty() => String::new(),
+        Op::Indent => format!("{STEP}{line}"),
+        _ => {
+            let blanks = line.chars().take(STEP.len()).take_while(|c| *c == ' ').count();
+            line.strip_prefix('\t').or_else(|| line.get(blanks..)).unwrap_or(line).to_owned()
+        }
+    };
+    let with = text.slice(from, to).split('\n').map(line).collect::<Vec<_>>().join("\n");
+    if with == text.slice(from, to) {
+        return vec![Do::Move(text.first_sign(from))];
+    }
+    let lead = with.chars().take_while(|c| *c == ' ' || *c == '\t').count();
+    vec![Do::Splice { from, to, with, caret: from + lead }]
 }
 
 /// So many whole lines from that of the caret on.

@@ -248,6 +248,73 @@ fn what_is_marked() {
 }
 
 #[test]
+fn what_stands_between_quotes_and_brackets() {
+    table(&[
+        ("say \"o|ne\" x", "ci\"y<esc>", "say \"|y\" x"),
+        ("|say \"one\" x", "ci\"y<esc>", "say \"|y\" x"),
+        ("say \"o|ne\" x", "da\"", "say |x"),
+        ("say \"\" |x", "di\"", "say \"\" |x"),
+        ("f(|\"\", 1)", "ci\"y<esc>", "f(\"|y\", 1)"),
+        ("f('a', '|b')", "di'", "f('a', '|')"),
+        ("a `c|d` e", "yi`$p", "a `cd` ec|d"),
+        ("f(a, g(|b))", "di(", "f(a, g(|))"),
+        ("f(a,| g(b))", "di)", "f(|)"),
+        ("f(a, g(|b))", "dab", "f(a, g|)"),
+        ("x[|1] = {2}", "di]", "x[|] = {2}"),
+        ("x[1] = {|2}", "ci{3<esc>", "x[1] = {|3}"),
+        ("fn {\n  |a\n}", "ciBb<esc>", "fn {\n|b\n}"),
+        ("<|a>", "di<", "<|>"),
+        ("no br|ackets", "di(", "no br|ackets"),
+        ("one a-|b x", "diW", "one | x"),
+        ("one a-|b x", "daW", "one |x"),
+        ("f(|ab)", "vi(d", "f(|)"),
+        ("|f(a(b))", "%", "f(a(b)|)"),
+        ("f(a(b)|)", "%", "f|(a(b))"),
+        ("|f(a) b", "d%", "| b"),
+        ("a |b", "%", "a |b"),
+        ("{\n|[1]\n}", "k%", "{\n[1]\n|}"),
+    ]);
+}
+
+#[test]
+fn lines_are_moved_and_opened_by_counts() {
+    table(&[
+        ("a|b", ">>", "    |ab"),
+        ("|a\n\nb", "3>>", "    |a\n\n    b"),
+        ("|a\nb\nc", ">j", "    |a\n    b\nc"),
+        ("      a|b", "<<", "  |ab"),
+        ("\t|ab", "<<", "|ab"),
+        ("|ab", "<<", "|ab"),
+        ("|a\nb\nc", "Vj>", "    |a\n    b\nc"),
+        ("|a\nb", ">>j.", "    a\n    |b"),
+        ("|a", ">>u", "|a"),
+        ("|a", "3ox<esc>", "a\nx\nx\n|x"),
+        ("|a", "2Ox<esc>", "x\n|x\na"),
+        ("|a", "2ox<esc>.", "a\nx\nx\nx\n|x"),
+        ("|a", "ox<esc>2.", "a\nx\nx\n|x"),
+        ("|a", "2ox<esc>u", "|a"),
+        ("|a,b,c,d", "2t,;", "a,b,|c,d"),
+        ("|a b\nc d", "2ccx<esc>", "|x"),
+        ("|ab cd", "3~", "AB |cd"),
+    ]);
+}
+
+#[test]
+fn as_much_as_was_marked_is_changed_again() {
+    table(&[
+        ("|abcdef", "vld.", "|ef"),
+        ("|abc abc", "vlcx<esc>w.", "xc |xc"),
+        ("|a\nb\nc\nd", "Vjd.", "|"),
+        ("|ab\ncd\nef\ngh", "vjd.", "|f\ngh"),
+        ("|abcd", "vlrxll.", "xx|xx"),
+        ("|abcd", "vl~ll.", "AB|CD"),
+        ("|a\nb\nc", "V>j.", "    a\n    |b\nc"),
+        ("|abcdef", "vld.u", "|cdef"),
+        ("|one two", "viwdx.", "|wo"),
+    ]);
+}
+
+#[test]
 fn esc_leaves_every_mode_and_the_words_say_which_one_holds() {
     let mut composer = Composer::default();
     assert_eq!(composer.vim().mode().word(), "insert");
@@ -290,9 +357,9 @@ fn every_verb_of_the_modes_has_a_key() {
 proptest! {
     /// No order of keys leaves the text or the caret broken, and Esc with enough undo leads back to the beginning.
     #[test]
-    fn any_order_of_keys(text in "[ab ,\n\u{301}👩]{0,14}", keys in prop::collection::vec(0usize..60, 0..40)) {
+    fn any_order_of_keys(text in "[ab ,\n\u{301}👩]{0,14}", keys in prop::collection::vec(0usize..66, 0..40)) {
         let all: Vec<&str> = vec![
-            "h", "l", "j", "k", "w", "b", "e", "W", "B", "E", "0", "^", "$", "gg", "G", "fa", "t,", "Fb", "Ta", ";", ",",
+            "h", "l", "j", "k", "w", "b", "e", "W", "B", "E", "0", "^", "$", "gg", "G", "%", ">>", "<j", "di(", "ca\"", "vi{", "fa", "t,", "Fb", "Ta", ";", ",",
             "d", "c", "y", "x", "X", "D", "C", "Y", "s", "S", "rz", "~", "J", "p", "P", "u", "<ctrl+r>", ".", "i", "I",
             "a", "A", "o", "O", "v", "V", "<esc>", "2", "3", "dd", "diw", "caw", "<esc>", "<esc>", "q", "ab", "g", "9", "1",
         ];

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::effect::Effect;
+use crate::app::state::composer::Picked;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::contract::Act;
 
@@ -95,4 +96,34 @@ fn what_was_queued_comes_back_with_its_files() {
     screen.keys("up");
     assert_eq!(screen.state.composer().text(), "look");
     assert_eq!(screen.state.composer().files().there(), [file("a.png")]);
+}
+
+#[test]
+fn files_are_selected_one_by_one() {
+    let mut screen = Screen::new();
+    let file = |name: &str| Attachment {
+        name: name.to_owned(),
+        path: format!("/s/attachments/{name}").into(),
+        kind: crate::domain::attachment::AttachmentKind::Text,
+        mime: "text/plain".to_owned(),
+        bytes: 1,
+        text: None,
+    };
+    screen.state.composer_mut().files_mut().add(vec![file("a"), file("b"), file("c")]);
+    screen.type_text("x").keys("left").keys("left");
+    assert_eq!(screen.state.composer().picked(), Some(Picked::File(2)));
+    screen.keys("left").keys("enter");
+    assert_eq!(screen.fx.pop(), Some(Effect::View(Box::new(file("b")))));
+    screen.keys("ctrl+x").keys("ctrl+o");
+    assert_eq!(screen.fx.pop(), Some(Effect::View(Box::new(file("b")))));
+    screen.keys("backspace");
+    assert_eq!(screen.state.composer().files().there(), [file("a"), file("c")]);
+    assert_eq!(screen.acts(), [Act::Detach { path: "/s/attachments/b".into() }]);
+    assert_eq!(screen.state.composer().picked(), Some(Picked::File(1)), "the next one is selected");
+    screen.keys("right");
+    assert_eq!(screen.state.composer().picked(), None);
+    screen.keys("left").keys("esc");
+    assert_eq!((screen.state.composer().picked(), screen.text().as_str()), (None, "x"));
+    screen.keys("enter");
+    assert_eq!(screen.acts(), [Act::Send { text: "x".to_owned(), attachments: vec![file("a"), file("c")] }]);
 }

@@ -2,6 +2,7 @@
 
 use super::super::answer::{Answer, Rgb};
 use super::*;
+use crate::runtime::graphics::way::Program;
 use proptest::prelude::*;
 use termina::event::{MouseButton, MouseEventKind};
 
@@ -200,6 +201,9 @@ fn piece() -> impl Strategy<Value = &'static [u8]> {
         b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\",
         b"\x1b]11;rgb:ff/ff/ff\x07",
         b"\x1bP>|kitty(0.36)\x1b\\",
+        b"\x1b_Gi=31;OK\x1b\\",
+        b"\x1b[6;20;10t",
+        b"\x1b[?62;4;22c",
         b"\x1b[?62;22c",
     ];
     prop::sample::select(pieces)
@@ -253,6 +257,11 @@ fn answers_split_at_every_byte_leak_nothing() {
         (b"\x1b[?65;1;9c", Some(Input::Answer(Answer::Attributes))),
         (b"\x1b[>41;390;0c", None),
         (b"\x1bP1+r544e=787465726d\x1b\\", None),
+        (b"\x1b_Gi=31;OK\x1b\\", Some(Input::Answer(Answer::Graphics))),
+        (b"\x1b_Gi=31;ENOTSUPPORTED:no\x1b\\", None),
+        (b"\x1bP>|WezTerm 20240203\x1b\\", Some(Input::Answer(Answer::Program(Program::Wezterm)))),
+        (b"\x1b[6;20;10t", Some(Input::Answer(Answer::Cell { width: 10, height: 20 }))),
+        (b"\x1b[4;480;800t", None),
     ] {
         for cut in 0..bytes.len() {
             // With a key before and after, and a silence shorter than what a lone ESC needs.
@@ -269,4 +278,30 @@ fn answers_split_at_every_byte_leak_nothing() {
             assert_eq!(got, whole, "{} cut at {cut}", bytes.escape_ascii());
         }
     }
+}
+
+#[test]
+fn an_answer_comes_late_among_keys() {
+    let now = Instant::now();
+    let mut reader = Reader::default();
+    let mut got = Vec::new();
+    // Byte by byte, with the pauses of a slow line, and a key right before and after it.
+    for (n, byte) in b"a\x1b_Gi=31;OK\x1b\\b\x1b[?62;4;9cc".iter().enumerate() {
+        let at = now + ms(20) * u32::try_from(n).unwrap();
+        got.extend(reader.silence(at));
+        got.extend(reader.feed(&[*byte], at));
+    }
+    let letter = |c| key(KeyCode::Char(c), Modifiers::NONE);
+    let answer = Input::Answer;
+    assert_eq!(
+        got,
+        [
+            letter('a'),
+            answer(Answer::Graphics),
+            letter('b'),
+            answer(Answer::Sixel),
+            answer(Answer::Attributes),
+            letter('c')
+        ]
+    );
 }

@@ -1,0 +1,263 @@
+//! The settings as a face shows them: each with its value, where that was said, and what it can be changed to.
+
+use super::{Settings, read};
+use crate::domain::setting::{Holds, Said, Setting, SettingGroup};
+
+/// One row of the table: the key, its group, the sentence, how its value is read, what it can be changed to, from when on.
+type Row = (&'static str, SettingGroup, &'static str, fn(&Settings) -> String, &'static [&'static str], Holds);
+
+const BY_HAND: &[&str] = &[];
+const SWITCH: &[&str] = &["true", "false"];
+
+const ROWS: &[Row] = {
+    use Holds::{NextStart, Now};
+    use SettingGroup::{Files, Limits, Permissions, Screen, Sessions};
+    &[
+        (
+            "ui.theme",
+            Screen,
+            "The colours. Auto follows the terminal's background.",
+            |s| s.ui.theme.clone(),
+            BY_HAND,
+            Now,
+        ),
+        (
+            "ui.glyphs",
+            Screen,
+            "The signs that are drawn. Auto looks at the locale and the terminal.",
+            |s| s.ui.glyphs.word().to_owned(),
+            &["auto", "unicode", "ascii"],
+            Now,
+        ),
+        (
+            "ui.mouse",
+            Screen,
+            "Whether the mouse is lisle's; the terminal keeps it otherwise.",
+            |s| s.ui.mouse.word().to_owned(),
+            &["on", "off"],
+            Now,
+        ),
+        (
+            "ui.fps",
+            Screen,
+            "Frames a second at most, for what the engine sends.",
+            |s| s.ui.fps.to_string(),
+            &["15", "30", "60", "120"],
+            Now,
+        ),
+        ("ui.keymap", Screen, "The keys.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
+        (
+            "input.while_running",
+            Sessions,
+            "What Enter does while a turn runs: the message waits, or goes into it.",
+            |s| s.while_running.word().to_owned(),
+            &["queue", "steer"],
+            NextStart,
+        ),
+        (
+            "default_connection",
+            Sessions,
+            "What new sessions ask.",
+            |s| s.default_connection.as_ref().map_or_else(String::new, ToString::to_string),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "auto_status",
+            Sessions,
+            "The status of a session follows its work.",
+            |s| s.inbox.auto_status.to_string(),
+            SWITCH,
+            NextStart,
+        ),
+        (
+            "auto_archive.idle_days",
+            Sessions,
+            "Idle sessions are archived after so many days.",
+            |s| s.inbox.archive_idle_days.map_or_else(|| "never".to_owned(), |days| days.to_string()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "permissions.mode",
+            Permissions,
+            "The permission mode of new sessions.",
+            |s| s.permissions.mode.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "permissions.cycle",
+            Permissions,
+            "The modes that the key goes through.",
+            |s| s.permissions.cycle.iter().map(|mode| mode.word()).collect::<Vec<_>>().join(", "),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "sandbox",
+            Permissions,
+            "What holds commands that may change something.",
+            |s| s.sandbox.profile.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "explore.bash",
+            Permissions,
+            "What commands may do in Explore.",
+            |s| s.explore_bash.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "ask.edits",
+            Permissions,
+            "What becomes of edits in Ask to Edit.",
+            |s| s.ask_edits.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "compact.at",
+            Limits,
+            "At so many percent of the window a conversation is summed up by itself.",
+            |s| {
+                if s.compact_at > 0.0 { format!("{} %", s.compact_at) } else { "never".to_owned() }
+            },
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.requests_per_turn",
+            Limits,
+            "Requests to the model in one turn.",
+            |s| s.limits.requests_per_turn.to_string(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.warn_cost",
+            Limits,
+            "A request that may cost more US dollars is told before it is sent.",
+            |s| format!("${:.2}", s.limits.warn_cost),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.stall_seconds",
+            Limits,
+            "Silence within an answer after which it is asked for again.",
+            |s| format!("{} s", s.limits.stall.as_secs()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.first_byte_seconds",
+            Limits,
+            "Silence before an answer after which you are told.",
+            |s| format!("{} s", s.limits.first_byte.as_secs()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "undo.enabled",
+            Files,
+            "What tools change in files can be undone.",
+            |s| s.undo.enabled.to_string(),
+            SWITCH,
+            NextStart,
+        ),
+        (
+            "trash.days",
+            Files,
+            "Days that deleted sessions stay in the trash.",
+            |s| s.inbox.trash_days.to_string(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "store.fsync",
+            Files,
+            "How often what was written is forced onto the disk.",
+            |s| s.fsync.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+    ]
+};
+
+/// All settings that are shown. `started` is what this run began with, `text` is config.toml as it is now.
+#[must_use]
+pub fn shown(settings: &Settings, started: &Settings, text: &str) -> Vec<Setting> {
+    let one = |(key, group, about, value, choices, holds): &Row| {
+        let line = read::line_of(text, key).or_else(|| read::line_of(text, &format!("{key}.profile")));
+        let (now, before) = (value(settings), value(started));
+        Setting {
+            key: (*key).to_owned(),
+            group: *group,
+            about: (*about).to_owned(),
+            said: line.map_or(Said::Default, Said::Line),
+            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            holds: *holds,
+            until_then: (*holds == Holds::NextStart && now != before).then_some(before),
+            value: now,
+        }
+    };
+    ROWS.iter().map(one).collect()
+}
+
+/// The keys that [`super::write::set`] may write, each with the words that it takes.
+#[must_use]
+pub fn takes(key: &str, value: &str) -> bool {
+    ROWS.iter().any(|row| row.0 == key && row.4.contains(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AskEdits, ExploreBash, Fsync, Glyphs, Mouse, SandboxProfile, WhileRunning};
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_choice_is_one_that_config_toml_takes() {
+        let name = |key: &str| key.split('.').next_back().unwrap_or_default().to_owned();
+        for (key, _, about, value, choices, _) in ROWS {
+            assert!(about.ends_with('.'), "{key}");
+            for choice in *choices {
+                let quoted = match *choice {
+                    "true" | "false" => (*choice).to_owned(),
+                    number if number.parse::<u32>().is_ok() => number.to_owned(),
+                    word => format!("{word:?}"),
+                };
+                let text = match key.rsplit_once('.') {
+                    Some((table, _)) => format!("[{table}]\n{} = {quoted}\n", name(key)),
+                    None => format!("{key} = {quoted}\n"),
+                };
+                let (settings, problems) = Settings::parse(Path::new("/c"), &text);
+                assert_eq!(problems, vec![], "{text}");
+                assert_eq!(value(&settings), *choice, "{key}");
+                assert!(takes(key, choice) && !takes(key, "nonsense"));
+            }
+        }
+        let words = [Glyphs::Auto.word(), Mouse::On.word(), Fsync::Normal.word(), WhileRunning::Queue.word()];
+        assert_eq!(words, ["auto", "on", "normal", "queue"]);
+        let strict = [SandboxProfile::Workspace.word(), ExploreBash::ReadOnly.word(), AskEdits::Prompt.word()];
+        assert_eq!(strict, ["workspace", "read-only", "prompt"]);
+    }
+
+    #[test]
+    fn it_is_told_where_each_was_said() {
+        let text =
+            "# mine\nauto_status = false\n\n[ui]\nglyphs = \"ascii\"\nfps = 30\n\n[sandbox]\nprofile = \"off\"\n";
+        let (settings, _) = Settings::parse(Path::new("/c"), text);
+        let all = shown(&settings, &Settings::default(), text);
+        let said = |key: &str| all.iter().find(|one| one.key == key).map(|one| (one.said, one.value.as_str())).unwrap();
+        assert_eq!(said("auto_status"), (Said::Line(2), "false"));
+        assert_eq!(said("ui.glyphs"), (Said::Line(5), "ascii"));
+        assert_eq!(said("sandbox"), (Said::Line(8), "off"));
+        assert_eq!(said("ui.mouse"), (Said::Default, "on"));
+        let later = all.iter().find(|one| one.key == "auto_status").and_then(|one| one.until_then.as_deref());
+        assert_eq!(later, Some("true"));
+    }
+}

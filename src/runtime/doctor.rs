@@ -1,0 +1,324 @@
+//! A look at this machine and this installation: what of it lisle can use, and what to do where something is missing. For
+//! `lisle doctor` and for `/doctor`.
+//!
+//! Everything is looked at, nothing is changed but one small file that is written and removed to see whether a folder takes
+//! it. Nothing goes over the network, and no key is told. Each finding is put together by one function below, from what the
+//! system says.
+
+use super::graphics::way::{self, Able};
+use super::memory::Memory;
+use super::setup::Ground;
+use super::{canvas, clipboard};
+use crate::domain::finding::Finding;
+use crate::domain::permission::Sandbox;
+use crate::sandbox::{self, able};
+use std::path::{Path, PathBuf};
+
+/// All that was looked at, in the order to show.
+#[must_use]
+pub fn findings(ground: &Ground) -> Vec<Finding> {
+    let env = |name: &str| std::env::var(name).ok();
+    let mut facts = vec![Finding::ok("version", format!("lisle {}", env!("CARGO_PKG_VERSION")))];
+    let mut problems = ground.problems.clone();
+    let _ = super::keymap(ground, &mut problems);
+    // What to do stands in the problem itself.
+    facts.extend(problems.iter().map(|problem| Finding::warn("configuration", problem.to_string(), "")));
+    facts.extend(folders(ground));
+    facts.push(store(ground));
+    facts.push(trash(ground));
+    facts.push(terminal(&env));
+    facts.push(screen(&env));
+    facts.push(pictures(&env, ground));
+    facts.push(clipboard_ways(&env));
+    facts.extend(holding(ground));
+    facts.extend(programs());
+    facts.extend(connections(ground));
+    facts
+}
+
+/// Whether a folder, or the nearest one above it that is there, takes a file.
+fn takes_a_file(folder: &Path) -> Result<(), String> {
+    let there = folder.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/"));
+    let probe = there.join(format!(".lisle-doctor-{}", std::process::id()));
+    match std::fs::File::create_new(&probe) {
+        Ok(_) => std::fs::remove_file(&probe).map_err(|e| format!("{}: {e}", probe.display())),
+        Err(error) => Err(format!("{}: {error}", there.display())),
+    }
+}
+
+fn folders(ground: &Ground) -> Vec<Finding> {
+    let paths = &ground.paths;
+    let mut out: Vec<Finding> = [("config", &paths.config), ("data", &paths.data), ("state", &paths.state)]
+        .into_iter()
+        .map(|(about, folder)| match takes_a_file(folder) {
+            Ok(()) => Finding::ok(about, folder.display().to_string()),
+            Err(why) => Finding::broken(
+                about,
+                format!("{} cannot be written ({why})", folder.display()),
+                "Check its owner and rights, or set LISLE_HOME to another folder",
+            ),
+        })
+        .collect();
+    let cwd = ground.cwd();
+    out.push(match takes_a_file(cwd) {
+        Ok(()) => Finding::ok("directory", cwd.display().to_string()),
+        Err(why) => Finding::warn("directory", format!("{} cannot be written ({why})", cwd.display()), "Use --cwd DIR"),
+    });
+    out
+}
+
+fn store(ground: &Ground) -> Finding {
+    let cached = ground.store.cached().map(|(sessions, _)| sessions.len());
+    let listing = ground.store.list();
+    let odd = listing.sessions.iter().filter(|meta| !meta.odd.is_empty()).count();
+    let cached = match cached {
+        Some(count) => format!("{count} in the cache"),
+        None => "no cache yet".to_owned(),
+    };
+    let foreign = if ground.store.is_foreign() { ", made by another program" } else { "" };
+    let says = format!(
+        "{} ({}): {} sessions, {cached}{foreign}",
+        ground.store.workspace_name(),
+        ground.workspace().display(),
+        listing.sessions.len()
+    );
+    if odd > 0 {
+        return Finding::warn("workspace", format!("{says}; {odd} of them odd"), "Run lisle sessions verify");
+    }
+    match listing.notices.first() {
+        Some(notice) => Finding::warn("workspace", format!("{says}; {}", notice.text), notice.hint.clone()),
+        None => Finding::ok("workspace", says),
+    }
+}
+
+fn trash(ground: &Ground) -> Finding {
+    let all = ground.store.trash();
+    let bytes: u64 = all.iter().map(|one| one.bytes).sum();
+    let days = ground.settings.inbox.trash_days;
+    Finding::ok("trash", format!("{} sessions, {}, each kept for {days} days", all.len(), megabytes(bytes)))
+}
+
+fn megabytes(bytes: u64) -> String {
+    let tenths = bytes.saturating_mul(10) / 1_000_000;
+    format!("{}.{} MB", tenths / 10, tenths % 10)
+}
+
+fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
+    let set = |name: &&str| env(name).is_some_and(|value| !value.is_empty());
+    let term = env("TERM").unwrap_or_default();
+    let around: Vec<&str> = ["TMUX", "STY", "ZELLIJ", "SSH_CONNECTION", "TERM_PROGRAM", "COLORTERM", "NO_COLOR"]
+        .into_iter()
+        .filter(set)
+        .collect();
+    let around = if around.is_empty() { String::new() } else { format!("; set: {}", around.join(", ")) };
+    let size = rustix::termios::tcgetwinsize(std::io::stdout())
+        .map(|size| format!("{}x{}", size.ws_col, size.ws_row))
+        .unwrap_or_else(|_| "not a terminal".to_owned());
+    let colors = match canvas::colors(env) {
+        crate::theme::Colors::True => "16 million colours",
+        crate::theme::Colors::C256 => "256 colours",
+        crate::theme::Colors::C16 => "16 colours",
+        crate::theme::Colors::None => "no colours",
+    };
+    let says = format!("TERM={term}, {colors}, {size}{around}");
+    if term.is_empty() || term == "dumb" {
+        return Finding::warn("terminal", says, "lisle's screen needs a terminal; `lisle run` works without");
+    }
+    Finding::ok("terminal", says)
+}
+
+fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
+    match canvas::glyphs(env) {
+        crate::ui::chat::Glyphs::Unicode => Finding::ok("characters", "UTF-8"),
+        crate::ui::chat::Glyphs::Ascii => Finding::warn(
+            "characters",
+            "ASCII signs, because the locale is not UTF-8 or the terminal is the console",
+            "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",
+        ),
+    }
+}
+
+/// In which way pictures are drawn. The terminal is not asked here: what it answered last time counts.
+fn pictures(env: &dyn Fn(&str) -> Option<String>, ground: &Ground) -> Finding {
+    let var = |name| env(name).unwrap_or_default();
+    let known = Memory::of(&ground.paths.state, &var("TERM"), &var("TERM_PROGRAM")).recall();
+    drawn(&way::choose(ground.settings.ui.pictures, env, &known.pictures), known.pictures == Able::default())
+}
+
+fn drawn(choice: &way::Choice, never_asked: bool) -> Finding {
+    let says = match choice.way {
+        Some(way) => format!("drawn in the conversation by {}: {}", way.name(), choice.why),
+        None if never_asked => format!("described, not drawn: {} (known once lisle ran in this terminal)", choice.why),
+        None => format!("described, not drawn: {}", choice.why),
+    };
+    Finding::ok("pictures", says)
+}
+
+fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Finding {
+    let mut ways: Vec<String> = Vec::new();
+    let mut missing = Vec::new();
+    for (_, command) in clipboard::ways(env) {
+        let Some(program) = command.first() else { continue };
+        if ways.iter().any(|way| way == program) || missing.contains(program) {
+            continue;
+        }
+        if find(program).is_some() { ways.push((*program).to_owned()) } else { missing.push(*program) }
+    }
+    if clipboard::hears(env) {
+        ways.push("the terminal itself (OSC 52, unconfirmed)".to_owned());
+    } else if ways.is_empty() {
+        let says = "none: this terminal lets no program use it (OSC 52)";
+        return Finding::warn("clipboard", says, "Install wl-copy or xclip, or work in tmux");
+    }
+    let says = format!("tried in this order: {}", ways.join(", "));
+    if missing.is_empty() {
+        Finding::ok("clipboard", says)
+    } else {
+        Finding::warn("clipboard", says, format!("Install {}", missing.join(", ")))
+    }
+}
+
+/// What holds commands back.
+fn holding(ground: &Ground) -> Vec<Finding> {
+    let enforced = sandbox::is_enforced();
+    let mut out = Vec::new();
+    #[cfg(target_os = "linux")]
+    {
+        let version = sandbox::hold::landlock_version();
+        let seccomp = if sandbox::hold::seccomp_is_there() { "seccomp" } else { "no seccomp" };
+        let says = format!("Landlock {version}, {seccomp}");
+        out.push(if enforced {
+            Finding::ok("kernel", says)
+        } else {
+            Finding::warn(
+                "kernel",
+                says,
+                "Commands can be held from Linux 5.19 on, with both built in and not forbidden",
+            )
+        });
+    }
+    let set = match ground.sandbox_setting() {
+        Sandbox::Workspace => "workspace",
+        Sandbox::ReadOnly => "read-only",
+        Sandbox::None => "off",
+    };
+    out.push(match (enforced, set) {
+        (false, _) => Finding::warn(
+            "sandbox",
+            format!("none, though the setting is {set}: commands run as you would run them"),
+            "In Explore only a short list of programs runs",
+        ),
+        (true, "off") => Finding::warn(
+            "sandbox",
+            "off by the setting; Explore and commands that only read are closed in all the same",
+            "Set `sandbox = \"workspace\"` in config.toml",
+        ),
+        (true, set) => Finding::ok("sandbox", format!("{set} in Ask to Edit and Execute, read-only in Explore")),
+    });
+    if enforced && cfg!(target_os = "linux") {
+        out.push(match able::namespaces(ground.runner()) {
+            Ok(()) => Finding::ok(
+                "namespaces",
+                "protected paths are read-only, rights and times outside are held, secrets are empty in Explore",
+            ),
+            Err(why) => Finding::warn(
+                "namespaces",
+                format!(
+                    "{why}: protected paths are looked at after each command, and secrets can be read by what only reads"
+                ),
+                "Allow unprivileged user namespaces where the system forbids them",
+            ),
+        });
+    }
+    let allowed = ground.allowances();
+    let there = allowed.caches.iter().filter(|path| path.exists()).count();
+    let memory = match allowed.memory {
+        Some(bytes) => format!("; each process has at most {} of its own memory", megabytes(bytes)),
+        None => String::new(),
+    };
+    out.push(Finding::ok("caches", format!("{there} folders of package managers can be written{memory}")));
+    out
+}
+
+fn programs() -> Vec<Finding> {
+    let shown = |path: PathBuf| path.display().to_string();
+    let mut out = Vec::new();
+    for (name, needed) in [
+        ("bash", "Commands run in /bin/sh, and none counts as read-only"),
+        ("git", "Worktrees cannot be made"),
+        ("rg", ""),
+        ("fd", ""),
+        ("jq", ""),
+    ] {
+        out.push(match (find(name), needed) {
+            (Some(path), _) => Finding::ok(name, shown(path)),
+            (None, "") => Finding::ok(name, "not there; lisle does not need it, agents like it"),
+            (None, why) => Finding::warn(name, "not there", format!("{why}; install {name}")),
+        });
+    }
+    out
+}
+
+/// The file that a name stands for by the search path.
+fn find(name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(name))
+        .find(|file| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
+}
+
+fn connections(ground: &Ground) -> Vec<Finding> {
+    let infos = ground.connection_infos();
+    let usable = ground.usable_connection();
+    let mut out: Vec<Finding> = infos
+        .into_iter()
+        .map(|info| {
+            let name = format!("{} ({})", info.name, info.provider);
+            match (info.missing, info.offered) {
+                (None, false) => Finding::ok("connection", format!("{name}: can be used")),
+                (None, true) => Finding::ok("connection", format!("{name}: found, not chosen yet")),
+                (Some(why), _) => Finding::warn("connection", format!("{name}: cannot be used"), why),
+            }
+        })
+        .collect();
+    if let Err(why) = usable {
+        // The line says already that none was chosen.
+        let why = why.strip_prefix("no connection was chosen, ").map_or(why.clone(), str::to_owned);
+        out.push(Finding::warn("connection", "none is chosen", why));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_takes_nothing_is_broken_and_the_probe_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(takes_a_file(&dir.path().join("not/there/yet")), Ok(()));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert!(takes_a_file(Path::new("/proc/self")).is_err());
+    }
+
+    #[test]
+    fn amounts_are_short() {
+        assert_eq!(megabytes(0), "0.0 MB");
+        assert_eq!(megabytes(1_250_000), "1.2 MB");
+    }
+
+    #[test]
+    fn how_pictures_are_drawn_is_said_with_the_reason() {
+        let able = Able { sixel: true, cell: Some((10, 20)), ..Able::default() };
+        let choose = |term: &'static str, able| {
+            let env = move |name: &str| (name == "TERM").then(|| term.to_owned());
+            drawn(&way::choose(crate::config::settings::Pictures::Auto, &env, &able), able == Able::default()).says
+        };
+        assert_eq!(choose("foot", able), "drawn in the conversation by sixel: the terminal answered that it has it");
+        let between = choose("tmux-256color", able);
+        assert!(between.starts_with("described, not drawn: tmux") && !between.contains("once"), "{between}");
+        assert!(choose("xterm", Able::default()).ends_with("(known once lisle ran in this terminal)"));
+    }
+}

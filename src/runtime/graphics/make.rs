@@ -1,0 +1,285 @@
+//! The thread that reads pictures: how large one is, and its pixels in the size in which it is seen. It is started by the
+//! first picture, and looks at one after the other, so that never more than one is in memory whole.
+//!
+//! Only files in a session's own folder of attachments are opened, whatever a row says of their place, and no link is
+//! followed there.
+
+use super::super::face::Told;
+use super::sixel::Indexed;
+use super::way::Way;
+use super::{inline, sixel};
+use crate::app::Msg;
+use crate::domain::SessionId;
+use crate::domain::attachment::{FOLDER, copy_in};
+use crate::domain::picture::{Cells, Known, Pixels, Want, fit};
+use image::codecs::png::{CompressionType, FilterType as PngFilter, PngEncoder};
+use image::imageops::FilterType;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageEncoder as _, ImageError, ImageReader, Limits, RgbaImage};
+use rustix::fs::{FileType, Mode, OFlags};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// A larger file is not opened, in bytes.
+const LARGEST: u64 = 32 << 20;
+/// A larger picture is not decoded, in pixels.
+const MOST_PIXELS: u64 = 50_000_000;
+/// What decoding may take, in bytes.
+const MOST_MEMORY: u64 = 256 << 20;
+/// Of pictures with more pixels than these, each is made smaller in the quickest way.
+const QUICKLY: u64 = 12_000_000;
+
+/// Something to do.
+#[derive(Debug)]
+pub(in super::super) enum Job {
+    /// Say how large the pictures in these files of a session are.
+    Measure(SessionId, Vec<PathBuf>),
+    /// Make these pictures of a session ready, for cells of so many pixels and this way to draw them.
+    Shrink(SessionId, Vec<Want>, Pixels, Way),
+}
+
+/// A picture that is ready to be drawn.
+#[derive(Clone, Debug)]
+pub(in super::super) enum Form {
+    /// For kitty: a PNG.
+    Kitty(Vec<u8>),
+    /// For iTerm2: its pixels, and the sequence for the whole of it.
+    Inline(RgbaImage, Arc<[u8]>),
+    /// The same for sixels.
+    Sixel(Indexed, Arc<[u8]>),
+}
+
+impl Form {
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Kitty(png) => png.len(),
+            Self::Inline(pixels, whole) => pixels.as_raw().len() + whole.len(),
+            Self::Sixel(pixels, whole) => pixels.bytes() + whole.len(),
+        }
+    }
+}
+
+/// The way to the thread, which ends when this is dropped. `sessions` is where sessions have their folders. Where there is
+/// no thread to be had, pictures stay described.
+pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<Told>) -> Sender<Job> {
+    let (studio, jobs) = channel::<Job>();
+    let thread = std::thread::Builder::new().name("lisle-pictures".into()).spawn(move || {
+        for job in jobs {
+            match job {
+                Job::Measure(session, files) => {
+                    let size = |path: PathBuf| {
+                        let known = open(&sessions, &session, &path).and_then(measure);
+                        (path, known.map_or_else(Known::Broken, Known::Sized))
+                    };
+                    let sizes = files.into_iter().map(size).collect();
+                    if tell.send(Told::Late(Msg::Measured(sizes))).is_err() {
+                        return;
+                    }
+                }
+                Job::Shrink(session, wants, cell, way) => {
+                    for want in wants {
+                        let file = open(&sessions, &session, &want.path);
+                        let made = file.and_then(|file| make(file, want.cells, cell, way));
+                        if tell.send(Told::Shrunk(session.clone(), want, made)).is_err() {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    });
+    if let Err(error) = thread {
+        tracing::warn!("pictures cannot be drawn: {error}");
+    }
+    studio
+}
+
+/// A file of a session.
+fn open(sessions: &Path, session: &SessionId, path: &Path) -> Result<BufReader<File>, String> {
+    let kept = "no copy of it is kept";
+    let folder = sessions.join(session.as_str());
+    let name = copy_in(&folder, path).and_then(|copy| Some(copy.file_name()?.to_owned())).ok_or(kept)?;
+    let at = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let folder = rustix::fs::open(folder.join(FOLDER), at | OFlags::DIRECTORY, Mode::empty()).map_err(|_| kept)?;
+    // A pipe of that name would never open otherwise.
+    let file = rustix::fs::openat(&folder, name, at | OFlags::NONBLOCK, Mode::empty()).map_err(|_| kept)?;
+    let facts = rustix::fs::fstat(&file).map_err(|_| kept)?;
+    if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
+        return Err("it is no file".to_owned());
+    }
+    if u64::try_from(facts.st_size).is_ok_and(|bytes| bytes > LARGEST) {
+        return Err("it is too large to be drawn".to_owned());
+    }
+    Ok(BufReader::new(File::from(file)))
+}
+
+fn broken(error: ImageError) -> String {
+    tracing::debug!("a picture is not drawn: {error}");
+    match error {
+        ImageError::Limits(_) => "it is too large to be drawn".to_owned(),
+        ImageError::Unsupported(_) => "it is no picture that can be drawn here".to_owned(),
+        _ => "the picture is broken".to_owned(),
+    }
+}
+
+fn decoder<'f>(file: impl BufRead + Seek + 'f) -> Result<(impl ImageDecoder + 'f, Orientation), String> {
+    let reader = ImageReader::new(file).with_guessed_format();
+    let mut reader = reader.map_err(|_| "the picture is broken".to_owned())?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MOST_MEMORY);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().map_err(broken)?;
+    let (width, height) = decoder.dimensions();
+    if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return Err("it is too large to be drawn".to_owned());
+    }
+    // Photographs are stored as the sensor saw them.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok((decoder, orientation))
+}
+
+/// How large a picture is, as it is seen.
+fn measure(file: impl BufRead + Seek) -> Result<Pixels, String> {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    let (decoder, orientation) = decoder(file)?;
+    let (width, height) = decoder.dimensions();
+    Ok(match orientation {
+        Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH => Pixels { width: height, height: width },
+        _ => Pixels { width, height },
+    })
+}
+
+/// A picture in so many cells of so many pixels, as the way needs it. Of one that moves it is the first frame.
+fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: Way) -> Result<Form, String> {
+    let (decoder, orientation) = decoder(file)?;
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
+    picture.apply_orientation(orientation);
+    let full = Pixels { width: picture.width(), height: picture.height() };
+    let small = fit(full, cell, cells).ok_or("the picture is empty")?.pixels;
+    let many = u64::from(full.width) * u64::from(full.height) > QUICKLY;
+    let picture = if small == full {
+        picture.to_rgba8()
+    } else if many {
+        picture.thumbnail_exact(small.width, small.height).to_rgba8()
+    } else {
+        picture.resize_exact(small.width, small.height, FilterType::Triangle).to_rgba8()
+    };
+    // Whole cells: what is left shows through.
+    let whole = |pixels: u32, cells: u16| pixels * u32::from(cells);
+    let mut canvas = RgbaImage::new(whole(cell.width, cells.cols), whole(cell.height, cells.rows));
+    image::imageops::replace(&mut canvas, &picture, 0, 0);
+    Ok(match way {
+        Way::Kitty => Form::Kitty(png(&canvas, CompressionType::Default)?),
+        Way::Iterm => {
+            let whole = inline::sequence(&png(&canvas, CompressionType::Default)?, cells);
+            Form::Inline(canvas, whole.into())
+        }
+        Way::Sixel => {
+            let indexed = sixel::Indexed::of(&canvas);
+            let side = |pixels: u32| usize::try_from(pixels).unwrap_or(0);
+            let whole = indexed.encode(0, 0, side(canvas.width()), side(canvas.height()));
+            Form::Sixel(indexed, whole.into())
+        }
+    })
+}
+
+/// Pixels as a PNG.
+pub(super) fn png(pixels: &RgbaImage, compression: CompressionType) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    PngEncoder::new_with_quality(&mut out, compression, PngFilter::Adaptive)
+        .write_image(pixels.as_raw(), pixels.width(), pixels.height(), image::ExtendedColorType::Rgba8)
+        .map_err(broken)?;
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::Rgba;
+    use std::io::{Cursor, Read as _};
+
+    const CELL: Pixels = Pixels { width: 10, height: 20 };
+
+    fn sample(width: u32, height: u32) -> Vec<u8> {
+        let left = |x: u32| x < width / 2;
+        let pixel = |x, _| if left(x) { Rgba([200, 10, 10, 255]) } else { Rgba([10, 10, 200, 255]) };
+        png(&RgbaImage::from_fn(width, height, pixel), CompressionType::Fast).unwrap()
+    }
+
+    #[test]
+    fn a_picture_is_made_small_and_fills_whole_cells() {
+        let bytes = sample(1280, 720);
+        let bytes = || Cursor::new(&bytes);
+        assert_eq!(measure(bytes()), Ok(Pixels { width: 1280, height: 720 }));
+        let cells = Cells { cols: 57, rows: 16 };
+        let Form::Kitty(sent) = make(bytes(), cells, CELL, Way::Kitty).unwrap() else { panic!() };
+        let shown = image::load_from_memory(&sent).unwrap().to_rgba8();
+        assert_eq!(shown.dimensions(), (570, 320));
+        assert_eq!(shown.get_pixel(100, 100).0, [200, 10, 10, 255]);
+        assert_eq!(shown.get_pixel(500, 300).0, [10, 10, 200, 255]);
+        assert_eq!(shown.get_pixel(569, 300).0[3], 0, "beside it nothing is drawn");
+        let Form::Sixel(_, whole) = make(bytes(), cells, CELL, Way::Sixel).unwrap() else { panic!() };
+        let (width, height, pixels) = sixel::tests::decode(&whole);
+        assert_eq!((width, height), (570, 320));
+        let near = |got: Option<[u8; 3]>, want: [u8; 3]| {
+            got.is_some_and(|got| got.iter().zip(want).all(|(a, b)| a.abs_diff(b) < 4))
+        };
+        assert!(near(pixels[100 * 570 + 100], [200, 10, 10]) && near(pixels[300 * 570 + 500], [10, 10, 200]));
+        assert_eq!(pixels[300 * 570 + 569], None);
+        let Form::Inline(_, whole) = make(bytes(), cells, CELL, Way::Iterm).unwrap() else { panic!() };
+        assert!(whole.starts_with(b"\x1b]1337;File=inline=1;"));
+    }
+
+    #[test]
+    fn what_is_broken_or_too_large_is_told() {
+        let mut cut = sample(200, 100);
+        cut.truncate(50);
+        let cells = Cells { cols: 20, rows: 5 };
+        assert_eq!(
+            make(Cursor::new(cut), cells, CELL, Way::Kitty).map(|_| ()),
+            Err("the picture is broken".to_owned())
+        );
+        assert_eq!(measure(Cursor::new(b"hello")).unwrap_err(), "it is no picture that can be drawn here");
+        // A header that claims more than is ever decoded.
+        let mut bomb = sample(4, 4);
+        bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
+        assert!(measure(Cursor::new(bomb)).is_err());
+    }
+
+    #[test]
+    fn only_the_sessions_own_files_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let (sessions, session) = (dir.path().join("sessions"), SessionId::parse("260902-swift-river").unwrap());
+        let folder = sessions.join(session.as_str()).join(FOLDER);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("a.png"), "inside").unwrap();
+        std::fs::write(dir.path().join("secret.png"), "outside").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("secret.png"), folder.join("link.png")).unwrap();
+        std::fs::create_dir(folder.join("folder.png")).unwrap();
+        let open = |path: &Path| {
+            open(&sessions, &session, path).map(|mut file| {
+                let mut text = String::new();
+                file.read_to_string(&mut text).unwrap();
+                text
+            })
+        };
+        assert_eq!(open(Path::new("/elsewhere/a.png")).unwrap(), "inside", "the name counts");
+        for path in [&dir.path().join("secret.png"), &folder.join("link.png"), &folder.join("../../../secret.png")] {
+            assert!(open(path).unwrap_err().contains("no copy"), "{}", path.display());
+        }
+        for path in ["", "/", "..", "/s/attachments/.."] {
+            assert!(open(Path::new(path)).is_err(), "{path}");
+        }
+        assert!(open(Path::new("folder.png")).is_err());
+        // The folder itself may not lead elsewhere.
+        let other = SessionId::parse("260902-calm-lake").unwrap();
+        std::fs::create_dir_all(sessions.join(other.as_str())).unwrap();
+        std::os::unix::fs::symlink(dir.path(), sessions.join(other.as_str()).join(FOLDER)).unwrap();
+        assert!(super::open(&sessions, &other, Path::new("secret.png")).is_err());
+    }
+}
