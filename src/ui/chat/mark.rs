@@ -77,9 +77,9 @@ impl Laid {
         self.logical().nth(begun.checked_sub(1)?)
     }
 
-    /// The text of the logical line of which a part stands in line `number` of the screen.
-    pub(super) fn text_at(&self, number: usize) -> Option<&str> {
-        (0..=number).rev().find_map(|number| self.line(number)?.text.as_deref())
+    /// The text of the logical line of which a part stands in line `number` of the screen, and the line where it begins.
+    pub(super) fn text_at(&self, number: usize) -> Option<(usize, &str)> {
+        (0..=number).rev().find_map(|number| Some((number, self.line(number)?.text.as_deref()?)))
     }
 
     /// The line of the screen in which a logical line begins.
