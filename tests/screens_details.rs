@@ -78,7 +78,10 @@ fn a_session_that_works_shows_what_goes_on() {
     open.chat.entries = (0..).zip(bodies).map(entry).collect();
     open.todo = vec![
         TodoItem { content: "Read the old parser".to_owned(), status: TodoStatus::Completed },
-        TodoItem { content: "Write the new one, with all that belongs to it".to_owned(), status: TodoStatus::InProgress },
+        TodoItem {
+            content: "Write the new one, with all that belongs to it".to_owned(),
+            status: TodoStatus::InProgress,
+        },
         TodoItem { content: "Run the tests".to_owned(), status: TodoStatus::Pending },
     ];
     open.jobs = vec![JobShown {
@@ -102,7 +105,11 @@ fn an_empty_session_shows_what_was_done_here_and_a_click_opens_it() {
     let text = screen::text(&screen::terminal(&buf));
     assert!(!text.split("Earlier here").nth(1).unwrap().contains("Somewhere else"), "{text}");
     // The title stands in the list and in the pane of details.
-    let (row, line) = text.lines().enumerate().find(|(_, line)| line.matches("Weekly report").count() == 2 || line.rfind("Weekly").is_some_and(|at| at > 120)).unwrap();
+    let (row, line) = text
+        .lines()
+        .enumerate()
+        .find(|(_, line)| line.matches("Weekly report").count() == 2 || line.rfind("Weekly").is_some_and(|at| at > 120))
+        .unwrap();
     let column = line[..line.rfind("Weekly").unwrap()].chars().count();
     lisle::app::update(&mut state, NOW, Msg::Drawn(Box::new(drawn.frame)));
     let press = Mouse { kind: MouseKind::Press, col: u16::try_from(column).unwrap(), row: u16::try_from(row).unwrap() };

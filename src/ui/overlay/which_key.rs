@@ -257,7 +257,6 @@ fn word(action: Action) -> Option<&'static str> {
         Action::App(AppAction::Mouse) => "the mouse",
         Action::App(AppAction::Help) => "all keys",
         Action::App(AppAction::Palette) => "commands",
-        Action::App(AppAction::Mouse) => "give the mouse back",
         Action::App(AppAction::Quit) => "quit",
         _ => return None,
     })
