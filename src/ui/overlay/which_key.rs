@@ -254,7 +254,6 @@ fn word(action: Action) -> Option<&'static str> {
             PaneAction::Details => "details",
             PaneAction::OnlyChat => "only the chat",
         },
-        Action::App(AppAction::Mouse) => "the mouse",
         Action::App(AppAction::Help) => "all keys",
         Action::App(AppAction::Palette) => "commands",
         Action::App(AppAction::Quit) => "quit",
