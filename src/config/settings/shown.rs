@@ -255,7 +255,7 @@ mod tests {
         let said = |key: &str| all.iter().find(|one| one.key == key).map(|one| (one.said, one.value.as_str())).unwrap();
         assert_eq!(said("auto_status"), (Said::Line(2), "false"));
         assert_eq!(said("ui.glyphs"), (Said::Line(5), "ascii"));
-        assert_eq!(said("sandbox"), (Said::Line(8), "off"));
+        assert_eq!(said("sandbox"), (Said::Line(9), "off"));
         assert_eq!(said("ui.mouse"), (Said::Default, "on"));
         let later = all.iter().find(|one| one.key == "auto_status").and_then(|one| one.until_then.as_deref());
         assert_eq!(later, Some("true"));

@@ -6,6 +6,7 @@ use super::reader::Reader;
 use super::{Input, translate};
 use crate::keymap::key::{Code, Key, Mods};
 use crate::keymap::{load_style, names};
+use crate::runtime::graphics::way::Program;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
