@@ -279,3 +279,53 @@ fn words_behind_commands_are_offered_with_the_one_in_force_marked() {
         assert_eq!(labels, want, "{typed}");
     }
 }
+
+#[test]
+fn themes_show_their_roles() {
+    let mut state = one_session();
+    state.themes = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
+    state.theme = "nord".to_owned();
+    act(&mut state, AppAction::Theme);
+    shots("themes", &state);
+}
+
+#[test]
+fn sessions() {
+    let mut state = one_session();
+    talk(&mut state);
+    let mut metas: Vec<_> = state.sessions.metas().cloned().collect();
+    for (n, title) in [(3, "Port the parser"), (90, "Weekly report"), (4_000, "Data clean-up")] {
+        let at = lisle::domain::At(NOW.0 - n * 60_000);
+        let id = lisle::domain::SessionId::parse(&format!("260902-calm-{n}")).unwrap();
+        let mut meta = lisle::domain::SessionMeta::new(id, at, lisle::domain::Mode::Ask, "/home/me/src/other".into());
+        meta.title = title.to_owned();
+        meta.preview = format!("How {title} began");
+        meta.archived = n == 4_000;
+        metas.push(meta);
+    }
+    state.sessions.replace(metas, NOW, 0);
+    act(&mut state, SessionAction::Switch);
+    shots("sessions", &state);
+    act(&mut state, PickerAction::Down);
+    insta::assert_snapshot!("sessions-other-100x30", shot("sessions-other", &state, 100, 30));
+}
+
+#[test]
+fn who_comes_for_the_first_time_is_offered_what_was_found() {
+    let mut state = one_session();
+    let offered = ConnectionInfo { offered: true, ..connection("anthropic", "https://api.example.com", &["sonnet-5"]) };
+    let connections = vec![offered, connection("rehearsal", "", &["rehearsal"])];
+    let configured = Configured { connections, ..Configured::default() };
+    engine(&mut state, Event::Configured(Box::new(configured)));
+    shots("welcome-found", &state);
+    let vendor = ConnectionInfo { key_from: None, ..connection("openai", "https://api.openai.com", &["gpt-5-mini"]) };
+    let configured = Configured {
+        connections: vec![connection("rehearsal", "", &["rehearsal"])],
+        vendors: vec![vendor],
+        ..Configured::default()
+    };
+    engine(&mut state, Event::Configured(Box::new(configured)));
+    shots("welcome-nothing", &state);
+    update(&mut state, NOW, Msg::Paste("h".to_owned()));
+    assert!(!shot("welcome-typing", &state, 100, 30).contains("a home for agent"), "it makes room at the first letter");
+}

@@ -215,7 +215,10 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
         return;
     }
     if open.chat.entries.is_empty() && !state.running() {
-        overlay::welcome(paint, area);
+        // It makes room for what is being written.
+        if state.composer().is_empty() {
+            overlay::welcome(paint, area);
+        }
         return;
     }
     let area = banner::draw(paint, layout.details, area);

@@ -201,8 +201,10 @@ pub struct State {
     pub settings: Vec<Setting>,
     /// Names of the themes.
     pub themes: Vec<String>,
-    /// The theme in force.
+    /// The theme in force; while another one is looked at, the one that comes back.
     pub theme: String,
+    /// The theme that is looked at while one is chosen.
+    pub(crate) looked_at: Option<String>,
     /// How much of tool calls is shown, for every session.
     pub density: Density,
     /// Old and new of a change stand below each other however wide the pane is, in every session.
@@ -303,6 +305,7 @@ impl State {
             settings: Vec::new(),
             themes: Vec::new(),
             theme: String::new(),
+            looked_at: None,
             density: Density::default(),
             unified: false,
             chord: Chord::default(),

@@ -89,6 +89,7 @@ impl Kind {
             Kind::Model => const { &[right("context"), right("$ in"), right("$ out"), left("can")] },
             Kind::Connection => const { &[left("key"), left(""), left("server"), left("speaks")] },
             Kind::Rewind => const { &[right("takes back"), right("")] },
+            Kind::Session => const { &[right(""), left(""), left("")] },
             Kind::Setting => const { &[left("is"), left("said"), left("")] },
             Kind::Notice => const { &[right("ago")] },
             Kind::Branch => const { &[right("has"), right("")] },
@@ -123,7 +124,8 @@ impl Kind {
     #[must_use]
     pub fn about_lines(self) -> u16 {
         match self {
-            Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch | Kind::Setting => 2,
+            Kind::Theme => 1,
+            Kind::Session | Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch | Kind::Setting => 2,
             Kind::Doctor | Kind::Notice => 3,
             _ => 0,
         }

@@ -1,6 +1,6 @@
 //! What a look at this machine found, and what was said lately, as lists to read.
 
-use super::overlay::{item, one_line, open_picker};
+use super::overlay::{ago, item, one_line, open_picker};
 use crate::app::effect::Effect;
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
@@ -39,7 +39,10 @@ pub(super) fn came(state: &mut State, findings: &[Finding]) {
         let says = one_line(&found.says);
         let mut about = vec![format!("{}.", says.trim_end_matches('.'))];
         if !found.advice.is_empty() {
-            about.push(format!("{}.", one_line(&found.advice).trim_end_matches('.')));
+            let advice = one_line(&found.advice);
+            let mut letters = advice.trim_end_matches('.').chars();
+            let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+            about.push(format!("{first}{}.", letters.as_str()));
         }
         let facts = Facts { about, health: Some(found.state), ..Facts::default() };
         item(found.about.clone(), says, Value::Remark).with(facts)
@@ -63,14 +66,8 @@ pub(super) fn notices(state: &mut State) {
             Level::Warning => Some(Health::Warn),
             Level::Error => Some(Health::Broken),
         };
-        let minutes = now.since(at) / 60_000;
-        let ago = match minutes {
-            0 => "now".to_owned(),
-            1..60 => format!("{minutes}m"),
-            _ => format!("{}h", minutes / 60),
-        };
         let about = [&notice.text, &notice.hint].into_iter().filter(|text| !text.is_empty()).cloned().collect();
-        let facts = Facts { columns: vec![ago], about, health, ..Facts::default() };
+        let facts = Facts { columns: vec![ago(now, at)], about, health, ..Facts::default() };
         item(one_line(&notice.text), one_line(&notice.hint), Value::Remark).with(facts)
     };
     let items: Vec<Item> = state.notices.past().rev().map(|(at, notice)| one(*at, notice)).collect();

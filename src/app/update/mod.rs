@@ -99,7 +99,13 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Drawn(frame) => chat::drawn(state, *frame, &mut fx),
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
         Msg::Background { dark } => state.terminal.dark = Some(dark),
-        Msg::Themes { names, current } => (state.themes, state.theme) = (names, current),
+        Msg::Themes { names, current } => {
+            state.themes = names;
+            // One that is only looked at comes back this way too.
+            if state.looked_at.is_none() {
+                state.theme = current;
+            }
+        }
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
         Msg::Pictures(cell) => state.gallery.draw_in(cell),
         Msg::Measured(sizes) => gallery::measured(state, sizes),

@@ -7,11 +7,12 @@ use super::{
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Help, Overlay, Rename, Wanted};
-use crate::app::state::picker::{Item, Kind, Picker, Value};
+use crate::app::state::picker::{Facts, Item, Kind, Picker, Value};
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{At, SessionId};
 use crate::domain::inbox::Change;
+use crate::domain::message::Body;
 use crate::domain::permission::Holding;
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{
@@ -80,13 +81,26 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if close_over_list(state) {
         return;
     }
-    if let Some(Overlay::Picker(picker)) = state.overlays.pop()
-        && picker.kind == Kind::Theme
-        && !state.theme.is_empty()
-    {
-        fx.push(Effect::Theme { name: state.theme.clone(), keep: Keep::No });
-    }
+    state.overlays.pop();
+    theme_looked_at(state, fx);
     closed(state);
+}
+
+/// A theme is looked at while it is selected, however that came; when the picker closes the one in force comes back.
+pub(super) fn theme_looked_at(state: &mut State, fx: &mut Vec<Effect>) {
+    let chosen = state.overlays.iter().find_map(|overlay| match overlay {
+        Overlay::Picker(picker) if picker.kind == Kind::Theme => Some(picker.chosen().map(|item| &item.value)),
+        _ => None,
+    });
+    let (wanted, ends) = match (chosen, &state.looked_at) {
+        (Some(Some(Value::Theme(name))), Some(_)) => (name.clone(), false),
+        (None, Some(_)) => (state.theme.clone(), true),
+        _ => return,
+    };
+    if state.looked_at.as_ref() != Some(&wanted) && !wanted.is_empty() {
+        fx.push(Effect::Theme { name: wanted.clone(), keep: Keep::No });
+    }
+    state.looked_at = (!ends).then_some(wanted);
 }
 
 /// Whether the palette offers a verb: one that has a meaning of its own wherever it is called from.
@@ -231,8 +245,14 @@ pub(super) fn modes(state: &mut State) {
 }
 
 pub(super) fn themes(state: &mut State) {
-    let items = state.themes.iter().map(|name| item(name, "", Value::Theme(name.clone()))).collect();
+    let one = |name: &String| {
+        let facts = Facts { current: *name == state.theme, ..Facts::default() };
+        let what = if name == "auto" { "follows the terminal's background" } else { "" };
+        item(name, what, Value::Theme(name.clone())).with(facts)
+    };
+    let items = state.themes.iter().map(one).collect();
     let selected = state.themes.iter().position(|name| *name == state.theme).unwrap_or(0);
+    state.looked_at = Some(state.theme.clone());
     open_picker(state, Kind::Theme, items, selected);
 }
 
@@ -242,12 +262,48 @@ pub(super) fn sessions(state: &mut State) {
     let items = metas
         .into_iter()
         .map(|meta| {
-            let archived = if meta.archived { "archived  " } else { "" };
-            let detail = format!("{archived}{}", meta.cwd.display());
-            item(one_line(meta.shown_title()), detail, Value::Session(meta.id.clone()))
+            let folder = meta.cwd.file_name().unwrap_or(meta.cwd.as_os_str()).to_string_lossy().into_owned();
+            let status = if meta.archived { "archived".to_owned() } else { one_line(&meta.status) };
+            let mut about = vec![last_line(state, meta)];
+            about.retain(|line| !line.is_empty());
+            about.push(format!("{}  {}", meta.id, meta.cwd.display()));
+            let facts = Facts {
+                columns: vec![ago(state.now, meta.last_message), status, one_line(&folder)],
+                about,
+                current: state.current_id() == Some(&meta.id),
+                ..Facts::default()
+            };
+            let detail = format!("{} {}", meta.cwd.display(), meta.id);
+            item(one_line(meta.shown_title()), detail, Value::Session(meta.id.clone())).with(facts)
         })
         .collect();
     open_picker(state, Kind::Session, items, 0);
+}
+
+/// The last that was said in a session, as far as it is loaded; else how it began.
+fn last_line(state: &State, meta: &crate::domain::SessionMeta) -> String {
+    let entries = state.open.get(&meta.id).map(|open| &open.chat.entries);
+    let said = entries.into_iter().flatten().rev().find_map(|entry| match &entry.message.body {
+        Body::Assistant(said) => Some(("answer: ", &said.text)),
+        Body::User(said) => Some(("you: ", &said.text)),
+        _ => None,
+    });
+    match said {
+        Some((who, text)) => format!("{who}{}", one_line(text)),
+        None => one_line(&meta.preview),
+    }
+}
+
+/// How long ago: `now`, `5m`, `3h`, `12d`, `2y`.
+pub(super) fn ago(now: At, then: At) -> String {
+    let minutes = now.since(then) / 60_000;
+    match minutes {
+        0 => "now".to_owned(),
+        1..60 => format!("{minutes}m"),
+        60..1_440 => format!("{}h", minutes / 60),
+        1_440..525_600 => format!("{}d", minutes / 1_440),
+        _ => format!("{}y", minutes / 525_600),
+    }
 }
 
 pub(super) fn history(state: &mut State) {
@@ -285,12 +341,7 @@ fn other(state: &mut State, fx: &mut Vec<Effect>) {
 
 fn step(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
     wheel(state, by);
-    // A theme is looked at while it is selected.
-    if let Some(Overlay::Picker(picker)) = state.overlays.last()
-        && let Some(Value::Theme(name)) = picker.chosen().map(|item| &item.value)
-    {
-        fx.push(Effect::Theme { name: name.clone(), keep: Keep::No });
-    }
+    theme_looked_at(state, fx);
 }
 
 /// A click on a row: selects it, and in a picker chooses it.
@@ -463,6 +514,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
             state.theme.clone_from(&name);
+            state.looked_at = None;
             fx.push(Effect::Theme { name, keep: Keep::Yes });
         }
         Value::Session(id) => session::open(state, &id, fx),

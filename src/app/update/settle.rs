@@ -1,6 +1,6 @@
 //! What holds after every message: the focus has a place, the title tells who needs you, timers run that must.
 
-use super::{inbox, session, settings, to};
+use super::{inbox, overlay, session, settings, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::sessions::needs_you;
@@ -9,10 +9,12 @@ use crate::domain::contract::Act;
 
 /// The draft is on disk so many milliseconds after it changed, and a little.
 const DRAFT_AFTER: u64 = 400;
-/// While something runs its mark and its time move.
-const TICK_RUNNING: u64 = 250;
-/// The same while nobody looks.
-const TICK_UNSEEN: u64 = 1_000;
+/// While a turn that has just begun runs, its mark and its time move.
+const TICK_YOUNG: u64 = 250;
+/// So long a turn counts as just begun, in milliseconds.
+const YOUNG: u64 = 4_000;
+/// The same later, or while nobody looks.
+const TICK_STEADY: u64 = 1_000;
 /// Ages of the list move.
 const TICK_IDLE: u64 = 60_000;
 
@@ -24,6 +26,7 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     state.sessions.look_at(shown.as_ref(), state.now, state.utc_offset);
     inbox::refresh_inbox(state);
     settings::refill(state);
+    overlay::theme_looked_at(state, fx);
     commands(state, fx);
     read(state, fx);
     drafts(state, fx);
@@ -100,11 +103,15 @@ fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     // Somebody looks at a list that is being filled.
     let awaits = state.catalogue.asks() && !state.overlays.is_empty();
     let waits = state.current_meta().is_some_and(needs_you);
+    let started = state.current_open().and_then(|open| open.turn.started);
+    let young = started.is_some_and(|at| state.now.since(at) < YOUNG);
     let every = match (running || awaits || state.running(), state.terminal.focused) {
         // What waits for the user stands still but for the seconds of its answer.
-        (true, true) if !running && !awaits && waits => Some(TICK_UNSEEN),
-        (true, true) => Some(TICK_RUNNING),
-        (true, false) => Some(TICK_UNSEEN),
+        (true, true) if !running && !awaits && waits => Some(TICK_STEADY),
+        // At first the wait is felt; later the seconds tell enough, and each frame has its price on a slow line.
+        (true, true) if awaits || young => Some(TICK_YOUNG),
+        (true, true) => Some(TICK_STEADY),
+        (true, false) => Some(TICK_STEADY),
         (false, true) => Some(TICK_IDLE),
         (false, false) => None,
     };

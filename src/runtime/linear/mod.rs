@@ -344,10 +344,10 @@ impl Face {
             Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || super::picture::discard(&file))),
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
-            Effect::Settings => deeds::read_settings(&self.tell, &self.settings),
-            Effect::Set { key, value } => deeds::set(&self.tell, &self.settings, key, value),
-            Effect::Doctor => deeds::look(&self.tell, &self.look, Vec::new()),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
+            Effect::Settings => super::settings::read(&self.tell, &self.settings),
+            Effect::Set { key, value } => super::settings::change(&self.tell, &self.settings, key, value),
+            Effect::Doctor => super::settings::look(&self.tell, &self.look, None),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
             // What only a screen has. Ctrl+Z is the terminal's own.
             Effect::Title(_)

@@ -7,7 +7,7 @@ use crate::app::msg::Target;
 use crate::app::state::overlay::{Bin, Card};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::sanitise::clean_line;
-use crate::keymap::action::{Action, Context, HealthAction, PickerAction};
+use crate::keymap::action::{Action, Context, HealthAction, PickerAction, SessionAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -42,7 +42,13 @@ pub(super) fn trash(paint: &mut Paint<'_>, bin: &Bin, body: Rect) {
             paint.over(cells::row(list, 0), &format!("reading {}", paint.signs.cut), Role::Dim);
         }
         Some(rows) if rows.is_empty() => {
-            paint.over(cells::row(list, 0), "The trash is empty.", Role::Dim);
+            let key = paint.key(Action::Session(SessionAction::Delete), Context::List);
+            let way = key.map(|key| format!(" {key} in the list moves a session here.")).unwrap_or_default();
+            for (n, line) in
+                super::folded(&format!("The trash is empty.{way}"), usize::from(list.width)).iter().enumerate()
+            {
+                paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
+            }
         }
         Some(rows) => thrown(paint, rows, bin.selected, list),
     }

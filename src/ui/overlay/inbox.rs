@@ -49,7 +49,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
     let list = Rect { height: list_rows.min(inner.height), ..inner };
     paint.found.overlay_rows = list.height;
     if inbox.rows.is_empty() {
-        paint.over(cells::row(list, 0), "nothing waits", Role::Dim);
+        let text = "Nothing waits for you, in any session. What asks shows up here and in the list.";
+        for (n, line) in super::folded(text, usize::from(list.width)).iter().enumerate() {
+            paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
+        }
     }
     let height = usize::from(list.height);
     let first = inbox.selected.saturating_sub(height.saturating_sub(1));

@@ -14,6 +14,7 @@ mod queue;
 mod rules;
 mod undo;
 mod usage;
+mod welcome;
 mod which_key;
 
 use super::cells::{self, Piece};
@@ -21,11 +22,11 @@ use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
-use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::keymap::action::{Action, AppAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
+pub(super) use welcome::welcome;
 
 /// Draws the topmost overlay.
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
@@ -153,78 +154,4 @@ fn frame(paint: &mut Paint<'_>, area: Rect) {
 /// The strip of what can follow an unfinished chord.
 pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
     which_key::draw(paint, layout);
-}
-
-/// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.
-pub(super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
-    use crate::keymap::action::{ModeAction, ModelAction, SessionAction};
-    let mut lines: Vec<Vec<Piece<'static>>> = vec![
-        vec![paint.piece("lisle", Role::PanelTitle), paint.piece("  a home for agent conversations", Role::Dim)],
-        Vec::new(),
-    ];
-    let width = usize::from(area.width.saturating_sub(4)).max(1);
-    if let Some((text, role)) = who_answers(paint) {
-        lines.extend(cells::wrap(&text, width).into_iter().map(|line| vec![paint.piece(line, role)]));
-        lines.push(Vec::new());
-    }
-    let rows = [
-        (Action::App(AppAction::Palette), "all commands"),
-        (Action::Mode(ModeAction::Next), "what the agent may do"),
-        (Action::Model(ModelAction::Pick), "choose the model"),
-        (Action::Session(SessionAction::Search), "search all sessions"),
-        (Action::App(AppAction::Help), "all keys"),
-    ];
-    let keyed: Vec<(String, &str)> =
-        rows.iter().filter_map(|(action, word)| Some((paint.key(*action, Context::Composer)?, *word))).collect();
-    let widest = keyed.iter().map(|(key, _)| cells::width(key)).max().unwrap_or(0);
-    for (key, word) in &keyed {
-        let blanks = widest - cells::width(key) + 3;
-        lines.push(vec![
-            paint.piece(format!("{key}{:blanks$}", ""), Role::Key),
-            paint.piece((*word).to_owned(), Role::Dim),
-        ]);
-    }
-    // What matters most stands first: on a low screen the gaps go, then the rest.
-    let room = usize::from(area.height);
-    if lines.len() > room {
-        lines.retain(|line| !line.is_empty());
-    }
-    lines.truncate(room);
-    let free = room - lines.len();
-    for (n, line) in lines.iter().enumerate() {
-        let y = area.y + u16::try_from(free / 3 + n).unwrap_or(u16::MAX);
-        let row = Rect { y, height: 1, ..cells::after(area, 3) };
-        paint.pieces(Rect { width: row.width.saturating_sub(1), ..row }, line);
-    }
-}
-
-/// What the user must know of the connection that will answer: that it is a rehearsal, or that there is none to use.
-fn who_answers(paint: &Paint<'_>) -> Option<(String, Role)> {
-    use crate::keymap::action::ModelAction;
-    let state = paint.state;
-    let connections = &state.config.connections;
-    let warn = |text: String| Some((format!("{} {text}", paint.signs.warning), Role::Warning));
-    let named = state.current_meta().and_then(|meta| meta.connection.as_ref());
-    let usable = connections.iter().find(|known| !known.offered && known.missing.is_none());
-    let answers = match named {
-        Some(name) => connections.iter().find(|known| known.name == *name),
-        None => usable,
-    };
-    match (answers, connections.first()) {
-        (Some(known), _) if known.provider == "rehearsal" => {
-            let key = paint.key(Action::Model(ModelAction::Pick), Context::Composer);
-            let how = key.map(|key| format!(" {key} chooses a model.")).unwrap_or_default();
-            let text = "The rehearsal answers here: it follows rules and is no language model.";
-            Some((format!("{text}{how}"), Role::Warning))
-        }
-        (Some(known), _) => match &known.missing {
-            Some(missing) => warn(format!("{}: {}", clean_line(known.name.as_str()), clean_line(missing))),
-            None => None,
-        },
-        (None, Some(first)) => warn(match &first.missing {
-            Some(missing) => format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing)),
-            None => format!("{} was found and waits to be chosen", clean_line(first.name.as_str())),
-        }),
-        (None, None) => None,
-    }
 }

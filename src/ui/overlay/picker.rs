@@ -267,6 +267,9 @@ fn add_detail(paint: &Paint<'_>, item: &Item, shape: &Shape, label: &mut Vec<Pie
 /// What is said of the selected one.
 fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
     let Some(item) = picker.chosen().filter(|_| area.height > 0) else { return };
+    if picker.kind == Kind::Theme {
+        return draw_swatches(paint, cells::row(area, 0));
+    }
     let room = usize::from(area.width);
     let mut lines: Vec<String> = Vec::new();
     for text in &item.facts.about {
@@ -281,6 +284,31 @@ fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
     }
     for (n, line) in lines.iter().enumerate() {
         paint.over(cells::row(area, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
+    }
+}
+
+/// The roles of the theme that is looked at, each in its own colours.
+fn draw_swatches(paint: &mut Paint<'_>, row: Rect) {
+    let roles = [
+        ("text", Role::Text),
+        ("dim", Role::Dim),
+        ("accent", Role::Accent),
+        ("needs you", Role::NeedsYou),
+        ("running", Role::Running),
+        ("good", Role::Good),
+        ("warning", Role::Warning),
+        ("error", Role::Error),
+        ("explore", Role::ModeExplore),
+        ("ask", Role::ModeAsk),
+        ("execute", Role::ModeExecute),
+    ];
+    let mut rest = row;
+    for (word, role) in roles {
+        if usize::from(rest.width) < cells::width(word) {
+            break;
+        }
+        let used = paint.over(rest, word, role);
+        rest = cells::after(rest, used + 2);
     }
 }
 

@@ -350,7 +350,11 @@ fn a_long_paste_is_a_chip_that_is_sent_whole() {
 fn themes_are_looked_at_and_chosen() {
     let mut screen = Screen::new();
     screen.msg(Msg::Themes { names: vec!["dark".to_owned(), "light".to_owned()], current: "dark".to_owned() });
-    screen.type_text("/theme").keys("enter down esc");
+    screen.type_text("/theme").keys("enter down");
+    // The runtime says which one is drawn with.
+    screen.msg(Msg::Themes { names: vec!["dark".to_owned(), "light".to_owned()], current: "light".to_owned() });
+    screen.keys("esc");
+    assert_eq!(screen.state.theme, "dark", "looking at one does not choose it");
     let themes = |screen: &Screen| {
         let of = |effect: &Effect| match effect {
             Effect::Theme { name, keep } => Some((name.clone(), *keep)),
@@ -362,6 +366,9 @@ fn themes_are_looked_at_and_chosen() {
     screen.type_text("/theme").keys("enter down enter");
     assert_eq!(themes(&screen).last(), Some(&("light".to_owned(), Keep::Yes)));
     assert_eq!(screen.state.theme, "light");
+    screen.fx.clear();
+    screen.type_text("/theme").keys("enter").type_text("dark");
+    assert_eq!(themes(&screen), vec![("dark".to_owned(), Keep::No)], "typing selects as well");
 }
 
 #[test]

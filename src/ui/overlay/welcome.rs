@@ -1,0 +1,110 @@
+//! An empty session: where one is, who answers, what was found, and the keys that lead on, in a few quiet lines.
+
+use super::super::cells::{self, Piece};
+use super::super::paint::Paint;
+use crate::domain::contract::ConnectionInfo;
+use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{Action, AppAction, Context, ModeAction, ModelAction, SessionAction};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.
+pub(in super::super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
+    let mut lines: Vec<Vec<Piece<'static>>> = vec![
+        vec![paint.piece("lisle", Role::PanelTitle), paint.piece("  a home for agent conversations", Role::Dim)],
+        Vec::new(),
+    ];
+    let width = usize::from(area.width.saturating_sub(4)).max(1);
+    let told = who_answers(paint);
+    let unsettled = told.is_some();
+    for (text, role) in told.into_iter().chain(found(paint).filter(|_| unsettled)) {
+        lines.extend(cells::wrap(&text, width).into_iter().map(|line| vec![paint.piece(line, role)]));
+        lines.push(Vec::new());
+    }
+    let all = [
+        (Action::App(AppAction::Palette), "all commands"),
+        (Action::Mode(ModeAction::Next), "what the agent may do"),
+        (Action::Model(ModelAction::Pick), "choose the model"),
+        (Action::Session(SessionAction::Search), "search all sessions"),
+        (Action::App(AppAction::Help), "all keys"),
+    ];
+    // Who is here for the first time needs two of them.
+    let [commands, _, model, ..] = all;
+    let first = [model, commands];
+    let rows: &[(Action, &str)] = if unsettled && paint.state.sessions.metas().count() < 2 { &first } else { &all };
+    let keyed: Vec<(String, &str)> =
+        rows.iter().filter_map(|(action, word)| Some((paint.key(*action, Context::Composer)?, *word))).collect();
+    let widest = keyed.iter().map(|(key, _)| cells::width(key)).max().unwrap_or(0);
+    for (key, word) in &keyed {
+        let blanks = widest - cells::width(key) + 3;
+        lines.push(vec![
+            paint.piece(format!("{key}{:blanks$}", ""), Role::Key),
+            paint.piece((*word).to_owned(), Role::Dim),
+        ]);
+    }
+    // What matters most stands first: on a low screen the gaps go, then the rest.
+    let room = usize::from(area.height);
+    if lines.len() > room {
+        lines.retain(|line| !line.is_empty());
+    }
+    lines.truncate(room);
+    let free = room - lines.len();
+    for (n, line) in lines.iter().enumerate() {
+        let y = area.y + u16::try_from(free / 3 + n).unwrap_or(u16::MAX);
+        let row = Rect { y, height: 1, ..cells::after(area, 3) };
+        paint.pieces(Rect { width: row.width.saturating_sub(1), ..row }, line);
+    }
+}
+
+/// What the user must know of the connection that will answer: that it is a rehearsal, or that there is none to use.
+fn who_answers(paint: &Paint<'_>) -> Option<(String, Role)> {
+    let state = paint.state;
+    let connections = &state.config.connections;
+    let warn = |text: String| Some((format!("{} {text}", paint.signs.warning), Role::Warning));
+    let named = state.current_meta().and_then(|meta| meta.connection.as_ref());
+    let usable = connections.iter().find(|known| !known.offered && known.missing.is_none());
+    let answers = match named {
+        Some(name) => connections.iter().find(|known| known.name == *name),
+        None => usable,
+    };
+    match (answers, connections.first()) {
+        (Some(known), _) if known.provider == "rehearsal" => {
+            let key = paint.key(Action::Model(ModelAction::Pick), Context::Composer);
+            let how = key.map(|key| format!(" {key} chooses a model.")).unwrap_or_default();
+            let text = "The rehearsal answers here: it follows rules and is no language model, and does what `list`, \
+                        `read FILE` or `plan` say.";
+            Some((format!("{text}{how}"), Role::Warning))
+        }
+        (Some(known), _) => match &known.missing {
+            Some(missing) => warn(format!("{}: {}", clean_line(known.name.as_str()), clean_line(missing))),
+            None => None,
+        },
+        (None, Some(first)) => warn(match &first.missing {
+            Some(missing) => format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing)),
+            None => format!("{} was found and waits to be chosen", clean_line(first.name.as_str())),
+        }),
+        (None, None) => None,
+    }
+}
+
+/// What was found and could answer, or how a key is given where nothing was.
+fn found(paint: &Paint<'_>) -> Option<(String, Role)> {
+    let config = &paint.state.config;
+    let shown = |info: &ConnectionInfo| {
+        let name = clean_line(info.name.as_str()).into_owned();
+        match &info.key_from {
+            Some(from) => format!("{name} (key {})", clean_line(from)),
+            None => format!("{name} ({})", clean_line(info.host.split("://").last().unwrap_or_default())),
+        }
+    };
+    let offered: Vec<String> =
+        config.connections.iter().filter(|info| info.offered && info.missing.is_none()).map(shown).collect();
+    if !offered.is_empty() {
+        let text = format!("Found here: {}. Nothing is sent there before you choose it.", offered.join(", "));
+        return Some((text, Role::Text));
+    }
+    let vendors: Vec<String> = config.vendors.iter().map(|info| clean_line(info.name.as_str()).into_owned()).collect();
+    let others = config.connections.iter().any(|info| info.provider != "rehearsal");
+    (!vendors.is_empty() && !others)
+        .then(|| (format!("/connection gives a key to {}.", vendors.join(", ")), Role::Text))
+}
