@@ -96,6 +96,8 @@ struct Face {
     unseen: Option<Unseen>,
     /// A turn should begin until then.
     begins: Option<Instant>,
+    /// The turn that begins is to be stopped.
+    stops: bool,
     /// Something was told to the engine: from then on, and until then, a program's next line waits.
     settles: Option<(Instant, Instant)>,
     kept: FaceFile,
@@ -161,6 +163,7 @@ impl Face {
             begun: Vec::new(),
             unseen: None,
             begins: None,
+            stops: false,
             settles: None,
             kept,
             commands: options.commands,
@@ -284,7 +287,8 @@ impl Face {
         };
         let ended = event.event == Event::Ended;
         let of_shown = event.session.as_ref() == self.state.current_id();
-        if of_shown && matches!(event.event, Event::TurnStarted { .. } | Event::TurnEnded { .. }) {
+        let turns = of_shown && matches!(event.event, Event::TurnStarted { .. } | Event::TurnEnded { .. });
+        if turns {
             self.begins = None;
         }
         if let Some((since, _)) = self.settles {
@@ -292,6 +296,9 @@ impl Face {
             self.settles = Some((since, end));
         }
         self.tell(Msg::Engine(Box::new(event)));
+        if turns && std::mem::take(&mut self.stops) && self.state.running() {
+            self.tell(Msg::Line(Line::Interrupt));
+        }
         if ended {
             self.ended = true;
             self.quit();
@@ -462,7 +469,12 @@ impl Face {
         }
         self.unseen = None;
         if std::mem::take(&mut self.begun).is_empty() {
-            self.tell(Msg::Line(Line::Interrupt));
+            if self.begins.is_some() && !self.state.running() && self.state.overlays.is_empty() {
+                // The turn is on its way: it stops when it is there.
+                self.stops = true;
+            } else {
+                self.tell(Msg::Line(Line::Interrupt));
+            }
         } else {
             self.print(&["note: what was begun is dropped".to_owned()]);
         }
@@ -496,7 +508,7 @@ impl Face {
             self.tell(Msg::Timer(timer));
         }
         if self.begins.is_some_and(|at| at <= now) {
-            self.begins = None;
+            (self.begins, self.stops) = (None, false);
         }
         if self.settles.is_some_and(|(_, at)| at <= now) {
             self.settles = None;
@@ -508,6 +520,7 @@ impl Face {
 
     /// Tells what is new, and that it was seen.
     fn tell_news(&mut self) {
+        self.printer.hold(self.settles.is_some());
         let news = self.printer.news(&self.state);
         if news.began {
             self.mark(MARK_OUTPUT);

@@ -170,6 +170,8 @@ pub struct Printer {
     request: Option<Request>,
     /// A list that was told further on the user's wish.
     more: Option<(usize, Box<Sheet>)>,
+    /// More may come for the list that is open: it is not told yet.
+    holds: bool,
     /// The last line was about what is asked: it is told again where it is another now.
     acted: bool,
     /// Messages that a person typed and sees already.
@@ -200,6 +202,7 @@ impl Printer {
             withdrawn: Withdrawn::No,
             request: None,
             more: None,
+            holds: false,
             acted: false,
             typed: Vec::new(),
         }
@@ -210,6 +213,11 @@ impl Printer {
     pub fn logging(mut self) -> Self {
         self.logs = true;
         self
+    }
+
+    /// Holds a list back that the engine may still fill, or no longer.
+    pub fn hold(&mut self, holds: bool) {
+        self.holds = holds;
     }
 
     /// Whether a key is asked for: what is typed must not be shown.
@@ -555,6 +563,9 @@ impl Printer {
     /// What is asked now; told where it is not what was asked.
     fn ask(&mut self, state: &State, out: &mut Vec<String>) {
         let now = self.wanted(state);
+        if self.holds && matches!(now, Asked::Sheet(..)) && !self.asked.is(&now) {
+            return;
+        }
         let acted = std::mem::take(&mut self.acted);
         if let Asked::Sheet(sheet, _) = &now
             && sheet.waits
