@@ -3,6 +3,8 @@
 use super::{inbox, overlay, session, settings, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::picker::Kind;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::Act;
@@ -99,7 +101,10 @@ pub(super) fn plain(text: &str) -> String {
 fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     let running = state.sessions.any_running();
     // Somebody looks at a list that is being filled.
-    let awaits = state.catalogue.asks() && !state.overlays.is_empty();
+    let awaits = state.overlays.iter().any(|overlay| match overlay {
+        Overlay::Picker(picker) => picker.awaits() || (picker.kind == Kind::Connection && state.catalogue.asks()),
+        _ => false,
+    });
     let waits = state.current_meta().is_some_and(needs_you);
     let every = match (running || awaits || state.running(), state.terminal.focused) {
         // What waits for the user stands still but for the seconds of its answer.
