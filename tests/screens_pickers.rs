@@ -1,4 +1,5 @@
 //! The pickers with columns, headings and details, at a usual and at a tiny size.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 mod screen;
 
@@ -7,8 +8,8 @@ use lisle::app::state::chat::Entry;
 use lisle::app::{Effect, Msg, update};
 use lisle::domain::contract::{Configured, ConnectionInfo};
 use lisle::domain::diff::FileDiff;
-use lisle::domain::message::{AssistantText, Body, UserText};
 use lisle::domain::finding::Finding;
+use lisle::domain::message::{AssistantText, Body, UserText};
 use lisle::domain::model::{LevelMeaning, ModelFigures, ModelPrice};
 use lisle::domain::session::ThinkingLevel;
 use lisle::domain::setting::{Holds, Said, Setting, SettingGroup};
@@ -259,7 +260,8 @@ fn words_behind_commands_are_offered_with_the_one_in_force_marked() {
     told(&mut state);
     state.themes = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
     state.theme = "nord".to_owned();
-    for (typed, name) in [("/theme ", "offer-theme"), ("/model ", "offer-model"), ("/connection ", "offer-connection")] {
+    for (typed, name) in [("/theme ", "offer-theme"), ("/model ", "offer-model"), ("/connection ", "offer-connection")]
+    {
         state.composer_mut().set("");
         update(&mut state, NOW, Msg::Paste(typed.to_owned()));
         shots(name, &state);

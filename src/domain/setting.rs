@@ -51,8 +51,7 @@ pub enum SettingGroup {
 
 impl SettingGroup {
     /// All of them, in order.
-    pub const ALL: [SettingGroup; 5] =
-        [Self::Screen, Self::Sessions, Self::Permissions, Self::Limits, Self::Files];
+    pub const ALL: [SettingGroup; 5] = [Self::Screen, Self::Sessions, Self::Permissions, Self::Limits, Self::Files];
 
     /// In a word or two.
     #[must_use]

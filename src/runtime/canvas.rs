@@ -63,6 +63,15 @@ impl Canvas {
         }
     }
 
+    /// Draws with these signs from now on; whether they are others than before.
+    pub fn signs(&mut self, glyphs: ui::chat::Glyphs) -> bool {
+        let changed = std::mem::replace(&mut self.shows.glyphs, glyphs) != glyphs;
+        if changed {
+            self.cache = Cache::default();
+        }
+        changed
+    }
+
     /// The names that can be chosen, in the order to show, and the one in force.
     #[must_use]
     pub fn themes(&self) -> (Vec<String>, String) {
@@ -120,6 +129,12 @@ pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
     } else {
         Colors::C16
     }
+}
+
+/// Which signs a terminal draws well that draws those of ambiguous width over two cells, or does not.
+#[must_use]
+pub fn signs(wide: bool, env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
+    if wide { ui::chat::Glyphs::Ascii } else { glyphs(env) }
 }
 
 /// Which signs a terminal draws well, by the variables of the environment.

@@ -190,7 +190,11 @@ fn holding(ground: &Ground) -> Vec<Finding> {
         out.push(if enforced {
             Finding::ok("kernel", says)
         } else {
-            Finding::warn("kernel", says, "Commands can be held from Linux 5.19 on, with both built in and not forbidden")
+            Finding::warn(
+                "kernel",
+                says,
+                "Commands can be held from Linux 5.19 on, with both built in and not forbidden",
+            )
         });
     }
     let set = match ground.sandbox_setting() {

@@ -79,11 +79,7 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
         first,
         notices,
     };
-    let exit = if linear {
-        super::linear::run(link, options).await?
-    } else {
-        super::run(link, options).await?
-    };
+    let exit = if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? };
     Ok(exit.resume)
 }
 

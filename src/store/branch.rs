@@ -86,7 +86,11 @@ impl Store {
         let alive = io.stat(&lock).is_ok() && !lock::is_free(io, &lock);
         let open = live::folded(self.open_rows(reader, &found, &live)?);
         let cut = cut(reader, &found, at, open, alive)?;
-        let parent = reader.meta(&found);
+        let mut parent = reader.meta(&found);
+        if !found.head.sound && cut.counted.last_message > At(0) {
+            // What cannot be read says no time: the rows do.
+            parent.last_message = cut.counted.last_message;
+        }
         self.make_workspace(now)?;
         let born = if manner == Manner::Branch { now } else { parent.created };
         let id = self.claim(&self.fresh_id(born), born)?;
@@ -229,7 +233,11 @@ impl Store {
             fields.remove(key);
         }
         // What another program wrote says nothing of a plan that waits; here it is said that none does.
-        let base = SessionMeta { plan_pending: true, ..parent.clone() };
+        let mut base = SessionMeta { plan_pending: true, ..parent.clone() };
+        if let Manner::Import { .. } = made.1 {
+            // Its times are written, also where they came from the file's own.
+            (base.created, base.used, base.last_message) = (At(0), At(0), At(0));
+        }
         header::encode(&mut fields, Some(&base), &meta, Home { dir: &dir, home: &self.inner.home });
         header::encode_counted(&mut fields, &cut.counted);
         fields

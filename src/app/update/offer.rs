@@ -5,9 +5,9 @@ use super::{compose, connection, model, properties, slash};
 use crate::app::effect::Effect;
 use crate::app::msg::Found;
 use crate::app::slash::{self as commands, Slash};
+use crate::app::state::chat::Density;
 use crate::app::state::fuzzy;
 use crate::app::state::offer::{Kind, Menu, Row, Value};
-use crate::app::state::chat::Density;
 use crate::app::state::picker::{Item, Value as Picked};
 use crate::app::state::{Focus, State};
 use crate::domain::nearest;
@@ -137,7 +137,9 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
             let models = items.into_iter().filter(|item| matches!(item.value, Picked::Model { .. }));
             models.map(|item| word(&item.label, &model_detail(&item))).collect()
         }
-        Slash::Connection => connection::items(state).iter().map(|item| word(&item.label, &model_detail(item))).collect(),
+        Slash::Connection => {
+            connection::items(state).iter().map(|item| word(&item.label, &model_detail(item))).collect()
+        }
         Slash::Thinking => model::levels(state).iter().map(|item| word(&item.label, &item.detail)).collect(),
         Slash::Status => state.properties.statuses.iter().map(|one| word(&one.id, &one.label)).collect(),
         Slash::Label => labels(&state.properties.labels).iter().map(|one| word(&one.id, &one.name)).collect(),
@@ -148,7 +150,7 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
     };
     let now = in_force(state, slash);
     for row in &mut rows {
-        row.current = now.iter().any(|word| *word == row.label);
+        row.current = now.contains(&row.label);
     }
     matching(typed, rows)
 }
@@ -178,7 +180,8 @@ fn deeper_rows<'t>(state: &State, slash: Slash, args: &'t str) -> Option<(&'t st
 /// The words behind a command that are in force.
 fn in_force(state: &State, slash: Slash) -> Vec<String> {
     let meta = state.current_meta();
-    let of_list = |items: Vec<Item>| items.into_iter().filter(|item| item.facts.current).map(|item| item.label).collect();
+    let of_list =
+        |items: Vec<Item>| items.into_iter().filter(|item| item.facts.current).map(|item| item.label).collect();
     match slash {
         Slash::Model => of_list(model::list(state).items),
         Slash::Connection => of_list(connection::items(state)),

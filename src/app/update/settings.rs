@@ -70,8 +70,11 @@ fn list(state: &State) -> (Vec<Item>, Vec<Group>) {
 fn of_session(state: &State) -> Vec<Item> {
     let meta = state.current_meta();
     let row = |name: &str, value: String, about: &str, does: Value| {
-        let facts =
-            Facts { columns: vec![value, "this session".to_owned()], about: vec![about.to_owned()], ..Facts::default() };
+        let facts = Facts {
+            columns: vec![value, "this session".to_owned()],
+            about: vec![about.to_owned()],
+            ..Facts::default()
+        };
         item(name, "", does).with(facts)
     };
     let verb = |action: Action| Value::Act(action);
@@ -123,7 +126,11 @@ fn of_session(state: &State) -> Vec<Item> {
     };
     let about = "How much of tool calls is shown, in every session until lisle ends.";
     let does = Value::Setting("density".to_owned());
-    let facts = Facts { columns: vec![density.to_owned(), "this run".to_owned()], about: vec![about.to_owned()], ..Facts::default() };
+    let facts = Facts {
+        columns: vec![density.to_owned(), "this run".to_owned()],
+        about: vec![about.to_owned()],
+        ..Facts::default()
+    };
     out.push(item("density", "", does).with(facts));
     out
 }

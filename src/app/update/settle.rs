@@ -11,10 +11,12 @@ use crate::domain::contract::Act;
 
 /// The draft is on disk so many milliseconds after it changed, and a little.
 const DRAFT_AFTER: u64 = 400;
-/// While something runs its mark and its time move.
-const TICK_RUNNING: u64 = 250;
-/// The same while nobody looks.
-const TICK_UNSEEN: u64 = 1_000;
+/// While a turn that has just begun runs, its mark and its time move.
+const TICK_YOUNG: u64 = 250;
+/// So long a turn counts as just begun, in milliseconds.
+const YOUNG: u64 = 4_000;
+/// The same later, or while nobody looks.
+const TICK_STEADY: u64 = 1_000;
 /// Ages of the list move.
 const TICK_IDLE: u64 = 60_000;
 
@@ -106,11 +108,15 @@ fn tick(state: &mut State, fx: &mut Vec<Effect>) {
         _ => false,
     });
     let waits = state.current_meta().is_some_and(needs_you);
+    let started = state.current_open().and_then(|open| open.turn.started);
+    let young = started.is_some_and(|at| state.now.since(at) < YOUNG);
     let every = match (running || awaits || state.running(), state.terminal.focused) {
         // What waits for the user stands still but for the seconds of its answer.
-        (true, true) if !running && !awaits && waits => Some(TICK_UNSEEN),
-        (true, true) => Some(TICK_RUNNING),
-        (true, false) => Some(TICK_UNSEEN),
+        (true, true) if !running && !awaits && waits => Some(TICK_STEADY),
+        // At first the wait is felt; later the seconds tell enough, and each frame has its price on a slow line.
+        (true, true) if awaits || young => Some(TICK_YOUNG),
+        (true, true) => Some(TICK_STEADY),
+        (true, false) => Some(TICK_STEADY),
         (false, true) => Some(TICK_IDLE),
         (false, false) => None,
     };

@@ -13,60 +13,193 @@ const ROWS: &[Row] = {
     use Holds::{NextStart, Now};
     use SettingGroup::{Files, Limits, Permissions, Screen, Sessions};
     &[
-        ("ui.theme", Screen, "The colours. Auto follows the terminal's background.", |s| s.ui.theme.clone(), BY_HAND, Now),
-        ("ui.glyphs", Screen, "The signs that are drawn. Auto looks at the locale and the terminal.", |s| {
-            s.ui.glyphs.word().to_owned()
-        }, &["auto", "unicode", "ascii"], Now),
-        ("ui.mouse", Screen, "Whether the mouse is lisle's; the terminal keeps it otherwise.", |s| {
-            s.ui.mouse.word().to_owned()
-        }, &["on", "off"], Now),
-        ("ui.fps", Screen, "Frames a second at most, for what the engine sends.", |s| s.ui.fps.to_string(), &[
-            "15", "30", "60", "120",
-        ], Now),
+        (
+            "ui.theme",
+            Screen,
+            "The colours. Auto follows the terminal's background.",
+            |s| s.ui.theme.clone(),
+            BY_HAND,
+            Now,
+        ),
+        (
+            "ui.glyphs",
+            Screen,
+            "The signs that are drawn. Auto looks at the locale and the terminal.",
+            |s| s.ui.glyphs.word().to_owned(),
+            &["auto", "unicode", "ascii"],
+            Now,
+        ),
+        (
+            "ui.mouse",
+            Screen,
+            "Whether the mouse is lisle's; the terminal keeps it otherwise.",
+            |s| s.ui.mouse.word().to_owned(),
+            &["on", "off"],
+            Now,
+        ),
+        (
+            "ui.fps",
+            Screen,
+            "Frames a second at most, for what the engine sends.",
+            |s| s.ui.fps.to_string(),
+            &["15", "30", "60", "120"],
+            Now,
+        ),
+        (
+            "ui.pictures",
+            Screen,
+            "How pictures are drawn in the conversation.",
+            |s| s.ui.pictures.word().to_owned(),
+            &["auto", "off"],
+            NextStart,
+        ),
+        (
+            "ui.notify",
+            Screen,
+            "How you are called when a session needs you and the terminal has no focus.",
+            |s| s.ui.notify.word().to_owned(),
+            &["auto", "bell", "off"],
+            NextStart,
+        ),
         ("ui.keymap", Screen, "The keys.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
-        ("input.while_running", Sessions, "What Enter does while a turn runs: the message waits, or goes into it.", |s| {
-            s.while_running.word().to_owned()
-        }, &["queue", "steer"], NextStart),
-        ("default_connection", Sessions, "What new sessions ask.", |s| {
-            s.default_connection.as_ref().map_or_else(|| "the one chosen last".to_owned(), ToString::to_string)
-        }, BY_HAND, NextStart),
-        ("auto_status", Sessions, "The status of a session follows its work.", |s| s.inbox.auto_status.to_string(), SWITCH,
-            NextStart),
-        ("auto_archive.idle_days", Sessions, "Idle sessions are archived after so many days.", |s| {
-            s.inbox.archive_idle_days.map_or_else(|| "never".to_owned(), |days| days.to_string())
-        }, BY_HAND, NextStart),
-        ("permissions.mode", Permissions, "The permission mode of new sessions.", |s| s.permissions.mode.word().to_owned(),
-            BY_HAND, NextStart),
-        ("permissions.cycle", Permissions, "The modes that the key goes through.", |s| {
-            s.permissions.cycle.iter().map(|mode| mode.word()).collect::<Vec<_>>().join(", ")
-        }, BY_HAND, NextStart),
-        ("sandbox", Permissions, "What holds commands that may change something.", |s| s.sandbox.profile.word().to_owned(),
-            BY_HAND, NextStart),
-        ("explore.bash", Permissions, "What commands may do in Explore.", |s| s.explore_bash.word().to_owned(), BY_HAND,
-            NextStart),
-        ("ask.edits", Permissions, "What becomes of edits in Ask to Edit.", |s| s.ask_edits.word().to_owned(), BY_HAND,
-            NextStart),
-        ("compact.at", Limits, "At so many percent of the window a conversation is summed up by itself.", |s| {
-            if s.compact_at > 0.0 { format!("{} %", s.compact_at) } else { "never".to_owned() }
-        }, BY_HAND, NextStart),
-        ("limits.requests_per_turn", Limits, "Requests to the model in one turn.", |s| {
-            s.limits.requests_per_turn.to_string()
-        }, BY_HAND, NextStart),
-        ("limits.warn_cost", Limits, "A request that may cost more US dollars is told before it is sent.", |s| {
-            format!("${:.2}", s.limits.warn_cost)
-        }, BY_HAND, NextStart),
-        ("limits.stall_seconds", Limits, "Silence within an answer after which it is asked for again.", |s| {
-            format!("{} s", s.limits.stall.as_secs())
-        }, BY_HAND, NextStart),
-        ("limits.first_byte_seconds", Limits, "Silence before an answer after which you are told.", |s| {
-            format!("{} s", s.limits.first_byte.as_secs())
-        }, BY_HAND, NextStart),
-        ("undo.enabled", Files, "What tools change in files can be undone.", |s| s.undo.enabled.to_string(), SWITCH,
-            NextStart),
-        ("trash.days", Files, "Days that deleted sessions stay in the trash.", |s| s.inbox.trash_days.to_string(), BY_HAND,
-            NextStart),
-        ("store.fsync", Files, "How often what was written is forced onto the disk.", |s| s.fsync.word().to_owned(),
-            BY_HAND, NextStart),
+        (
+            "input.while_running",
+            Sessions,
+            "What Enter does while a turn runs: the message waits, or goes into it.",
+            |s| s.while_running.word().to_owned(),
+            &["queue", "steer"],
+            NextStart,
+        ),
+        (
+            "default_connection",
+            Sessions,
+            "What new sessions ask.",
+            |s| s.default_connection.as_ref().map_or_else(|| "the one chosen last".to_owned(), ToString::to_string),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "auto_status",
+            Sessions,
+            "The status of a session follows its work.",
+            |s| s.inbox.auto_status.to_string(),
+            SWITCH,
+            NextStart,
+        ),
+        (
+            "auto_archive.idle_days",
+            Sessions,
+            "Idle sessions are archived after so many days.",
+            |s| s.inbox.archive_idle_days.map_or_else(|| "never".to_owned(), |days| days.to_string()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "permissions.mode",
+            Permissions,
+            "The permission mode of new sessions.",
+            |s| s.permissions.mode.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "permissions.cycle",
+            Permissions,
+            "The modes that the key goes through.",
+            |s| s.permissions.cycle.iter().map(|mode| mode.word()).collect::<Vec<_>>().join(", "),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "sandbox",
+            Permissions,
+            "What holds commands that may change something.",
+            |s| s.sandbox.profile.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "explore.bash",
+            Permissions,
+            "What commands may do in Explore.",
+            |s| s.explore_bash.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "ask.edits",
+            Permissions,
+            "What becomes of edits in Ask to Edit.",
+            |s| s.ask_edits.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "compact.at",
+            Limits,
+            "At so many percent of the window a conversation is summed up by itself.",
+            |s| {
+                if s.compact_at > 0.0 { format!("{} %", s.compact_at) } else { "never".to_owned() }
+            },
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.requests_per_turn",
+            Limits,
+            "Requests to the model in one turn.",
+            |s| s.limits.requests_per_turn.to_string(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.warn_cost",
+            Limits,
+            "A request that may cost more US dollars is told before it is sent.",
+            |s| format!("${:.2}", s.limits.warn_cost),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.stall_seconds",
+            Limits,
+            "Silence within an answer after which it is asked for again.",
+            |s| format!("{} s", s.limits.stall.as_secs()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "limits.first_byte_seconds",
+            Limits,
+            "Silence before an answer after which you are told.",
+            |s| format!("{} s", s.limits.first_byte.as_secs()),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "undo.enabled",
+            Files,
+            "What tools change in files can be undone.",
+            |s| s.undo.enabled.to_string(),
+            SWITCH,
+            NextStart,
+        ),
+        (
+            "trash.days",
+            Files,
+            "Days that deleted sessions stay in the trash.",
+            |s| s.inbox.trash_days.to_string(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "store.fsync",
+            Files,
+            "How often what was written is forced onto the disk.",
+            |s| s.fsync.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
     ]
 };
 
@@ -131,7 +264,8 @@ mod tests {
 
     #[test]
     fn it_is_told_where_each_was_said() {
-        let text = "# mine\nauto_status = false\n\n[ui]\nglyphs = \"ascii\"\nfps = 30\n\n[sandbox]\nprofile = \"off\"\n";
+        let text =
+            "# mine\nauto_status = false\n\n[ui]\nglyphs = \"ascii\"\nfps = 30\n\n[sandbox]\nprofile = \"off\"\n";
         let (settings, _) = Settings::parse(Path::new("/c"), text);
         let all = shown(&settings, &Settings::default(), text);
         let said = |key: &str| all.iter().find(|one| one.key == key).map(|one| (one.said, one.value.as_str())).unwrap();

@@ -104,7 +104,10 @@ mod tests {
         let new = changed(text, "ui.glyphs", "unicode").unwrap();
         assert_eq!(new, text.replace("glyphs='ascii' ", "glyphs=\"unicode\" "));
         let new = changed(text, "ui.fps", "30").unwrap();
-        assert!(new.contains("# old font\nfps = 30\n") && new.contains("# mine") && new.contains("warn_cost = 2"), "{new}");
+        assert!(
+            new.contains("# old font\nfps = 30\n") && new.contains("# mine") && new.contains("warn_cost = 2"),
+            "{new}"
+        );
         let new = changed(text, "auto_status", "false").unwrap();
         assert!(new.contains("auto_status = false"), "{new}");
         assert_eq!(Settings::parse(Path::new("/c"), &new).1, vec![], "a key of the top stands above the tables: {new}");

@@ -12,7 +12,7 @@ use super::kept::FaceFile;
 use super::outbox::Outbox;
 use super::run::{last_words, until};
 use super::signals::{Signal, Signals};
-use super::{Exit, Folders, LAST_SAVE, Link, Options, RunError};
+use super::{Exit, Folders, LAST_SAVE, Link, Look, Options, RunError, SettingsFile};
 use crate::app::line::Line;
 use crate::app::msg::{Frame, Timer};
 use crate::app::state::chat::Drawn;
@@ -99,9 +99,9 @@ struct Face {
     /// Something was told to the engine: from then on, and until then, a program's next line waits.
     settles: Option<(Instant, Instant)>,
     kept: FaceFile,
-    settings: super::SettingsFile,
-    look: super::Look,
     commands: Folders,
+    settings: SettingsFile,
+    look: Look,
     temp: PathBuf,
     /// An editor has the terminal.
     editing: bool,
@@ -142,9 +142,11 @@ impl Face {
         let kept = FaceFile::of(&options.state_dir);
         state.recall(kept.recall());
         let writer = if person { Writer::Person } else { Writer::Program };
+        let printer = Printer::new(writer, &deeds::env("HOME").unwrap_or_default());
+        let printer = if io::stdout().is_terminal() { printer } else { printer.logging() };
         let mut face = Self {
             state,
-            printer: Printer::new(writer, &deeds::env("HOME").unwrap_or_default()),
+            printer,
             link,
             backlog: Outbox::default(),
             timers: HashMap::new(),
@@ -414,7 +416,8 @@ impl Face {
         if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
             return false;
         }
-        if self.waiting.front().is_some_and(|line| line.trim() == "/stop") || self.printer.asks() {
+        let stops = self.waiting.front().is_some_and(|line| line.trim() == "/stop") && self.state.running();
+        if stops || self.printer.asks() {
             return true;
         }
         self.is_idle()

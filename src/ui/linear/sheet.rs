@@ -69,10 +69,12 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
                 let Some(one) = picker.items.get(hit.item) else { continue };
                 let detail =
                     if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
-                let columns: Vec<&str> = one.facts.columns.iter().map(|text| text.trim()).filter(|t| !t.is_empty()).collect();
+                let columns: Vec<&str> =
+                    one.facts.columns.iter().map(|text| text.trim()).filter(|t| !t.is_empty()).collect();
                 let detail = if columns.is_empty() { detail } else { format!(": {}", columns.join(", ")) };
                 // The name of a verb says nothing that its description does not.
-                let detail = if matches!(one.value, Value::Act(_)) && columns.is_empty() { String::new() } else { detail };
+                let detail =
+                    if matches!(one.value, Value::Act(_)) && columns.is_empty() { String::new() } else { detail };
                 let text = format!("{}{detail}", one.label.trim());
                 if one.value == Value::Remark {
                     sheet.foot.push(clean_line(&text).into_owned());

@@ -44,7 +44,9 @@ pub(super) fn trash(paint: &mut Paint<'_>, bin: &Bin, body: Rect) {
         Some(rows) if rows.is_empty() => {
             let key = paint.key(Action::Session(SessionAction::Delete), Context::List);
             let way = key.map(|key| format!(" {key} in the list moves a session here.")).unwrap_or_default();
-            for (n, line) in super::folded(&format!("The trash is empty.{way}"), usize::from(list.width)).iter().enumerate() {
+            for (n, line) in
+                super::folded(&format!("The trash is empty.{way}"), usize::from(list.width)).iter().enumerate()
+            {
                 paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
             }
         }

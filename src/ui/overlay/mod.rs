@@ -155,4 +155,3 @@ fn frame(paint: &mut Paint<'_>, area: Rect) {
 pub(super) fn which_key(paint: &mut Paint<'_>, layout: &Layout) {
     which_key::draw(paint, layout);
 }
-
