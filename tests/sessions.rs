@@ -448,3 +448,27 @@ fn help_tells_what_there_is() {
         }
     }
 }
+
+#[test]
+fn conversations_are_exported_and_imported() {
+    let place = Place::new();
+    let id = place.ids(&[]).remove(0);
+    let text = place.out(&["sessions", "export", &id]);
+    assert!(text.starts_with("# ") && text.contains("\n## You · "), "{text}");
+    let page = place.out(&["sessions", "export", &id, "-o", "a.html"]);
+    assert_eq!(Path::new(page.trim()), place.home.path().canonicalize().unwrap().join("a.html"));
+    assert!(std::fs::read_to_string(page.trim()).unwrap().starts_with("<!DOCTYPE html>"));
+    let again = place.out(&["sessions", "export", &id, "-o", "a.html"]);
+    assert!(again.trim().ends_with("a-2.html"), "{again}");
+    assert_eq!(code(&place.lisle(&["sessions", "export", &id, "--format", "pdf"])), 2);
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/claude.jsonl");
+    let output = place.lisle(&["sessions", "import", fixture.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    assert!(err(&output).contains("1 records of subagents did not come along."), "{}", err(&output));
+    let meta = place.meta(out(&output).trim());
+    assert_eq!(
+        (meta["title"].as_str(), meta["cwd"].as_str()),
+        (Some("Redirect keeps its query"), Some("/home/ada/app"))
+    );
+    assert_eq!(code(&place.lisle(&["sessions", "import", "nowhere.jsonl"])), 1);
+}

@@ -161,8 +161,10 @@ mod tests {
     }
 
     fn is_emacs(action: Action) -> bool {
+        use ComposerAction::{Capital, Lower, Transpose, Upper};
         use ComposerAction::{Mark, MarkAll, MarkCopy, MarkCut, MarkSwap, YankPop};
-        matches!(action, Action::Composer(Mark | MarkAll | MarkCopy | MarkCut | MarkSwap | YankPop))
+        let marks = matches!(action, Action::Composer(Mark | MarkAll | MarkCopy | MarkCut | MarkSwap | YankPop));
+        marks || matches!(action, Action::Composer(Capital | Lower | Transpose | Upper))
     }
 
     #[test]

@@ -286,6 +286,10 @@ actions! {
         MarkSwap "mark_swap" "to the other end of what is marked" [Composer Input];
         MarkCut "mark_cut" "cut what is marked; without a mark the word before" [Composer Input];
         MarkCopy "mark_copy" "keep what is marked, to be put back" [Composer Input];
+        Transpose "transpose" "swap the characters before and at the caret" [Composer Input];
+        Upper "upper" "the next word in capitals" [Composer Input];
+        Lower "lower" "the next word in small letters" [Composer Input];
+        Capital "capital" "the next word with a capital" [Composer Input];
         First "first" "to the start of the text" [Composer Input];
         Last "last" "to the end of the text" [Composer Input];
         Undo "undo" "undo in the text" [Composer Input];

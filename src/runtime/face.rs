@@ -112,10 +112,10 @@ pub(super) struct Face {
     pub finder: Option<Finder>,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
-    /// A picture is drawn then, if it rests until then.
-    pub pictures_at: Option<Instant>,
     pub settings: super::SettingsFile,
     pub look: super::Look,
+    /// A picture is drawn then, if it rests until then.
+    pub pictures_at: Option<Instant>,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
     /// Which signs are drawn follows what the terminal says.

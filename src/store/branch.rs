@@ -233,7 +233,11 @@ impl Store {
             fields.remove(key);
         }
         // What another program wrote says nothing of a plan that waits; here it is said that none does.
-        let base = SessionMeta { plan_pending: true, ..parent.clone() };
+        let mut base = SessionMeta { plan_pending: true, ..parent.clone() };
+        if let Manner::Import { .. } = made.1 {
+            // Its times are written, also where they came from the file's own.
+            (base.created, base.used, base.last_message) = (At(0), At(0), At(0));
+        }
         header::encode(&mut fields, Some(&base), &meta, Home { dir: &dir, home: &self.inner.home });
         header::encode_counted(&mut fields, &cut.counted);
         fields

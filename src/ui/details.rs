@@ -89,7 +89,7 @@ fn earlier(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
     let known = state.sessions.order().take(LOOKED_AT).filter_map(|id| state.sessions.meta(id));
     let mut same: Vec<&SessionMeta> =
         known.filter(|meta| meta.cwd == here.cwd && meta.id != here.id && meta.messages > 0).collect();
-    same.sort_by(|a, b| b.last_message.cmp(&a.last_message));
+    same.sort_by_key(|meta| std::cmp::Reverse(meta.last_message));
     if same.is_empty() {
         return;
     }

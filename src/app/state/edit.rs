@@ -408,6 +408,45 @@ impl Editor {
                 self.area.insert_newline();
                 return Done::Changed;
             }
+            Verb::Transpose => {
+                // At the end of a line it is the two before it.
+                let at = if ended { col - last_len(before) } else { col };
+                let first = last_len(before.get(..byte_of(before, at)).unwrap_or(before));
+                let second = if ended { last_len(before) } else { first_len(after) };
+                if first == 0 || second == 0 {
+                    return Done::Nothing;
+                }
+                let line = self.lines().get(row).cloned().unwrap_or_default();
+                let part = |from: usize, len: usize| line.chars().skip(from).take(len).collect::<String>();
+                let swapped = part(at, second) + &part(at - first, first);
+                self.splice((row, at - first), first + second, &swapped);
+                return Done::Changed;
+            }
+            Verb::Upper | Verb::Lower | Verb::Capital => {
+                let len = word_after(after);
+                let word: String = after.chars().take(len).collect();
+                let small = word.to_lowercase();
+                let with = match verb {
+                    Verb::Upper => word.to_uppercase(),
+                    Verb::Lower => small,
+                    _ => {
+                        let mut begun = false;
+                        let capital = |c: char| -> String {
+                            if begun || !of_word(c) {
+                                return c.to_string();
+                            }
+                            begun = true;
+                            c.to_uppercase().collect()
+                        };
+                        small.chars().map(capital).collect()
+                    }
+                };
+                if len == 0 {
+                    return Done::Nothing;
+                }
+                self.splice((row, col), len, &with);
+                return Done::Changed;
+            }
             Verb::Undo => return changed(self.area.undo()),
             Verb::Redo => return changed(self.area.redo()),
             _ => {}
@@ -583,6 +622,36 @@ mod tests {
                 prop_assert_eq!(line.edit(all[at]), editor.edit(all[at]));
                 let (before, after) = line.text().split_at(line.caret());
                 prop_assert_eq!(editor.around(), (before, after));
+            }
+        }
+    }
+
+    #[test]
+    fn letters_are_swapped_and_words_change_their_case() {
+        for (text, back, verb, expected) in [
+            ("abcd", 2, Verb::Transpose, "acbd"),
+            ("abcd", 0, Verb::Transpose, "abdc"),
+            ("abcd", 4, Verb::Transpose, "abcd"),
+            ("a", 0, Verb::Transpose, "a"),
+            ("", 0, Verb::Transpose, ""),
+            ("one two", 7, Verb::Upper, "ONE two"),
+            ("one two", 4, Verb::Upper, "one TWO"),
+            ("ONE two", 7, Verb::Lower, "one two"),
+            ("oNE two", 7, Verb::Capital, "One two"),
+            ("one (tWO)", 6, Verb::Capital, "one (Two)"),
+            ("one", 0, Verb::Capital, "one"),
+        ] {
+            let mut editor = Editor::default();
+            editor.insert(text);
+            for _ in 0..back {
+                editor.edit(Verb::Left);
+            }
+            let done = editor.edit(verb);
+            assert_eq!(editor.text(), expected, "{text} {back} {verb:?}");
+            if done == Done::Changed && expected != text {
+                editor.edit(Verb::Undo);
+                editor.edit(Verb::Undo);
+                assert_eq!(editor.text(), text, "{verb:?} is undone");
             }
         }
     }

@@ -3,6 +3,8 @@
 use super::{inbox, overlay, session, settings, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::picker::Kind;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::Act;
@@ -101,7 +103,10 @@ pub(super) fn plain(text: &str) -> String {
 fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     let running = state.sessions.any_running();
     // Somebody looks at a list that is being filled.
-    let awaits = state.catalogue.asks() && !state.overlays.is_empty();
+    let awaits = state.overlays.iter().any(|overlay| match overlay {
+        Overlay::Picker(picker) => picker.awaits() || (picker.kind == Kind::Connection && state.catalogue.asks()),
+        _ => false,
+    });
     let waits = state.current_meta().is_some_and(needs_you);
     let started = state.current_open().and_then(|open| open.turn.started);
     let young = started.is_some_and(|at| state.now.since(at) < YOUNG);

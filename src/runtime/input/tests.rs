@@ -252,6 +252,8 @@ fn answers() -> Vec<(&'static str, Option<Answer>)> {
         ("\x1bP>|WezTerm 20240203\x1b\\", Some(Answer::Program(Program::Wezterm))),
         ("\x1bP1+r524742=38\x1b\\", None),
         ("\x1b_Gi=31;OK\x1b\\", Some(Answer::Graphics)),
+        ("\x1b_Gi=7;ENOENT:no such picture\x1b\\", None),
+        ("\x1b[6;20;10t", Some(Answer::Cell { width: 10, height: 20 })),
     ]
 }
 

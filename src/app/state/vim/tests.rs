@@ -293,7 +293,7 @@ fn lines_are_moved_and_opened_by_counts() {
         ("|a", "2ox<esc>.", "a\nx\nx\nx\n|x"),
         ("|a", "ox<esc>2.", "a\nx\nx\n|x"),
         ("|a", "2ox<esc>u", "|a"),
-        ("|a,b,c,d", "2t,;", "a,b|,c,d"),
+        ("|a,b,c,d", "2t,;", "a,b,|c,d"),
         ("|a b\nc d", "2ccx<esc>", "|x"),
         ("|ab cd", "3~", "AB |cd"),
     ]);
@@ -305,7 +305,7 @@ fn as_much_as_was_marked_is_changed_again() {
         ("|abcdef", "vld.", "|ef"),
         ("|abc abc", "vlcx<esc>w.", "xc |xc"),
         ("|a\nb\nc\nd", "Vjd.", "|"),
-        ("|ab\ncd\nef\ngh", "vjd.", "|h"),
+        ("|ab\ncd\nef\ngh", "vjd.", "|f\ngh"),
         ("|abcd", "vlrxll.", "xx|xx"),
         ("|abcd", "vl~ll.", "AB|CD"),
         ("|a\nb\nc", "V>j.", "    a\n    |b\nc"),
