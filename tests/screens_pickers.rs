@@ -296,7 +296,7 @@ fn sessions() {
     let mut metas: Vec<_> = state.sessions.metas().cloned().collect();
     for (n, title) in [(3, "Port the parser"), (90, "Weekly report"), (4_000, "Data clean-up")] {
         let at = lisle::domain::At(NOW.0 - n * 60_000);
-        let id = lisle::domain::SessionId::parse(&format!("260902-calm-{n}")).unwrap();
+        let id = lisle::domain::SessionId::parse(format!("260902-calm-{n}")).unwrap();
         let mut meta = lisle::domain::SessionMeta::new(id, at, lisle::domain::Mode::Ask, "/home/me/src/other".into());
         meta.title = title.to_owned();
         meta.preview = format!("How {title} began");

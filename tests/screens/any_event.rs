@@ -30,7 +30,7 @@ fn body(dice: &mut Dice) -> Body {
     match dice.roll(9) {
         0 => Body::User(UserText { text, steer: dice.once_in(4), ..UserText::default() }),
         1 => Body::Thinking(Thinking { text, millis: dice.once_in(2).then_some(4_000), native: None }),
-        2 => tool(&dice.of(&["bash", "read", "edit", "none"]), &text, ToolFigures::default(), &dice.text()),
+        2 => tool(dice.of(&["bash", "read", "edit", "none"]), &text, ToolFigures::default(), &dice.text()),
         3 => tool("bash", "false", ToolFigures { exit: Some(1), ..ToolFigures::default() }, &text),
         4 => Body::Error(Failure {
             code: "x".to_owned(),
@@ -199,12 +199,12 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
         state: UndoState::Ready,
     };
     vec![
-        Event::Health(Box::new(HealthReport::default())),
+        Event::Health(Box::default()),
         Event::Audit(Box::new(Ledger { session: session.clone(), entries: Vec::new(), left_out: dice.roll(3) })),
         Event::Context(Box::new(ContextReport::new(session.clone()))),
-        Event::Usage(Box::new(Spending::default())),
-        Event::Rules(Box::new(InForce::default())),
-        Event::FilesChanged(Box::new(Changes::default())),
+        Event::Usage(Box::default()),
+        Event::Rules(Box::default()),
+        Event::FilesChanged(Box::default()),
         Event::UndoPlanned(Box::new(UndoPlan {
             aim: UndoAim::Last,
             at,
