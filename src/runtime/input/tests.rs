@@ -4,9 +4,9 @@
 use super::answer::{Answer, Rgb};
 use super::reader::Reader;
 use super::{Input, translate};
-use crate::runtime::graphics::way::Program;
 use crate::keymap::key::{Code, Key, Mods};
 use crate::keymap::{load_style, names};
+use crate::runtime::graphics::way::Program;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
