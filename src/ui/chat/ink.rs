@@ -200,12 +200,14 @@ pub(super) fn laid_out(
     let most = copied.len();
     let mut copied = Some(copied);
     let prefix = text::width(source.prefix);
+    let mut passed = (0, 0);
     let wrapped = wrap_told(spans, width, first, rest, fold).into_iter().enumerate();
     wrapped
         .map(|(number, (line, origins))| {
             let lead = line.spans.len() - origins.len();
             let mut x = text::spans_width(line.spans.get(..lead).unwrap_or_default());
-            let mut segs = Segs { segs: Vec::new(), tabs: &tabs, shown: &shown, prefix: source.prefix.len(), most };
+            let (segs, before) = (Vec::new(), source.prefix.len());
+            let mut segs = Segs { segs, tabs: &tabs, passed, shown: &shown, prefix: before, most };
             if number == 0 && prefix > 0 && prefix <= x {
                 // An empty item has its mark, without the blank behind it.
                 let mark = source.prefix.get(..most.min(source.prefix.len())).unwrap_or_default();
@@ -220,6 +222,7 @@ pub(super) fn laid_out(
                 }
                 x += wide;
             }
+            passed = segs.passed;
             let ink = Ink { text: copied.take(), segs: segs.segs, ..Ink::quiet(line) };
             (ink, origins)
         })
@@ -242,6 +245,8 @@ struct Segs<'t> {
     segs: Vec<Seg>,
     /// Tabs of the text: where their blanks begin in what is shown, and how many.
     tabs: &'t [(usize, usize)],
+    /// How many of them were passed, and by how many bytes the text is shorter up to there.
+    passed: (usize, usize),
     shown: &'t str,
     /// Bytes before the text.
     prefix: usize,
@@ -257,8 +262,15 @@ impl Segs<'_> {
             Some(same) if same == content => content.len(),
             _ => self.shown.get(from..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8),
         };
-        let (mut at, end, mut less) = (from, from + len, 0);
-        for (tab, blanks) in self.tabs {
+        let (mut at, end, tabs) = (from, from + len, self.tabs);
+        // The runs come in their order: a tab before this one is behind all that follow.
+        while let Some((tab, blanks)) = tabs.get(self.passed.0)
+            && tab + blanks <= from
+        {
+            self.passed = (self.passed.0 + 1, self.passed.1 + blanks - 1);
+        }
+        let (first, mut less) = self.passed;
+        for (tab, blanks) in tabs.get(first..).unwrap_or_default() {
             if *tab >= end {
                 break;
             }
