@@ -467,8 +467,10 @@ fn scroll() -> Vec<Row> {
     let bursts: Vec<Duration> = (0..10)
         .map(|n| {
             let wheel = if n % 2 == 0 { "\x1b[<64;100;20M" } else { "\x1b[<65;100;20M" };
+            let before = pty.look(conversation);
             let sent = Instant::now();
             pty.keys(&wheel.repeat(50));
+            pty.wait_for("it scrolls", |seen| conversation(seen) != before);
             silence(&pty, Duration::from_millis(200)).saturating_duration_since(sent)
         })
         .collect();

@@ -15,7 +15,7 @@
 //! | [`keymap`] | keys, verbs, and which key does what |
 //! | [`app`] | the screen's state, and how messages change it |
 //! | [`theme`] | roles and their styles |
-//! | [`ui`] | draws the state |
+//! | [`ui`] | draws the state, or tells it in lines ([`ui::linear`]) |
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
 //! | [`cli`] | the command line: the app, one prompt without a screen, sessions, the ledger, what would be permitted, the doctor |
 //!
@@ -34,6 +34,9 @@
 //! The loop waits for one message, takes what else is there, updates, does the effects, and draws once if something
 //! changed. A frame that is owed to a key is drawn at once; one that is owed to the engine keeps its distance from the
 //! last. While the terminal takes nothing, a newer frame replaces the one that waits.
+//!
+//! Linear mode is another loop over the same: a line that was written is a Msg ([`app::line::Line`]), and after each round
+//! what is new is told in lines.
 //!
 //! # What always holds
 //!

@@ -10,6 +10,7 @@ mod screen;
 use lisle::app::Msg;
 use lisle::app::effect::Effect;
 use lisle::app::state::chat::{Density, Entry, View};
+use lisle::app::state::mark::{Mark, Marked, Place, Unit};
 use lisle::app::state::open::Open;
 use lisle::app::state::search::Search;
 use lisle::app::state::{Current, Focus, Size, State};
@@ -238,4 +239,66 @@ fn hits_are_marked_in_code_too() {
     let shown = styles(&state, &theme, "fn count");
     assert_eq!(shown[3].1, theme.style(Role::Found).fg.unwrap());
     assert_eq!(shown[0].1, theme.style(Role::CodeKeyword).fg.unwrap());
+}
+
+/// The conversation with brackets around what is marked in it.
+fn with_marks(state: &State, theme: &Theme, width: u16, height: u16) -> String {
+    let (buf, _) = draw_with(state, theme, Glyphs::Unicode, width, height);
+    let style = theme.style(Role::Selected);
+    let is_marked = |x: u16, y: u16| match style.bg {
+        Some(ground) => buf[(x, y)].bg == ground,
+        None => buf[(x, y)].modifier.contains(style.add_modifier),
+    };
+    let row = |y: u16| {
+        let (mut out, mut inside, mut wide) = (String::new(), false, 0);
+        for x in 0..width {
+            if wide == 0 && is_marked(x, y) != inside {
+                out.push(if inside { '⟧' } else { '⟦' });
+                inside = !inside;
+            }
+            if wide == 0 {
+                out.push_str(buf[(x, y)].symbol());
+                wide = lisle::ui::text::width(buf[(x, y)].symbol()).max(1);
+            }
+            wide -= 1;
+        }
+        if inside {
+            out.push('⟧');
+        }
+        out.trim_end().to_owned()
+    };
+    (0..height).map(row).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+#[test]
+fn what_is_marked_is_seen_in_every_theme_and_handed_over_as_text() {
+    let mut state = coloured(
+        state(vec![
+            user("Why does it end? שלום 日本語 👩‍👩‍👧 https://example.org/asked"),
+            Body::Tool(Box::new(change())),
+            Body::Assistant(AssistantText { text: ANSWER.to_owned(), ..AssistantText::default() }),
+        ]),
+        80,
+        60,
+    );
+    chat(&mut state).density = Density::Full;
+    state.panes.only_chat = true;
+    let place = |key, line, at| Place { key, line, at };
+    let (from, to) = (place(0, 0, 4), place(2, 20, 6));
+    let ends = |place: Place| (place, place);
+    let mark = Mark { anchor: ends(from), head: ends(to), unit: Unit::Sign, by_keys: false, steps: 0, wanted: true };
+    chat(&mut state).mark = Some(mark);
+    let dark = with_marks(&state, &Theme::builtin(true), 80, 60);
+    insta::assert_snapshot!("marked-80x60", dark);
+    insta::assert_snapshot!("marked-40x70", with_marks(&state, &Theme::builtin(true), 40, 70));
+    for colors in [Colors::C256, Colors::C16, Colors::None] {
+        let theme = Theme::builtin(true).for_terminal(colors);
+        assert_eq!(with_marks(&state, &theme, 80, 60), dark, "in {colors:?}");
+    }
+    let text = |width| {
+        let Marked { text, .. } = draw(&state, width, 60).1.frame.marked;
+        text.unwrap()
+    };
+    insta::assert_snapshot!("marked-text", text(80));
+    assert_eq!(text(40), text(110), "whatever the width");
 }

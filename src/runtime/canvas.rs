@@ -122,6 +122,12 @@ pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
     }
 }
 
+/// Which signs a terminal draws well that draws those of ambiguous width over two cells, or does not.
+#[must_use]
+pub fn signs(wide: bool, env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
+    if wide { ui::chat::Glyphs::Ascii } else { glyphs(env) }
+}
+
 /// Which signs a terminal draws well, by the variables of the environment.
 #[must_use]
 pub fn glyphs(env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {

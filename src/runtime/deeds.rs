@@ -3,16 +3,12 @@
 
 use super::face::Told;
 use super::kept::FaceFile;
-use super::{Folders, Look, SettingsFile, clipboard, commands, editor, picture, viewer};
+use super::{Folders, clipboard, commands, editor, picture, viewer};
 use crate::app::Msg;
 use crate::app::state::sessions::kept::Kept;
-use crate::config::settings::{self, Settings, write};
 use crate::domain::attachment::Attachment;
-use crate::domain::finding::Finding;
-use crate::domain::setting::Setting;
 use crate::domain::{Level, Notice};
 use std::path::PathBuf;
-use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::mpsc::error::SendError;
 
@@ -87,43 +83,4 @@ pub(super) fn read_commands(tell: &Tell, folders: &Folders, cwd: PathBuf) {
             let _ = tell.send(Told::Msg(Msg::Notice(problem.notice())));
         }
     });
-}
-
-/// Tells the settings as config.toml says them now.
-pub(super) fn read_settings(tell: &Tell, settings: &SettingsFile) {
-    let (tell, settings) = (tell.clone(), settings.clone());
-    tokio::task::spawn_blocking(move || {
-        let _ = tell.send(Told::Msg(Msg::Settings(settings.shown())));
-    });
-}
-
-/// Writes a setting into config.toml.
-pub(super) fn set(tell: &Tell, settings: &SettingsFile, key: String, value: String) {
-    let (tell, settings) = (tell.clone(), settings.clone());
-    tokio::task::spawn_blocking(move || {
-        if let Err(why) = write::set(&settings.path, &key, &value) {
-            let _ = tell.send(Told::Msg(Msg::Notice(Notice::new(Level::Error, why))));
-        }
-        let _ = tell.send(Told::Msg(Msg::Settings(settings.shown())));
-    });
-}
-
-/// Looks at what can be used here. `heard` is what is known of the terminal besides.
-pub(super) fn look(tell: &Tell, look: &Look, heard: Vec<Finding>) {
-    let (tell, look) = (tell.clone(), Arc::clone(look));
-    tokio::task::spawn_blocking(move || {
-        let mut findings = look();
-        let at = findings.iter().position(|one| one.about == "characters").unwrap_or(findings.len());
-        findings.splice(at..at, heard);
-        let _ = tell.send(Told::Msg(Msg::Doctor(findings)));
-    });
-}
-
-impl SettingsFile {
-    fn shown(&self) -> Vec<Setting> {
-        // What cannot be read was told at the start.
-        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
-        let (now, _) = Settings::parse(&self.path, &text);
-        settings::shown::shown(&now, &self.started, &text)
-    }
 }

@@ -304,12 +304,6 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_short() {
-        assert_eq!(megabytes(0), "0.0 MB");
-        assert_eq!(megabytes(1_250_000), "1.2 MB");
-    }
-
-    #[test]
     fn how_pictures_are_drawn_is_said_with_the_reason() {
         let able = Able { sixel: true, cell: Some((10, 20)), ..Able::default() };
         let choose = |term: &'static str, able| {
@@ -320,5 +314,11 @@ mod tests {
         let between = choose("tmux-256color", able);
         assert!(between.starts_with("described, not drawn: tmux") && !between.contains("once"), "{between}");
         assert!(choose("xterm", Able::default()).ends_with("(known once lisle ran in this terminal)"));
+    }
+
+    #[test]
+    fn amounts_are_short() {
+        assert_eq!(megabytes(0), "0.0 MB");
+        assert_eq!(megabytes(1_250_000), "1.2 MB");
     }
 }

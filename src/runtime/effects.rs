@@ -4,16 +4,12 @@
 use super::deeds::{self, env};
 use super::face::{Face, Owed, Told};
 use super::files::{Finder, Question};
-use super::frames::Pace;
-use super::memory::Known;
-use super::{Exit, brush, canvas, clipboard, editor, notify, picture};
+use super::{Exit, brush, clipboard, editor, notify, picture};
 use crate::app::effect::{Keep, Place};
 use crate::app::{Effect, Msg};
 use crate::domain::code::Block;
-use crate::domain::finding::Finding;
 use crate::domain::sanitise;
 use crate::domain::{Level, Notice, SessionId};
-use crate::ui::chat::Glyphs;
 use rustix::process::{Signal, kill_current_process_group};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -50,9 +46,9 @@ impl Face {
             Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || picture::discard(&file))),
             Effect::Theme { name, keep } => self.theme(&name, keep),
-            Effect::Settings => deeds::read_settings(&self.tell, &self.settings),
+            Effect::Settings => super::settings::read(&self.tell, &self.settings),
             Effect::Set { key, value } => self.set(key, value),
-            Effect::Doctor => deeds::look(&self.tell, &self.look, vec![answers(self.known, self.links)]),
+            Effect::Doctor => self.look(),
             Effect::Find { ticket, root, query, folders } => self.find(Question { ticket, root, query, folders }),
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
@@ -148,20 +144,6 @@ impl Face {
         });
     }
 
-    /// Uses a setting from now on where that can be, and writes it into config.toml.
-    fn set(&mut self, key: String, value: String) {
-        match (key.as_str(), value.as_str()) {
-            ("ui.glyphs", word) => self.canvas.glyphs(match word {
-                "unicode" => Glyphs::Unicode,
-                "ascii" => Glyphs::Ascii,
-                _ => canvas::glyphs(&env),
-            }),
-            ("ui.fps", fps) => self.pace = Pace::new(fps.parse().unwrap_or(60)),
-            _ => {}
-        }
-        deeds::set(&self.tell, &self.settings, key, value);
-    }
-
     fn find(&mut self, question: Question) {
         if self.finder.is_none() {
             let tell = self.tell.clone();
@@ -195,18 +177,6 @@ impl Face {
             self.tell(Msg::Notice(Notice::new(Level::Warning, problem)), Owed::User);
         }
     }
-}
-
-/// What the terminal answered.
-fn answers(known: Known, links: bool) -> Finding {
-    let whole = if known.synchronized { "frames appear as a whole" } else { "frames appear as they come" };
-    let ground = match known.dark() {
-        Some(true) => "a dark background",
-        Some(false) => "a light background",
-        None => "a background that it did not tell",
-    };
-    let links = if links { "links can be clicked" } else { "no links" };
-    Finding::ok("answers", format!("{ground}; {whole}; {links}"))
 }
 
 fn title_sequence(title: &str) -> String {

@@ -358,7 +358,11 @@ impl Shown {
     }
 
     fn cell(&mut self, cell: &Cell, out: &mut Vec<u8>) {
-        let text = text_of(cell.symbol());
+        let mut text = text_of(cell.symbol());
+        // Not put together it would go on in the next row: at the edge its first character stands for it.
+        if self.at.is_some_and(|at| at.x.saturating_add(widest(text)) > self.width) {
+            text = text.chars().next().and_then(|first| text.get(..first.len_utf8())).unwrap_or(text);
+        }
         if !(text == " " && looks_blank(self.style, look_of(cell))) {
             self.look(look_of(cell), out);
         }

@@ -3,7 +3,7 @@
 //! `run` is the loop; `effects` does what the screen asks for. Nothing is decided here but when a frame may go out.
 
 use super::brush::Brush;
-use super::canvas::Canvas;
+use super::canvas::{self, Canvas};
 use super::encode;
 use super::files::Finder;
 use super::frames::{Pace, Writer};
@@ -112,12 +112,14 @@ pub(super) struct Face {
     pub finder: Option<Finder>,
     pub temp: PathBuf,
     pub remember_theme: super::RememberTheme,
-    /// A picture is drawn then, if it rests until then.
-    pub pictures_at: Option<Instant>,
     pub settings: super::SettingsFile,
     pub look: super::Look,
+    /// A picture is drawn then, if it rests until then.
+    pub pictures_at: Option<Instant>,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
+    /// Which signs are drawn follows what the terminal says.
+    pub auto_signs: bool,
     /// The terminal knows links.
     pub links: bool,
     /// The pictures of the session that is shown.
@@ -204,6 +206,12 @@ impl Face {
             Learnt::Background(rgb) => {
                 self.known.background = Some((rgb.0, rgb.1, rgb.2));
                 self.background();
+            }
+            Learnt::WideSigns(wide) => {
+                if std::mem::replace(&mut self.known.wide_signs, wide) != wide && self.auto_signs {
+                    self.canvas.glyphs(canvas::signs(wide, &super::deeds::env));
+                    self.owed = Owed::User;
+                }
             }
             Learnt::Graphics => self.hears(|able| able.kitty = true),
             Learnt::Sixel => self.hears(|able| able.sixel = true),

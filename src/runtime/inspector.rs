@@ -173,6 +173,9 @@ fn answered(answer: Answer) -> String {
         Answer::Sixel => "it takes pictures as sixels".to_owned(),
         Answer::Program(program) => format!("it is called {program:?}"),
         Answer::Cell { width, height } => format!("a character has {width} by {height} pixels"),
+        Answer::Ambiguous { wide } => {
+            format!("signs of ambiguous width take {}", if wide { "two cells" } else { "one cell" })
+        }
         Answer::Attributes => "that was all it says of itself".to_owned(),
         Answer::ColoursChanged => "light and dark changed".to_owned(),
     }

@@ -22,6 +22,9 @@ pub struct Known {
     pub background: Option<(u8, u8, u8)>,
     /// It has synchronized output.
     pub synchronized: bool,
+    /// It draws signs of ambiguous width over two cells.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wide_signs: bool,
     /// What it draws of pictures.
     pub pictures: Able,
 }
@@ -93,7 +96,7 @@ mod tests {
         let (one, other) = (Memory::of(&state, "xterm-256color", "WezTerm"), Memory::of(&state, "foot", ""));
         assert_eq!(one.recall(), Known::default());
         let pictures = Able { kitty: true, sixel: false, cell: Some((10, 20)), program: Some(Program::Kitty) };
-        let light = Known { background: Some((255, 255, 255)), synchronized: true, pictures };
+        let light = Known { background: Some((255, 255, 255)), synchronized: true, pictures, ..Known::default() };
         let dark = Known { background: Some((0, 0, 0)), ..Known::default() };
         one.keep(light).unwrap();
         other.keep(dark).unwrap();

@@ -4,8 +4,8 @@
 //! asks for, `signals` what the system tells. `linear` is the other loop: lines in and lines out, without a screen; both do through `deeds` and `outbox` what they have in common. `terminal` takes the terminal and gives it back, on the two ends that `tty`
 //! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
 //! draws, `graphics` what is drawn of pictures. `clipboard` and `editor` are the ways to other programs;
-//! `files` finds files and `commands` reads the user's own commands for the screen. `inspector` shows what keys arrive,
-//! `doctor` what of this machine can be used.
+//! `files` finds files and `commands` reads the user's own commands for the screen. `settings` reads and changes the user's
+//! settings. `inspector` shows what keys arrive, `doctor` what of this machine can be used.
 
 mod brush;
 pub mod canvas;
@@ -31,6 +31,7 @@ mod outbox;
 pub mod picture;
 pub mod rules;
 mod run;
+mod settings;
 pub mod setup;
 mod signals;
 mod start;

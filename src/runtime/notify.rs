@@ -33,6 +33,13 @@ fn between(env: Env<'_>) -> Between {
     }
 }
 
+/// The way of that name in the settings; the usual one for any other.
+#[must_use]
+pub fn named(word: &str) -> Notify {
+    use Notify::{Bell, Off, Osc9, Osc99, Osc777};
+    [Osc9, Osc777, Osc99, Bell, Off].into_iter().find(|how| how.word() == word).unwrap_or_default()
+}
+
 /// What is written to the terminal. The text may be anything.
 #[must_use]
 pub fn call(how: Notify, text: &str, env: Env<'_>) -> String {

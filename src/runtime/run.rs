@@ -68,7 +68,7 @@ fn open(
     state.recall(kept.recall());
     let shows = Shows {
         colors: canvas::colors(&deeds::env),
-        glyphs: options.glyphs.unwrap_or_else(|| canvas::glyphs(&deeds::env)),
+        glyphs: options.glyphs.unwrap_or_else(|| canvas::signs(known.wide_signs, &deeds::env)),
         home: deeds::env("HOME").unwrap_or_default(),
     };
     let (canvas, problems) = Canvas::new(shows, options.themes, &options.theme, known.dark());
@@ -110,9 +110,10 @@ fn open(
         finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
-        notify: options.notify,
+        auto_signs: options.glyphs.is_none(),
         settings: options.settings,
         look: options.look,
+        notify: options.notify,
         links: super::encode::links::known(&deeds::env),
         host: super::encode::links::Host::new(&uname().nodename().to_string_lossy(), &deeds::env),
         dragged: None,

@@ -53,7 +53,7 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
     let notices = problems.iter().map(Problem::notice).chain(offers(&ground)).collect();
     let (state_dir, workspace) = (ground.paths.state.clone(), ground.workspace().to_owned());
     let config = ground.paths.config.clone();
-    let lines = super::linear::wanted(linear, ui.linear);
+    let linear = super::linear::wanted(linear, ground.settings.ui.linear);
     let options = Options {
         keys: Arc::new(keys),
         themes,
@@ -79,7 +79,7 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
         first,
         notices,
     };
-    let exit = if lines { super::linear::run(link, options).await? } else { super::run(link, options).await? };
+    let exit = if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? };
     Ok(exit.resume)
 }
 

@@ -4,6 +4,29 @@
 //! way out is: quitting, a signal, Ctrl+Z, an editor, an error, a panic. What the terminal answers is never waited for; the
 //! last answers are kept in `state/terminal.json` by [`super::memory`]. Sequences: xterm's ctlseqs, the kitty keyboard
 //! protocol, DECRQM for synchronized output (2026) and reports of light and dark (2031).
+//!
+//! # What is known of terminals, and minded
+//!
+//! | Who | What | Where |
+//! | --- | --- | --- |
+//! | terminals that never answer, or late | nothing waits for an answer; the reader takes one that comes late, also torn | `input::reader` |
+//! | no synchronized output (tmux up to 3.3, xterm, Apple's) | frames are not wrapped, rows are not moved | `frames` |
+//! | no clusters (families, flags take more cells) | what stands behind is written again; at the edge only the first sign | `encode` |
+//! | signs of ambiguous width over two cells | asked for at the start; then the signs are ASCII | here, `canvas` |
+//! | TERM=linux, vt…, other locales than UTF-8 | not asked anything (it would print that); ASCII signs | here, `canvas` |
+//! | TERM=dumb | linear mode | `linear` |
+//! | kitty, Ghostty, foot, WezTerm, Alacritty, iTerm2 | the kitty keyboard, popped on every way out | here |
+//! | xterm and tmux with `extended-keys` | modifyOtherKeys level 1 | here |
+//! | rxvt, keypads in application mode, the Linux console, layouts without Latin letters | their spellings of keys | `input::spelling` |
+//! | lines that tear sequences, ESC from Alt | ESC alone counts after 30 ms, an introducer after 100 ms | `input::reader` |
+//! | pastes that lose their end, or stall | given up after a second; the rest is still a paste | `input::reader` |
+//! | VTE, Apple's Terminal, the Linux console | no OSC 52: they are not asked, and that is said | `clipboard` |
+//! | tmux | its buffer by `load-buffer -w`; calls only by the bell, unless chosen in the settings | `clipboard`, `notify` |
+//! | GNU screen | OSC 52 in pieces of a string that it hands on; calls as in tmux | `clipboard`, `notify` |
+//! | Zellij, Windows Terminal, ConEmu | calls by the bell: their OSC 9 is something else | `notify` |
+//! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi` | `canvas` |
+//! | slow lines | known by a write that was held up over 100 ms: fewer frames, larger steps | `frames` |
+//! | terminals that are gone | nothing is written any more; turns are saved and ended | `face` |
 
 use super::graphics::kitty;
 use super::graphics::way::Program;
@@ -24,8 +47,6 @@ type Mode = (&'static str, &'static str);
 
 const TITLE: Mode = ("\x1b[22;0t", "\x1b[23;0t");
 const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[?1049l");
-/// What is wider than the terminal says stays in its row: a family that it does not put together, at the edge.
-const NO_WRAP: Mode = ("\x1b[?7l", "\x1b[?7h");
 const PASTE: Mode = ("\x1b[?2004h", "\x1b[?2004l");
 const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
 /// Presses, the wheel, and motion while a button is down, with coordinates that have no limit (SGR). Nothing here follows
@@ -48,6 +69,8 @@ const ASK_BACKGROUND: &str = "\x1b]11;?\x1b\\";
 const ASK_NAME: &str = "\x1b[>q";
 /// How many pixels a cell has.
 pub(super) const ASK_CELL: &str = "\x1b[16t";
+/// A sign of ambiguous width, and where the cursor stands then. In the second row: see [`Answer::Ambiguous`].
+const ASK_WIDTH: &str = "\x1b[2;1H\u{25cf}\x1b[6n\r\x1b[K";
 /// Every terminal answers this, so what was asked before it and has no answer then is not known to the terminal.
 const ASK_ATTRIBUTES: &str = "\x1b[c";
 
@@ -120,6 +143,8 @@ pub enum Learnt {
     Program(Program),
     /// Width and height of a cell in pixels.
     Cell(u16, u16),
+    /// It draws signs of ambiguous width over two cells, or over one.
+    WideSigns(bool),
     /// All answers have come.
     All,
 }
@@ -193,7 +218,7 @@ impl Guard {
         (held.found, held.ours, held.kitty) = (Some(found), true, false);
         let mut bytes = String::new();
         let ours = self.wishes.screen == Screen::Ours;
-        let mut modes = if ours { vec![TITLE, ALTERNATE, NO_WRAP] } else { Vec::new() };
+        let mut modes = if ours { vec![TITLE, ALTERNATE] } else { Vec::new() };
         modes.extend([PASTE, FOCUS]);
         if ours {
             modes.push(CURSOR);
@@ -212,6 +237,9 @@ impl Guard {
             bytes.extend([ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND]);
             if self.wishes.queries == Queries::AskPictures {
                 bytes.extend([ASK_NAME, ASK_CELL, kitty::ASK]);
+            }
+            if ours && held.tty.size().1 > 1 {
+                bytes.push_str(ASK_WIDTH);
             }
             bytes.push_str(ASK_ATTRIBUTES);
             held.asked = true;
@@ -294,6 +322,7 @@ impl Guard {
             Answer::Program(program) => Some(Learnt::Program(program)),
             Answer::Cell { width, height } => Some(Learnt::Cell(width, height)),
             Answer::Background(rgb) => Some(Learnt::Background(rgb)),
+            Answer::Ambiguous { wide } => Some(Learnt::WideSigns(wide)),
             Answer::ColoursChanged => {
                 bytes.push_str(ASK_BACKGROUND);
                 None

@@ -1,19 +1,28 @@
-//! The pane beside the conversation on a wide screen: how far the plan is, what changed, how full the context is.
+//! The pane beside the conversation on a wide screen: how full the context is, how far the plan is, what goes on in the
+//! background, what was spawned, what changed. Beside a session that has nothing yet: what was done here before.
 
 use super::cells;
-use super::figures::{count, dollars, tokens};
+use super::figures::{age, count, dollars, elapsed, tokens};
 use super::paint::Paint;
+use crate::app::msg::Target;
 use crate::app::state::open::Open;
+use crate::domain::SessionMeta;
 use crate::domain::diff::FileDiff;
 use crate::domain::message::Body;
 use crate::domain::plan::StepStatus;
 use crate::domain::sanitise::clean_line;
+use crate::domain::session::Activity;
 use crate::domain::tool::{TodoStatus, ToolStatus};
+use crate::keymap::action::{Action, Context, PaneAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
 /// Steps and files at the most.
 const ROWS: usize = 14;
+/// Commands and sessions at the most.
+const LISTED: usize = 8;
+/// So many sessions of the list are looked at for those of the same directory.
+const LOOKED_AT: usize = 400;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     if area.is_empty() {
@@ -24,7 +33,90 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let Some(open) = paint.state.current_open() else { return };
     context(paint, inner, &mut y);
     steps(paint, open, inner, &mut y);
+    background(paint, open, inner, &mut y);
+    spawned(paint, inner, &mut y);
     files(paint, open, inner, &mut y);
+    if open.chat.entries.is_empty() {
+        earlier(paint, inner, &mut y);
+    }
+    if y == 0 {
+        let key = paint.key(Action::Pane(PaneAction::Details), Context::Global);
+        let hides = key.map(|key| format!(" {key} hides it.")).unwrap_or_default();
+        let text = format!("Plans, changed files and how full the context is will stand here.{hides}");
+        for (n, line) in cells::wrap(&text, usize::from(inner.width)).into_iter().enumerate() {
+            paint.text(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Faint);
+        }
+    }
+}
+
+/// Commands that go on beside the turns.
+fn background(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
+    let running: Vec<_> = open.jobs.iter().filter(|job| job.runs()).collect();
+    if running.is_empty() {
+        return;
+    }
+    heading(paint, area, y, "Background", &count(running.len(), "command", "commands"));
+    for job in running.into_iter().take(LISTED) {
+        let right = [paint.piece(elapsed(paint.state.now.since(job.since)), Role::Dim)];
+        let left = [
+            paint.piece(format!("{} ", paint.spin_slowly()), Role::Running),
+            paint.piece(clean_line(&job.command).into_owned(), Role::Text),
+        ];
+        paint.sides(cells::row(area, *y), &left, &right, 8);
+        *y += 1;
+    }
+}
+
+/// The sessions that this one spawned, the last one first.
+fn spawned(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
+    let state = paint.state;
+    let Some(id) = state.current_id() else { return };
+    let below = state.sessions.spawned_by(id);
+    if below.is_empty() {
+        return;
+    }
+    heading(paint, area, y, "Spawned", &count(below.len(), "session", "sessions"));
+    for meta in below.into_iter().rev().take(LISTED) {
+        session(paint, meta, area, y);
+    }
+}
+
+/// The latest sessions that worked in the same directory.
+fn earlier(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
+    let state = paint.state;
+    let Some(here) = state.current_meta() else { return };
+    // Of the first ones of the list, so that ten thousand sessions cost no more than a few hundred.
+    let known = state.sessions.order().take(LOOKED_AT).filter_map(|id| state.sessions.meta(id));
+    let mut same: Vec<&SessionMeta> =
+        known.filter(|meta| meta.cwd == here.cwd && meta.id != here.id && meta.messages > 0).collect();
+    same.sort_by_key(|meta| std::cmp::Reverse(meta.last_message));
+    if same.is_empty() {
+        return;
+    }
+    let place = clean_line(&paint.home_path(&here.cwd)).into_owned();
+    heading(paint, area, y, "Earlier here", "");
+    let shown = cells::cut_start(&place, usize::from(area.width), paint.signs.cut).into_owned();
+    paint.text(cells::row(area, *y), &shown, Role::Faint);
+    *y += 1;
+    for meta in same.into_iter().take(LISTED) {
+        session(paint, meta, area, y);
+    }
+}
+
+/// One session: its state, its title, and how long ago it was. A click opens it.
+fn session(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, y: &mut u16) {
+    let (sign, role) = match &meta.activity {
+        Activity::NeedsYou(_) => (paint.signs.needs_you, Role::NeedsYou),
+        Activity::Running(_) => (paint.spin_slowly(), Role::Running),
+        _ => (paint.signs.dot, Role::Dim),
+    };
+    let right = [paint.piece(age(meta.last_message, paint.state.now), Role::Dim)];
+    let title = clean_line(meta.shown_title()).into_owned();
+    let left = [paint.piece(format!("{sign} "), role), paint.piece(title, Role::Text)];
+    let row = cells::row(area, *y);
+    paint.sides(row, &left, &right, 8);
+    paint.target(row, Target::ListRow(meta.id.clone()));
+    *y += 1;
 }
 
 fn heading(paint: &mut Paint<'_>, area: Rect, y: &mut u16, text: &str, right: &str) {
@@ -39,6 +131,10 @@ fn heading(paint: &mut Paint<'_>, area: Rect, y: &mut u16, text: &str, right: &s
 
 fn context(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
     let Some(usage) = paint.state.current_meta().map(|meta| meta.usage.clone()) else { return };
+    // Before the first request there is nothing to tell.
+    if usage.context_tokens == 0 && usage.cost_usd <= 0.0 {
+        return;
+    }
     let cost = if usage.cost_usd > 0.0 { dollars(usage.cost_usd) } else { String::new() };
     heading(paint, area, y, "Context", &cost);
     let row = cells::row(area, *y);
@@ -98,7 +194,7 @@ fn steps(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
 fn step_row(paint: &Paint<'_>, status: StepStatus, text: &str) -> (&'static str, Role, String) {
     let (sign, role) = match status {
         StepStatus::Done => (paint.signs.check, Role::Faint),
-        StepStatus::Running => (paint.spin(), Role::Running),
+        StepStatus::Running => (paint.spin_slowly(), Role::Running),
         StepStatus::Failed => (paint.signs.warning, Role::Error),
         _ => (paint.signs.dot, Role::Dim),
     };

@@ -142,6 +142,12 @@ impl<'a> Paint<'a> {
         self.signs.spin(usize::try_from(frame).unwrap_or(0))
     }
 
+    /// The spinner's sign of this second, for what stands beside the conversation.
+    pub fn spin_slowly(&self) -> &'static str {
+        let frame = (self.state.now.0.div_euclid(1_000) * 1_000).div_euclid(SPIN).rem_euclid(1 << 20);
+        self.signs.spin(usize::try_from(frame).unwrap_or(0))
+    }
+
     /// A path with the home directory as `~`. Not sanitised.
     pub fn home_path(&self, path: &Path) -> String {
         match path.strip_prefix(self.look.home) {

@@ -122,6 +122,8 @@ pub struct Chat {
     pub block: Option<u32>,
     /// What is marked.
     pub mark: Option<Mark>,
+    /// The end was followed when the mouse began to mark, and nobody scrolled since.
+    pub held: bool,
     /// The block in focus, or the head of the mark, is to be brought on the pane.
     pub reveal: bool,
     /// What the last frame found out.

@@ -385,6 +385,12 @@ impl Picker {
         self.selected = place.unwrap_or(0);
     }
 
+    /// Whether more is awaited below any heading.
+    #[must_use]
+    pub fn awaits(&self) -> bool {
+        self.groups.iter().any(|group| group.since.is_some())
+    }
+
     /// How many can be chosen from what matches, and from all.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {

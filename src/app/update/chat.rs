@@ -226,6 +226,7 @@ fn is_tool(entry: &Entry) -> bool {
 pub(super) fn scroll(state: &mut State, by: i64) {
     let Some(chat) = chat(state) else { return };
     chat.seek = None;
+    chat.held = false;
     chat.view = match (chat.view, chat.drawn.top) {
         (View::At { key, line }, _) | (View::Mark { .. }, Some((key, line))) => {
             View::At { key, line: line.saturating_add(by) }
@@ -317,7 +318,7 @@ fn jump_code(state: &mut State, way: Way) {
 fn show(state: &mut State, key: i64) {
     let seen = state.frame.areas.iter().any(|(_, target)| *target == Target::Entry(key));
     let Some(chat) = chat(state) else { return };
-    (chat.cursor, chat.block) = (Some(key), None);
+    (chat.cursor, chat.block, chat.held) = (Some(key), None, false);
     mark::extend_to(chat, key, false);
     if !seen {
         chat.view = View::At { key, line: 0 };

@@ -24,11 +24,20 @@ fn chat(state: &mut State) -> Option<&mut Chat> {
     state.current_open_mut().map(|open| &mut open.chat)
 }
 
-/// The end is not followed any more: what is marked stays where it is.
-fn hold(chat: &mut Chat) {
-    if let (View::End, Some((key, line))) = (chat.view, chat.drawn.top) {
-        chat.view = View::At { key, line };
+/// The end is not followed any more: what is marked stays where it is. Whether it was.
+fn hold(chat: &mut Chat) -> bool {
+    let (View::End, Some((key, line))) = (chat.view, chat.drawn.top) else { return false };
+    chat.view = View::At { key, line };
+    true
+}
+
+/// Nothing is marked any more; the end is followed again where the mark held it, and nobody scrolled since.
+fn drop_mark(chat: &mut Chat) -> Option<Mark> {
+    let mark = chat.mark.take();
+    if std::mem::take(&mut chat.held) && mark.is_some() {
+        chat.view = View::End;
     }
+    mark
 }
 
 /// The button went down on the conversation. `chosen`: on the entry that was chosen already.
@@ -40,7 +49,7 @@ pub(super) fn press(state: &mut State, mouse: Mouse, chosen: bool) {
     let Some(spot) = spot.filter(|_| times > 1) else { return };
     if let Some(chat) = chat(state).filter(|chat| !folds_at(chat, spot.key, spot.line)) {
         chat.mark = Some(Mark::at(spot, Unit::of_presses(times)));
-        hold(chat);
+        chat.held = hold(chat);
     }
 }
 
@@ -61,7 +70,7 @@ pub(super) fn drag(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
     let Some(chat) = chat(state) else { return };
     if chat.mark.is_none() && (mouse.col, mouse.row) != pressed.cell {
         chat.mark = Some(Mark::at(from, Unit::Sign));
-        hold(chat);
+        chat.held = hold(chat);
     }
     if let Some(mark) = &mut chat.mark {
         mark.head = spot.ends(mark.unit);
@@ -108,7 +117,7 @@ pub(super) fn release(state: &mut State, fx: &mut Vec<Effect>) -> bool {
             false
         }
         Some(_) => {
-            chat.mark = None;
+            drop_mark(chat);
             false
         }
         None => {
@@ -151,7 +160,7 @@ pub(super) fn copy(state: &mut State) -> bool {
 
 /// Nothing is marked any more. Whether something was.
 pub(super) fn clear(state: &mut State) -> bool {
-    chat(state).is_some_and(|chat| chat.mark.take().is_some())
+    chat(state).is_some_and(|chat| drop_mark(chat).is_some())
 }
 
 /// A key: what the mouse marked goes with it, but with the keys that are for it.
@@ -161,7 +170,7 @@ pub(super) fn key(state: &mut State, action: Option<Action>) {
         && let Some(chat) = chat(state)
         && chat.mark.is_some_and(|mark| !mark.by_keys)
     {
-        chat.mark = None;
+        drop_mark(chat);
     }
 }
 
@@ -179,7 +188,7 @@ pub(super) fn settle(state: &mut State) {
 pub(super) fn begin(state: &mut State) {
     let seen = state.frame.marked.seen;
     let Some(chat) = chat(state) else { return };
-    if chat.mark.take().is_some_and(|mark| mark.by_keys) {
+    if drop_mark(chat).is_some_and(|mark| mark.by_keys) {
         return;
     }
     let first = |key: i64| Place { key, line: 0, at: 0 };
@@ -196,7 +205,10 @@ pub(super) fn begin(state: &mut State) {
     chat.block = None;
     chat.reveal = true;
     hold(chat);
-    state.notify(Notice::new(Level::Info, "Marking lines.").hint("j and k extend, y copies, Esc leaves"));
+    let key = |action: ChatAction| state.keys.key_for(action);
+    let (down, up, copy) = (key(ChatAction::LineDown), key(ChatAction::LineUp), key(ChatAction::Copy));
+    let hint = format!("{down} and {up} extend, {copy} copies, {} leaves", state.keys.key_for(AppAction::Back));
+    state.notify(Notice::new(Level::Info, "Marking lines.").hint(hint));
 }
 
 /// Moves the head of a mark that keys make by so many lines. Whether there is one.

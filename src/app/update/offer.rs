@@ -73,6 +73,10 @@ fn offer(state: &State) -> Option<Menu> {
         if matches!(slash, Slash::Cwd | Slash::Attach | Slash::Import) {
             return Some(Menu { rows, ..empty(Kind::Words(slash), typed, from) });
         }
+        if slash == Slash::Session && typed.len() < args.len() {
+            // Enter sends what was typed, which may mean several: the rows are for Tab and for the arrows.
+            return Some(Menu { rows, ..empty(Kind::Words(slash), "", from) }).filter(|menu| !menu.rows.is_empty());
+        }
         return full(Kind::Words(slash), typed, from, rows);
     }
     let token = before.rsplit(char::is_whitespace).next().unwrap_or_default();

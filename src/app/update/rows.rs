@@ -66,7 +66,7 @@ pub(super) fn replace(open: &mut Open, rows: Vec<Message>, ends: (Option<u64>, O
     open.next_key = open.chat.entries.back().map_or(first, |entry| entry.key + 1);
     open.chat.colours.clear();
     // Entries have other keys now.
-    (open.chat.mark, open.chat.block) = (None, None);
+    (open.chat.mark, open.chat.block, open.chat.held) = (None, None, false);
     open.chat.pages.clear();
     (open.chat.earlier, open.chat.later) = ends;
     open.chat.loading = false;

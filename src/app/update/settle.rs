@@ -3,16 +3,20 @@
 use super::{inbox, overlay, session, settings, to};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::picker::Kind;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::Act;
 
 /// The draft is on disk so many milliseconds after it changed, and a little.
 const DRAFT_AFTER: u64 = 400;
-/// While something runs its mark and its time move.
-const TICK_RUNNING: u64 = 250;
-/// The same while nobody looks.
-const TICK_UNSEEN: u64 = 1_000;
+/// While a turn that has just begun runs, its mark and its time move.
+const TICK_YOUNG: u64 = 250;
+/// So long a turn counts as just begun, in milliseconds.
+const YOUNG: u64 = 4_000;
+/// The same later, or while nobody looks.
+const TICK_STEADY: u64 = 1_000;
 /// Ages of the list move.
 const TICK_IDLE: u64 = 60_000;
 
@@ -99,13 +103,20 @@ pub(super) fn plain(text: &str) -> String {
 fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     let running = state.sessions.any_running();
     // Somebody looks at a list that is being filled.
-    let awaits = state.catalogue.asks() && !state.overlays.is_empty();
+    let awaits = state.overlays.iter().any(|overlay| match overlay {
+        Overlay::Picker(picker) => picker.awaits() || (picker.kind == Kind::Connection && state.catalogue.asks()),
+        _ => false,
+    });
     let waits = state.current_meta().is_some_and(needs_you);
+    let started = state.current_open().and_then(|open| open.turn.started);
+    let young = started.is_some_and(|at| state.now.since(at) < YOUNG);
     let every = match (running || awaits || state.running(), state.terminal.focused) {
         // What waits for the user stands still but for the seconds of its answer.
-        (true, true) if !running && !awaits && waits => Some(TICK_UNSEEN),
-        (true, true) => Some(TICK_RUNNING),
-        (true, false) => Some(TICK_UNSEEN),
+        (true, true) if !running && !awaits && waits => Some(TICK_STEADY),
+        // At first the wait is felt; later the seconds tell enough, and each frame has its price on a slow line.
+        (true, true) if awaits || young => Some(TICK_YOUNG),
+        (true, true) => Some(TICK_STEADY),
+        (true, false) => Some(TICK_STEADY),
         (false, true) => Some(TICK_IDLE),
         (false, false) => None,
     };

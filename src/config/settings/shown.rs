@@ -45,6 +45,22 @@ const ROWS: &[Row] = {
             &["15", "30", "60", "120"],
             Now,
         ),
+        (
+            "ui.pictures",
+            Screen,
+            "How pictures are drawn in the conversation.",
+            |s| s.ui.pictures.word().to_owned(),
+            &["auto", "off"],
+            NextStart,
+        ),
+        (
+            "ui.notify",
+            Screen,
+            "How you are called while you look elsewhere. Auto does what the terminal is known to show.",
+            |s| s.ui.notify.word().to_owned(),
+            &["auto", "osc9", "osc777", "osc99", "bell", "off"],
+            Now,
+        ),
         ("ui.keymap", Screen, "The keys.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
         (
             "input.while_running",
@@ -58,7 +74,7 @@ const ROWS: &[Row] = {
             "default_connection",
             Sessions,
             "What new sessions ask.",
-            |s| s.default_connection.as_ref().map_or_else(String::new, ToString::to_string),
+            |s| s.default_connection.as_ref().map_or_else(|| "the one chosen last".to_owned(), ToString::to_string),
             BY_HAND,
             NextStart,
         ),
@@ -255,7 +271,7 @@ mod tests {
         let said = |key: &str| all.iter().find(|one| one.key == key).map(|one| (one.said, one.value.as_str())).unwrap();
         assert_eq!(said("auto_status"), (Said::Line(2), "false"));
         assert_eq!(said("ui.glyphs"), (Said::Line(5), "ascii"));
-        assert_eq!(said("sandbox"), (Said::Line(8), "off"));
+        assert_eq!(said("sandbox"), (Said::Line(9), "off"));
         assert_eq!(said("ui.mouse"), (Said::Default, "on"));
         let later = all.iter().find(|one| one.key == "auto_status").and_then(|one| one.until_then.as_deref());
         assert_eq!(later, Some("true"));

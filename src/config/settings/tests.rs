@@ -269,3 +269,14 @@ fn when_it_is_compacted_is_a_part_in_percent() {
         assert_eq!(problems.len(), wrong, "{text}: {problems:?}");
     }
 }
+
+#[test]
+fn lines_in_place_of_the_screen_are_a_switch_or_left_to_the_terminal() {
+    for (text, want) in [("true", Some(true)), ("false", Some(false)), ("\"auto\"", None)] {
+        let (settings, problems) = parse(&format!("[ui]\nlinear = {text}\n"));
+        assert_eq!((settings.ui.linear, problems.len()), (want, 0), "{text}");
+    }
+    let (settings, problems) = parse("[ui]\nlinear = \"yes\"\n");
+    assert_eq!((settings.ui.linear, problems[0].line), (None, Some(2)));
+    assert!(problems[0].text.contains("true, false or \"auto\""), "{}", problems[0].text);
+}

@@ -30,6 +30,8 @@ use way::{Able, Choice, Way};
 const KEPT: usize = 32 << 20;
 /// What is drawn over cells is drawn when it has stayed in its place for so long.
 const REST: Duration = Duration::from_millis(150);
+/// What was not begun because the line pushes back is begun then, if it does not any more.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whether the terminal has a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,20 +201,25 @@ impl Graphics {
             }
         }
         let begin = self.sure && !slow;
-        match self.choice.way {
+        let (mut laid, complete) = match self.choice.way {
             Some(Way::Kitty) => self.placeholders(buffer, &spots, begin),
             Some(Way::Iterm | Way::Sixel) => self.overlays(buffer, spots, begin, now),
             None => {
                 for spot in spots {
                     spots::blank(buffer, spot.area);
                 }
-                Laid::default()
+                (Laid::default(), true)
             }
+        };
+        if self.sure && slow && !complete {
+            laid.again = Some(now + PATIENCE);
         }
+        laid
     }
 
-    fn placeholders(&mut self, buffer: &mut Buffer, spots: &[Spot], begin: bool) -> Laid {
-        let mut laid = Laid::default();
+    /// What to send, and whether nothing is left to be begun.
+    fn placeholders(&mut self, buffer: &mut Buffer, spots: &[Spot], begin: bool) -> (Laid, bool) {
+        let (mut laid, mut complete) = (Laid::default(), true);
         for spot in spots {
             let Some(kept) = self.kept.get_mut(&spot.number) else {
                 spots::blank(buffer, spot.area);
@@ -225,15 +232,18 @@ impl Graphics {
                 kept.sent = Sent::OnItsWay;
                 laid.send.push((spot.number, kitty::transmit(spot.number, png, kept.cells)));
             }
+            complete &= kept.sent != Sent::No;
         }
-        laid
+        (laid, complete)
     }
 
-    fn overlays(&mut self, buffer: &mut Buffer, mut spots: Vec<Spot>, begin: bool, now: Instant) -> Laid {
+    /// What to draw, and whether that is all that is seen.
+    fn overlays(&mut self, buffer: &mut Buffer, mut spots: Vec<Spot>, begin: bool, now: Instant) -> (Laid, bool) {
         for spot in &spots {
             spots::blank(buffer, spot.area);
         }
         spots.retain(|spot| self.kept.contains_key(&spot.number));
+        let seen = spots.len();
         self.over.retain(|(spot, _)| spots.contains(spot));
         let mut laid = Laid::default();
         if self.over.len() < spots.len() && begin {
@@ -258,7 +268,8 @@ impl Graphics {
             }
         }
         laid.over = self.over.iter().map(|(_, picture)| picture.clone()).collect();
-        laid
+        let complete = laid.over.len() == seen;
+        (laid, complete)
     }
 
     /// What draws a part of a picture.

@@ -100,9 +100,11 @@ fn nothing_is_begun_on_a_slow_line_or_before_the_terminal_said_what_it_is() {
         let mut graphics = Graphics::new(setting, &env, &ABLE);
         let way = graphics.way().unwrap().0;
         let (number, _) = graphics.take(&want("a.png"), form(way));
-        for slow in [false, true] {
+        // Until it says something, nothing is waited for; a slow line is looked at again.
+        for (slow, again) in [(false, None), (true, Some(now + PATIENCE))] {
             let laid = graphics.lay(&mut screen(number, 0..3), slow, now);
-            assert!(laid.send.is_empty() && laid.again.is_none(), "{setting:?}");
+            assert!(laid.send.is_empty() && laid.over.is_empty(), "{setting:?}");
+            assert_eq!(laid.again, again, "{setting:?}");
             graphics.be_sure();
         }
         let laid = graphics.lay(&mut screen(number, 0..3), false, now);

@@ -47,6 +47,11 @@ pub enum Answer {
         /// Its height.
         height: u16,
     },
+    /// A sign of ambiguous width (Unicode's East Asian Width) takes two cells, or one.
+    Ambiguous {
+        /// Two.
+        wide: bool,
+    },
     /// The user switched between light and dark (mode 2031).
     ColoursChanged,
 }
@@ -108,6 +113,17 @@ pub fn osc(text: &[u8]) -> Option<Answer> {
     Some(Answer::Background(colour(text.strip_prefix("11;")?)?))
 }
 
+/// Reads a report of the cursor in the row where one sign was written to see how wide it is; `None` for anything else. It is
+/// never the first row, because there a report has the form of F3 with modifiers.
+#[must_use]
+pub fn width_of_a_sign(unit: &[u8]) -> Option<Answer> {
+    match unit {
+        b"\x1b[2;2R" => Some(Answer::Ambiguous { wide: false }),
+        b"\x1b[2;3R" => Some(Answer::Ambiguous { wide: true }),
+        _ => None,
+    }
+}
+
 /// Whether bytes that came after an ESC are the rest of an answer: a whole one at their begin, which no hands type at once.
 #[must_use]
 pub fn is_rest(bytes: &[u8]) -> bool {
@@ -117,6 +133,9 @@ pub fn is_rest(bytes: &[u8]) -> bool {
             let end = rest.iter().find(|byte| !is_param(byte));
             matches!(end, Some(b'c' | b'u' | b'y' | b'n'))
         }
+        // The cursor, and the size of a cell.
+        [b'[', b'2', b';', b'2' | b'3', b'R', ..] => true,
+        [b'[', b'6', b';', rest @ ..] => rest.iter().find(|byte| !is_param(byte)) == Some(&b't'),
         [b']', b'0'..=b'9', rest @ ..] | [b'P' | b'_', rest @ ..] => {
             rest.contains(&0x07) || rest.windows(2).any(|two| two == b"\x1b\\")
         }

@@ -376,6 +376,11 @@ impl Reader {
             }
             _ => {}
         }
+        if let Some(answer) = answer::width_of_a_sign(unit) {
+            self.escape_before(out);
+            out.push(Input::Answer(answer));
+            return;
+        }
         let rewritten = spelling::usual(unit);
         self.parser.parse(rewritten.as_deref().unwrap_or(unit), false);
         let event = self.parser.pop();

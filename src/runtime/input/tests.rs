@@ -247,10 +247,13 @@ fn answers() -> Vec<(&'static str, Option<Answer>)> {
         ("\x1b[?2031;0$y", Some(Answer::Mode { number: 2031, usable: false })),
         ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some(Answer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
         ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(Answer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
+        ("\x1b[2;3R", Some(Answer::Ambiguous { wide: true })),
         ("\x1b[?5u", Some(Answer::KittyKeyboard)),
         ("\x1bP>|WezTerm 20240203\x1b\\", Some(Answer::Program(Program::Wezterm))),
         ("\x1bP1+r524742=38\x1b\\", None),
         ("\x1b_Gi=31;OK\x1b\\", Some(Answer::Graphics)),
+        ("\x1b_Gi=7;ENOENT:no such picture\x1b\\", None),
+        ("\x1b[6;20;10t", Some(Answer::Cell { width: 10, height: 20 })),
     ]
 }
 

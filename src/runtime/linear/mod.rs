@@ -96,6 +96,8 @@ struct Face {
     unseen: Option<Unseen>,
     /// A turn should begin until then.
     begins: Option<Instant>,
+    /// The turn that begins is to be stopped.
+    stops: bool,
     /// Something was told to the engine: from then on, and until then, a program's next line waits.
     settles: Option<(Instant, Instant)>,
     kept: FaceFile,
@@ -142,9 +144,11 @@ impl Face {
         let kept = FaceFile::of(&options.state_dir);
         state.recall(kept.recall());
         let writer = if person { Writer::Person } else { Writer::Program };
+        let printer = Printer::new(writer, &deeds::env("HOME").unwrap_or_default());
+        let printer = if io::stdout().is_terminal() { printer } else { printer.logging() };
         let mut face = Self {
             state,
-            printer: Printer::new(writer, &deeds::env("HOME").unwrap_or_default()),
+            printer,
             link,
             backlog: Outbox::default(),
             timers: HashMap::new(),
@@ -159,6 +163,7 @@ impl Face {
             begun: Vec::new(),
             unseen: None,
             begins: None,
+            stops: false,
             settles: None,
             kept,
             commands: options.commands,
@@ -282,7 +287,8 @@ impl Face {
         };
         let ended = event.event == Event::Ended;
         let of_shown = event.session.as_ref() == self.state.current_id();
-        if of_shown && matches!(event.event, Event::TurnStarted { .. } | Event::TurnEnded { .. }) {
+        let turns = of_shown && matches!(event.event, Event::TurnStarted { .. } | Event::TurnEnded { .. });
+        if turns {
             self.begins = None;
         }
         if let Some((since, _)) = self.settles {
@@ -290,6 +296,9 @@ impl Face {
             self.settles = Some((since, end));
         }
         self.tell(Msg::Engine(Box::new(event)));
+        if turns && std::mem::take(&mut self.stops) && self.state.running() {
+            self.tell(Msg::Line(Line::Interrupt));
+        }
         if ended {
             self.ended = true;
             self.quit();
@@ -335,10 +344,10 @@ impl Face {
             Effect::Picture => deeds::picture(&self.tell, self.temp.clone()),
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || super::picture::discard(&file))),
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
-            Effect::Settings => deeds::read_settings(&self.tell, &self.settings),
-            Effect::Set { key, value } => deeds::set(&self.tell, &self.settings, key, value),
-            Effect::Doctor => deeds::look(&self.tell, &self.look, Vec::new()),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
+            Effect::Settings => super::settings::read(&self.tell, &self.settings),
+            Effect::Set { key, value } => super::settings::change(&self.tell, &self.settings, key, value),
+            Effect::Doctor => super::settings::look(&self.tell, &self.look, None),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
             // What only a screen has. Ctrl+Z is the terminal's own.
             Effect::Title(_)
@@ -414,7 +423,8 @@ impl Face {
         if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
             return false;
         }
-        if self.waiting.front().is_some_and(|line| line.trim() == "/stop") || self.printer.asks() {
+        let stops = self.waiting.front().is_some_and(|line| line.trim() == "/stop") && self.state.running();
+        if stops || self.printer.asks() {
             return true;
         }
         self.is_idle()
@@ -459,7 +469,12 @@ impl Face {
         }
         self.unseen = None;
         if std::mem::take(&mut self.begun).is_empty() {
-            self.tell(Msg::Line(Line::Interrupt));
+            if self.begins.is_some() && !self.state.running() && self.state.overlays.is_empty() {
+                // The turn is on its way: it stops when it is there.
+                self.stops = true;
+            } else {
+                self.tell(Msg::Line(Line::Interrupt));
+            }
         } else {
             self.print(&["note: what was begun is dropped".to_owned()]);
         }
@@ -493,7 +508,7 @@ impl Face {
             self.tell(Msg::Timer(timer));
         }
         if self.begins.is_some_and(|at| at <= now) {
-            self.begins = None;
+            (self.begins, self.stops) = (None, false);
         }
         if self.settles.is_some_and(|(_, at)| at <= now) {
             self.settles = None;
@@ -505,6 +520,7 @@ impl Face {
 
     /// Tells what is new, and that it was seen.
     fn tell_news(&mut self) {
+        self.printer.hold(self.settles.is_some());
         let news = self.printer.news(&self.state);
         if news.began {
             self.mark(MARK_OUTPUT);

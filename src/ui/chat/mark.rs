@@ -77,9 +77,9 @@ impl Laid {
         self.logical().nth(begun.checked_sub(1)?)
     }
 
-    /// The text of the logical line of which a part stands in line `number` of the screen.
-    pub(super) fn text_at(&self, number: usize) -> Option<&str> {
-        (0..=number).rev().find_map(|number| self.line(number)?.text.as_deref())
+    /// The text of the logical line of which a part stands in line `number` of the screen, and the line where it begins.
+    pub(super) fn text_at(&self, number: usize) -> Option<(usize, &str)> {
+        (0..=number).rev().find_map(|number| Some((number, self.line(number)?.text.as_deref()?)))
     }
 
     /// The line of the screen in which a logical line begins.
@@ -225,8 +225,9 @@ impl Transcript<'_> {
             && (text.is_empty() || ink.segs.is_empty())
             && (key, line) < (to.key, to.line)
         {
-            // So that an empty line is seen to be marked.
-            cells.push((0, 1));
+            // So that an empty line is seen to be marked: behind its gutter.
+            let lead = if text.is_empty() { text::spans_width(&ink.line.spans) } else { 0 };
+            cells.push((u16::try_from(lead).unwrap_or(0), 1));
         }
         let style = self.theme.style(Role::Selected);
         for (x, width) in cells {

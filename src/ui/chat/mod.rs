@@ -70,7 +70,7 @@ pub struct ChatOpts<'a> {
 
 /// Draws the conversation into `area` and reports which part of it is seen.
 pub fn draw(chat: &Chat, opts: &ChatOpts<'_>, theme: &Theme, cache: &mut Cache, area: Rect, buf: &mut Buffer) -> Drawn {
-    transcript::Transcript { chat, opts, theme, cache, area, blocks: Vec::new(), mark: None }.draw(buf)
+    transcript::Transcript { chat, opts, theme, cache, area, blocks: Vec::new(), mark: None, leads: None }.draw(buf)
 }
 
 /// Markdown as lines of at most `width` cells. The text is sanitised here.

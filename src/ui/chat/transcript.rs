@@ -55,7 +55,12 @@ pub(super) struct Transcript<'a> {
     pub(super) blocks: Vec<(usize, usize, u32)>,
     /// What is marked, as of this frame.
     pub(super) mark: Option<Mark>,
+    /// What leads somewhere in the logical line that was drawn last: the entry, the line where it begins, the parts.
+    pub(super) leads: Option<(i64, usize, Addresses)>,
 }
+
+/// Bytes of a logical line that lead somewhere, and where.
+pub(super) type Addresses = Vec<(Range<usize>, Arc<str>)>;
 
 /// Who says a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -390,13 +395,17 @@ impl<'a> Transcript<'a> {
             }
         }
         let laid = self.cache.laid(entry.key);
-        let text = laid.and_then(|laid| laid.text_at(number)).unwrap_or_default();
+        let (begun, text) = laid.and_then(|laid| laid.text_at(number)).unwrap_or((number, ""));
         let Some(ink) = laid.and_then(|laid| laid.line(number)) else { return };
         // Of an address that is broken over lines each part leads to the whole of it.
         let mut bare: Vec<(Rect, Arc<str>)> = Vec::new();
-        for (range, url) in addresses(entry, number, text, self.opts.cwd) {
+        // A line that goes on over many rows is looked through once.
+        if self.leads.as_ref().is_none_or(|leads| (leads.0, leads.1) != (entry.key, begun)) {
+            self.leads = Some((entry.key, begun, addresses(entry, begun, text, self.opts.cwd)));
+        }
+        for (range, url) in self.leads.iter().flat_map(|leads| &leads.2) {
             let range = u32::try_from(range.start).unwrap_or(u32::MAX)..u32::try_from(range.end).unwrap_or(u32::MAX);
-            bare.extend(parts(ink, text, range).into_iter().map(|(x, width)| (cells(x, width), Arc::clone(&url))));
+            bare.extend(parts(ink, text, range).into_iter().map(|(x, width)| (cells(x, width), Arc::clone(url))));
         }
         let mut links: Vec<(Rect, Arc<str>)> =
             ink.links.iter().map(|link| (cells(link.from, link.width), Arc::clone(&link.url))).collect();
@@ -566,8 +575,8 @@ impl<'a> Transcript<'a> {
 }
 
 /// What of a logical line leads somewhere, though nobody said so: addresses of the web, and files of the working directory.
-fn addresses(entry: &Entry, number: usize, text: &str, cwd: &str) -> Vec<(Range<usize>, Arc<str>)> {
-    let mut out: Vec<(Range<usize>, Arc<str>)> = Vec::new();
+fn addresses(entry: &Entry, number: usize, text: &str, cwd: &str) -> Addresses {
+    let mut out = Addresses::new();
     for range in in_text(text) {
         if let Some(url) = text.get(range.clone()) {
             out.push((range, url.into()));

@@ -111,6 +111,7 @@ impl Printer {
                     };
                 }
                 Some(n) => return Heard::say(format!("note: there is no answer {n}; they go from 1 to 3")),
+                None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
                 None => {}
             },
             Asked::Sheet(sheet, told) => {
@@ -193,7 +194,7 @@ impl Printer {
 
     /// A message that the terminal shows as it was typed.
     fn sent(&mut self, text: &str) {
-        if self.writer == Writer::Person {
+        if !self.logs {
             self.typed.push(text.to_owned());
             // What never came back as a row.
             let most = 8;
@@ -206,7 +207,9 @@ impl Printer {
     /// A message, or a command.
     fn message(&mut self, state: &State, text: &str) -> Heard {
         if text.trim().is_empty() {
-            return Heard::default();
+            // An empty line lets a queue go that is held.
+            let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
+            return if held { Heard::line(Line::Say(String::new())) } else { Heard::default() };
         }
         self.acted = true;
         if let Some(Ok(Call { slash, args })) = slash::read(text) {

@@ -9,8 +9,6 @@ mod hear;
 mod prose;
 mod row;
 mod sheet;
-#[cfg(test)]
-mod tests;
 
 use super::figures::{dollars, tokens};
 use super::status;
@@ -27,7 +25,7 @@ use crate::domain::message::{Body, InfoKind};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::Request;
 use crate::domain::sanitise::clean_line;
-use crate::domain::session::Activity;
+use crate::domain::session::{Activity, SessionMeta, TitleFrom};
 use crate::domain::tool::{TodoStatus, ToolStatus};
 use prose::Prose;
 use sheet::Sheet;
@@ -130,6 +128,7 @@ struct Facts {
     model: String,
     status: String,
     labels: String,
+    marked: String,
     cwd: String,
     plan: Option<String>,
     todo: Option<String>,
@@ -138,12 +137,15 @@ struct Facts {
     waiting: Option<String>,
     held_by: Option<String>,
     files: Vec<String>,
+    redelivery: bool,
 }
 
 /// What was told so far.
 #[derive(Debug)]
 pub struct Printer {
     writer: Writer,
+    /// Whoever reads the lines does not see what is typed.
+    logs: bool,
     home: String,
     /// The first lines were told.
     greeted: bool,
@@ -168,6 +170,8 @@ pub struct Printer {
     request: Option<Request>,
     /// A list that was told further on the user's wish.
     more: Option<(usize, Box<Sheet>)>,
+    /// More may come for the list that is open: it is not told yet.
+    holds: bool,
     /// The last line was about what is asked: it is told again where it is another now.
     acted: bool,
     /// Messages that a person typed and sees already.
@@ -180,6 +184,7 @@ impl Printer {
     pub fn new(writer: Writer, home: &str) -> Self {
         Self {
             writer,
+            logs: writer == Writer::Program,
             home: home.to_owned(),
             greeted: false,
             shown: None,
@@ -197,9 +202,22 @@ impl Printer {
             withdrawn: Withdrawn::No,
             request: None,
             more: None,
+            holds: false,
             acted: false,
             typed: Vec::new(),
         }
+    }
+
+    /// The lines go elsewhere than to the terminal where somebody types: messages are told as well.
+    #[must_use]
+    pub fn logging(mut self) -> Self {
+        self.logs = true;
+        self
+    }
+
+    /// Holds a list back that the engine may still fill, or no longer.
+    pub fn hold(&mut self, holds: bool) {
+        self.holds = holds;
     }
 
     /// Whether a key is asked for: what is typed must not be shown.
@@ -275,6 +293,8 @@ impl Printer {
         out.push(format!("directory: {}", self.facts.cwd));
         out.extend(self.facts.held_by.iter().map(|who| format!("warning: only read here: {who}")));
         out.extend(self.facts.plan.clone());
+        // It is told below, with what waits.
+        self.facts.redelivery = false;
         let entries = &open.chat.entries;
         let of_user = |entry: &Entry| matches!(entry.message.body, Body::User(_));
         let users: Vec<usize> = entries.iter().enumerate().filter(|(_, e)| of_user(e)).map(|(n, _)| n).collect();
@@ -386,21 +406,18 @@ impl Printer {
                 told.over = true;
             }
             Body::Info(info) => {
-                if info.kind == InfoKind::ModeChanged {
-                    // What the head of the session says, or a change that was told.
-                    let mode = Mode::ALL.into_iter().find(|mode| info.text.ends_with(mode.shown()));
-                    if mode != Some(self.facts.mode) {
-                        lines = row::info(info);
-                        self.facts.mode = mode.unwrap_or(self.facts.mode);
-                    }
-                } else {
+                // The mode is told when the session has it; this is what is kept of that.
+                if info.kind != InfoKind::ModeChanged {
                     lines = row::info(info);
                 }
                 told.over = true;
             }
             Body::Plan(plan) => {
-                let name = plan.path.rsplit('/').next().unwrap_or_default();
-                lines.push(format!("plan: {}", clean_line(name)));
+                // One that was submitted just now is told whole, with its answers.
+                if self.started.is_none() {
+                    let name = plan.path.rsplit('/').next().unwrap_or_default();
+                    lines.push(format!("plan: {}", clean_line(name)));
+                }
                 told.over = true;
             }
             Body::Odd(odd) => {
@@ -447,10 +464,16 @@ impl Printer {
                 out.push(format!("{label}: {now}"));
             }
         };
-        tell("title", &was.title, &now.title);
+        // The start of the first message is no title that tells anything; nor does the work's own status.
+        if state.current_meta().is_some_and(|meta| meta.title_from != TitleFrom::Provisional) {
+            tell("title", &was.title, &now.title);
+        }
         tell("mode", was.mode.shown(), now.mode.shown());
         tell("model", &was.model, &now.model);
-        tell("status", &was.status, &now.status);
+        if open.turn.started.is_none() {
+            tell("status", &was.status, &now.status);
+        }
+        tell("marked", &was.marked, &now.marked);
         tell("labels", &was.labels, &now.labels);
         tell("directory", &was.cwd, &now.cwd);
         let opt = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -461,6 +484,11 @@ impl Printer {
             if was != now {
                 out.extend(now.clone());
             }
+        }
+        if now.redelivery && !was.redelivery {
+            out.push(
+                "warning: what waited when lisle ended last is sent in a few seconds; any line holds it".to_owned(),
+            );
         }
         for file in now.files.iter().filter(|file| !was.files.contains(file)) {
             out.push(format!("goes along with the next message: {file}"));
@@ -535,6 +563,9 @@ impl Printer {
     /// What is asked now; told where it is not what was asked.
     fn ask(&mut self, state: &State, out: &mut Vec<String>) {
         let now = self.wanted(state);
+        if self.holds && matches!(now, Asked::Sheet(..)) && !self.asked.is(&now) {
+            return;
+        }
         let acted = std::mem::take(&mut self.acted);
         if let Asked::Sheet(sheet, _) = &now
             && sheet.waits
@@ -550,7 +581,8 @@ impl Printer {
             }
             return;
         }
-        let answered_here = acted || self.asked.request().is_none();
+        let ends = state.quit == Quit::Ending;
+        let answered_here = acted || ends || self.asked.request().is_none();
         if !answered_here && self.asked.request() != now.request() {
             self.withdrawn = match self.asked {
                 Asked::Words(..) | Asked::Key(_) => Withdrawn::Words,
@@ -677,6 +709,13 @@ fn page(sheet: &Sheet, from: usize, out: &mut Vec<String>) -> usize {
     to
 }
 
+/// What a session is marked as.
+fn marks(meta: &SessionMeta) -> String {
+    let marks = [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.hidden, "hidden")];
+    let marks: Vec<&str> = marks.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();
+    if marks.is_empty() { "nothing".to_owned() } else { marks.join(", ") }
+}
+
 /// The facts of the session that is shown.
 fn facts(state: &State, open: &Open, home: &str) -> Facts {
     let meta = state.current_meta();
@@ -700,12 +739,14 @@ fn facts(state: &State, open: &Open, home: &str) -> Facts {
             Some(labels) if !labels.is_empty() => clean_line(&labels).into_owned(),
             _ => "none".to_owned(),
         },
+        marked: meta.map(marks).unwrap_or_default(),
         cwd: meta.map(|meta| clean_line(&ask::home_path(&meta.cwd, home)).into_owned()).unwrap_or_default(),
         plan: open.plan.as_deref().map(row::progress),
         todo,
         retry: retry.map(|retry| format!("{} of {}: {}", retry.attempt, retry.of, clean_line(&retry.reason))),
         compacting: open.turn.compacting,
         waiting: open.turn.waiting.as_ref().map(|name| format!("for a free place at {}", clean_line(name.as_str()))),
+        redelivery: open.redelivery.is_some(),
         files: state.composer().files().there().iter().map(|file| clean_line(&file.name).into_owned()).collect(),
         held_by: meta.and_then(|meta| meta.held_by.as_ref()).map(|who| clean_line(who).into_owned()),
     }

@@ -215,10 +215,7 @@ pub(super) fn failure(failure: &Failure) -> Vec<String> {
 pub(super) fn info(info: &Info) -> Vec<String> {
     let text = clean_line(info.text.trim()).into_owned();
     let label = match (info.kind, info.level) {
-        (InfoKind::ModeChanged, _) => {
-            let mode = text.rsplit_once(": ").map_or(text.as_str(), |(_, mode)| mode);
-            return vec![format!("mode: {mode}")];
-        }
+        (InfoKind::ModeChanged, _) => "mode",
         (InfoKind::Interrupted, _) => "stopped",
         (InfoKind::Compacted, _) => "compacted",
         (InfoKind::Restored, _) => "restored",

@@ -69,9 +69,16 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
                 let Some(one) = picker.items.get(hit.item) else { continue };
                 let detail =
                     if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
-                // The name of a verb says nothing that its description does not.
-                let detail = if matches!(one.value, Value::Act(_)) { String::new() } else { detail };
-                let text = format!("{}{detail}", one.label.trim());
+                let now = if one.facts.current { ", in force now" } else { "" };
+                let off = if one.facts.off { ", cannot be used as it is" } else { "" };
+                let heads = picker.kind.columns().iter().map(|column| column.head).chain(std::iter::repeat(""));
+                let columns = one.facts.columns.iter().zip(heads).filter(|(said, _)| !said.trim().is_empty());
+                let columns: String = columns.map(|(said, head)| format!(", {head} {}", said.trim())).collect();
+                let columns = columns.replace(",  ", ", ");
+                // What stands in columns says it all, and the name of a verb says nothing that its description does not.
+                let alone = columns.is_empty() && !matches!(one.value, Value::Act(_));
+                let detail = if alone { detail } else { String::new() };
+                let text = format!("{}{now}{off}{columns}{detail}", one.label.trim());
                 if one.value == Value::Remark {
                     sheet.foot.push(clean_line(&text).into_owned());
                 } else {

@@ -256,7 +256,7 @@ fn word(action: Action) -> Option<&'static str> {
         },
         Action::App(AppAction::Help) => "all keys",
         Action::App(AppAction::Palette) => "commands",
-        Action::App(AppAction::Mouse) => "mouse",
+        Action::App(AppAction::Mouse) => "the mouse",
         Action::App(AppAction::Quit) => "quit",
         _ => return None,
     })

@@ -177,7 +177,7 @@ fn sign(paint: &Paint<'_>, meta: &SessionMeta) -> (&'static str, Style) {
     let signs = paint.signs;
     let (sign, role) = match &meta.activity {
         Activity::NeedsYou(_) => (signs.needs_you, Role::NeedsYou),
-        Activity::Running(_) => (paint.spin(), Role::Running),
+        Activity::Running(_) => (paint.spin_slowly(), Role::Running),
         Activity::Stopping => (signs.stopping, Role::Dim),
         Activity::Idle if meta.plan_pending => (signs.plan, Role::NeedsYou),
         Activity::Idle if meta.unread => (signs.unread, Role::Unread),

@@ -469,7 +469,8 @@ fn sessions_are_gone_to_by_name() {
         command(&mut screen, &format!("/session switch {which}"));
         assert_eq!(screen.state.current_id(), Some(&id(to)), "{which}");
     }
-    command(&mut screen, "/session switch fix the");
+    // What is offered while it is typed would be taken first.
+    super::super::session::named(&mut screen.state, "switch fix the", &mut Vec::new()).unwrap();
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("two are meant") };
     assert_eq!((picker.query.text(), picker.hits.len()), ("fix the", 2));
     screen.keys("esc");

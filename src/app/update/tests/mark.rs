@@ -103,6 +103,25 @@ fn what_the_mouse_marked_goes_with_the_next_key_or_click() {
 }
 
 #[test]
+fn the_end_is_followed_again_when_the_mark_is_gone() {
+    let view = |screen: &Screen| screen.state.current_open().unwrap().chat.view;
+    for scrolls in [false, true] {
+        let mut screen = talk();
+        let key = keys(&screen)[1];
+        screen.mouse(MouseKind::Press, (50, 5), Some(spot(key, 0, 2)));
+        assert_eq!(view(&screen), View::End);
+        screen.mouse(MouseKind::Drag, (60, 7), Some(spot(key, 2, 3))).mouse(MouseKind::Release, (60, 7), None);
+        screen.draw(false);
+        assert!(matches!(view(&screen), View::At { .. }), "what is marked stays while more comes in");
+        if scrolls {
+            screen.mouse(MouseKind::WheelUp, (60, 7), None);
+        }
+        screen.keys("esc");
+        assert_eq!(view(&screen) == View::End, !scrolls, "scrolled: {scrolls}");
+    }
+}
+
+#[test]
 fn two_presses_mark_a_word_and_three_a_line() {
     let mut screen = talk();
     let key = keys(&screen)[1];

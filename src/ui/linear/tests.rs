@@ -1,1 +1,0 @@
-//! Lines by state.
