@@ -480,7 +480,8 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
     if let Some(hint) = paint.state.hint().filter(|hint| hint.bare && focused)
         && let [line] = composer.editor().lines()
     {
-        let at = u16::try_from(cells::width(&cells::expand_tabs(line))).unwrap_or(u16::MAX);
+        let gap = usize::from(!line.ends_with(char::is_whitespace));
+        let at = u16::try_from(cells::width(&cells::expand_tabs(line)) + gap).unwrap_or(u16::MAX);
         if at.saturating_add(1) < field.width {
             let usage = clean_line(&hint.usage).into_owned();
             paint.text(Rect { height: 1, ..cells::after(field, at) }, &usage, Role::Faint);

@@ -153,6 +153,8 @@ pub struct Confirm {
 /// What a yes leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
+    /// Copy this.
+    Copy(String),
     /// This goes to the engine.
     Send(Command),
     /// The text of a repository's command is sent.

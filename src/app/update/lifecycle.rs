@@ -118,6 +118,7 @@ pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             }
             fx.push(Effect::Send(command));
         }
+        Deed::Copy(text) => fx.push(Effect::Copy(text)),
         Deed::Own { hash, text } => super::slash::send_own(state, hash, text, fx),
         Deed::Rewind { session, at, text, files: _ } => rewound(state, session, at, text, None, fx),
     }
@@ -353,10 +354,9 @@ pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
 /// It is there: it is shown, with what did not come along.
 pub(super) fn imported(state: &mut State, id: &SessionId, program: &str, left: &[String], fx: &mut Vec<Effect>) {
     session::open(state, id, fx);
-    let level = if left.is_empty() { Level::Info } else { Level::Warning };
     let text = format!("This session of {program} is one of lisle's now; the other stays as it was.");
-    let notice = Notice::new(level, text);
-    state.notify(if left.is_empty() { notice } else { notice.hint(left.join(" ")) });
+    let notice = Notice::new(Level::Info, text);
+    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what did not come along") });
 }
 
 /// A conversation was written to a file.
@@ -368,9 +368,16 @@ pub(super) fn exported(state: &mut State, path: &Path, masked: usize, shared: bo
         _ => " Keys in it are masked.",
     };
     if shared {
-        let text = format!("Written to {path}, and nowhere else: lisle sends nothing.{keys}");
-        state.notify(Notice::new(Level::Info, text).hint("give the file to whom you want"));
-        fx.push(Effect::Copy(path));
+        // The clipboard says its own word, so this one stays until it was read.
+        fx.push(Effect::Copy(path.clone()));
+        let says = vec![
+            path.clone(),
+            String::new(),
+            format!("It is there and nowhere else: lisle sends nothing.{keys}"),
+            "Its path is on the clipboard; give the file to whom you want.".to_owned(),
+        ];
+        let title = "A page of this conversation".to_owned();
+        confirm(state, Confirm { title, says, verb: "copy its path again".to_owned(), deed: Deed::Copy(path) });
     } else {
         state.notify(Notice::new(Level::Info, format!("Written to {path}.{keys}")));
     }

@@ -10,7 +10,8 @@ use super::branch::Manner;
 use super::io::How;
 use super::session;
 use super::{Durability, Journal, Store, StoreError, layout, portable, row, tail};
-use crate::domain::message::{Body, Message};
+use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::notice::Level;
 use crate::domain::session::{SessionMeta, TitleFrom};
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::{At, CallId, MessageId, Mode, SessionId};
@@ -184,6 +185,24 @@ impl Store {
             }
             writer.write(AT_ONCE)
         });
+        if odd > 0 {
+            left.insert("lines that are no JSON", odd);
+        }
+        let told = |(what, count): (&str, usize)| {
+            let (first, rest) = what.split_at(1);
+            format!("{}{rest} that did not come along: {count}.", first.to_uppercase())
+        };
+        let left: Vec<String> = left.into_iter().map(told).collect();
+        let program = match program {
+            Program::Claude => "Claude Code",
+            Program::Codex => "Codex",
+        };
+        // It stays with the session what it lacks.
+        if !left.is_empty() {
+            let text = format!("This was a session of {program}. {}", left.join(" "));
+            let info = Info { text, level: Level::Info, kind: InfoKind::Remark, carried: None };
+            writer.push(made(writer.last, Body::Info(info)));
+        }
         let written = written.and_then(|_| writer.end());
         let meta = match written {
             Ok(()) => self.reader(&id).meta(&session::find(self.io(), &self.session_dir(&id))?),
@@ -193,14 +212,6 @@ impl Store {
                 let _ = self.delete_now(&id);
                 return Err(error);
             }
-        };
-        if odd > 0 {
-            left.insert("lines that are no JSON", odd);
-        }
-        let left = left.into_iter().map(|(what, count)| format!("{count} {what} did not come along.")).collect();
-        let program = match program {
-            Program::Claude => "Claude Code",
-            Program::Codex => "Codex",
         };
         Ok(Imported { meta, program, left })
     }

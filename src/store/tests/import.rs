@@ -17,7 +17,11 @@ fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, Vec<String>
     assert!(store.verify(&imported.meta.id).unwrap().is_sound());
     let rows = store.read(&imported.meta.id, 500).unwrap().rows;
     assert_eq!(imported.meta.messages as usize, rows.len());
-    let words = rows.iter().map(|row| match &row.body {
+    // What did not come along is told at the end.
+    let last = rows.last().map(|row| format!("{:?}", row.body)).unwrap_or_default();
+    assert!(imported.left.iter().all(|sentence| last.contains(sentence.as_str())), "{last}");
+    let said = rows.iter().filter(|row| !matches!(row.body, Body::Info(_)));
+    let words = said.map(|row| match &row.body {
         Body::User(said) => format!("you: {}", said.text),
         Body::Assistant(said) => format!("assistant: {}", said.text),
         Body::Thinking(thought) => format!("thinking: {}", thought.text),
@@ -50,12 +54,12 @@ fn a_transcript_of_claude_code() {
     assert!(meta.id.as_str().starts_with("260526-"), "{}", meta.id);
     assert_eq!((imported.program, meta.last_message), ("Claude Code", At(1_779_780_480_000)));
     let left = [
-        "1 attached files did not come along.",
-        "1 commands of the program did not come along.",
-        "1 lines that are no JSON did not come along.",
-        "1 records of a kind that lisle does not know did not come along.",
-        "1 records of subagents did not come along.",
-        "1 remarks of the program did not come along.",
+        "Attached files that did not come along: 1.",
+        "Commands of the program that did not come along: 1.",
+        "Lines that are no JSON that did not come along: 1.",
+        "Records of a kind that lisle does not know that did not come along: 1.",
+        "Records of subagents that did not come along: 1.",
+        "Remarks of the program that did not come along: 1.",
     ];
     assert_eq!(imported.left, left);
 }
@@ -71,7 +75,7 @@ fn rollouts_of_codex() {
         "assistant: There are 12.",
     ];
     assert_eq!(words, wanted);
-    assert_eq!(imported.left, ["1 searches of the web did not come along."]);
+    assert_eq!(imported.left, ["Searches of the web that did not come along: 1."]);
     assert_eq!((imported.meta.mode, imported.meta.shown_title()), (Mode::Explore, "How many files are here?"));
     let (_root, imported, words) = self::imported("codex-older.jsonl", Mode::Ask);
     assert_eq!(words, ["you: Say hello", "bash echo hello [Completed]: hello", "assistant: hello"]);
