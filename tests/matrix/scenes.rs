@@ -180,7 +180,7 @@ fn base() -> State {
         "plain",
     ];
     for (n, title) in titles.iter().enumerate() {
-        let id = if n == 0 { now.clone() } else { SessionId::parse(&format!("260902-odd-{n}")).unwrap() };
+        let id = if n == 0 { now.clone() } else { SessionId::parse(format!("260902-odd-{n}")).unwrap() };
         let at = At(NOW.0 - i64::try_from(n).unwrap() * 3_600_000);
         let mut meta = SessionMeta::new(id, at, Mode::Ask, PathBuf::from("/home/me/src/日本語/app"));
         meta.title = (*title).to_owned();

@@ -5,17 +5,15 @@ use super::Dice;
 use lisle::app::State;
 use lisle::app::msg::{Found, Hit, Msg};
 use lisle::domain::context::ContextReport;
-use lisle::domain::contract::{Enhanced, Event, InForce, Opened, Queued, TurnEnd};
-use lisle::domain::inbox::{self, HealthReport, HitIn, Searched, SessionHits, TrashId, Trashed};
+use lisle::domain::contract::{Enhanced, Event, Opened, Queued, TurnEnd};
+use lisle::domain::inbox::{self, HitIn, Searched, SessionHits, TrashId, Trashed};
 use lisle::domain::job::JobShown;
 use lisle::domain::ledger::Ledger;
 use lisle::domain::message::{AssistantText, Body, Failure, FailureAction, Info, InfoKind, Plan, Thinking, UserText};
-use lisle::domain::plan::Progress;
 use lisle::domain::request::{Ask, Question, Request};
 use lisle::domain::session::Activity;
-use lisle::domain::spending::Spending;
 use lisle::domain::tool::{TodoItem, TodoStatus, ToolFigures};
-use lisle::domain::undo::{Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
+use lisle::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
 };
@@ -30,7 +28,7 @@ fn body(dice: &mut Dice) -> Body {
     match dice.roll(9) {
         0 => Body::User(UserText { text, steer: dice.once_in(4), ..UserText::default() }),
         1 => Body::Thinking(Thinking { text, millis: dice.once_in(2).then_some(4_000), native: None }),
-        2 => tool(&dice.of(&["bash", "read", "edit", "none"]), &text, ToolFigures::default(), &dice.text()),
+        2 => tool(dice.of(&["bash", "read", "edit", "none"]), &text, ToolFigures::default(), &dice.text()),
         3 => tool("bash", "false", ToolFigures { exit: Some(1), ..ToolFigures::default() }, &text),
         4 => Body::Error(Failure {
             code: "x".to_owned(),
@@ -148,7 +146,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
         19 => Event::Settled { request: RequestId::new(format!("r{}", dice.roll(4))) },
         20 => Event::Todo(todo(dice)),
         21 => Event::Jobs(jobs(dice, at)),
-        22 => Event::Plan(dice.once_in(2).then(|| Box::new(Progress::default()))),
+        22 => Event::Plan(dice.once_in(2).then(Box::default)),
         23 => Event::TurnStarted { at },
         24 => Event::Compacting { part: 1, of: 3 },
         25 => Event::Retrying { attempt: 1, of: 5, wait_ms: 8_000, reason: dice.text() },
@@ -199,12 +197,12 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
         state: UndoState::Ready,
     };
     vec![
-        Event::Health(Box::new(HealthReport::default())),
+        Event::Health(Box::default()),
         Event::Audit(Box::new(Ledger { session: session.clone(), entries: Vec::new(), left_out: dice.roll(3) })),
         Event::Context(Box::new(ContextReport::new(session.clone()))),
-        Event::Usage(Box::new(Spending::default())),
-        Event::Rules(Box::new(InForce::default())),
-        Event::FilesChanged(Box::new(Changes::default())),
+        Event::Usage(Box::default()),
+        Event::Rules(Box::default()),
+        Event::FilesChanged(Box::default()),
         Event::UndoPlanned(Box::new(UndoPlan {
             aim: UndoAim::Last,
             at,
