@@ -5,17 +5,15 @@ use super::Dice;
 use lisle::app::State;
 use lisle::app::msg::{Found, Hit, Msg};
 use lisle::domain::context::ContextReport;
-use lisle::domain::contract::{Enhanced, Event, InForce, Opened, Queued, TurnEnd};
-use lisle::domain::inbox::{self, HealthReport, HitIn, Searched, SessionHits, TrashId, Trashed};
+use lisle::domain::contract::{Enhanced, Event, Opened, Queued, TurnEnd};
+use lisle::domain::inbox::{self, HitIn, Searched, SessionHits, TrashId, Trashed};
 use lisle::domain::job::JobShown;
 use lisle::domain::ledger::Ledger;
 use lisle::domain::message::{AssistantText, Body, Failure, FailureAction, Info, InfoKind, Plan, Thinking, UserText};
-use lisle::domain::plan::Progress;
 use lisle::domain::request::{Ask, Question, Request};
 use lisle::domain::session::Activity;
-use lisle::domain::spending::Spending;
 use lisle::domain::tool::{TodoItem, TodoStatus, ToolFigures};
-use lisle::domain::undo::{Changes, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
+use lisle::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
 };
@@ -148,7 +146,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
         19 => Event::Settled { request: RequestId::new(format!("r{}", dice.roll(4))) },
         20 => Event::Todo(todo(dice)),
         21 => Event::Jobs(jobs(dice, at)),
-        22 => Event::Plan(dice.once_in(2).then(|| Box::new(Progress::default()))),
+        22 => Event::Plan(dice.once_in(2).then(Box::default)),
         23 => Event::TurnStarted { at },
         24 => Event::Compacting { part: 1, of: 3 },
         25 => Event::Retrying { attempt: 1, of: 5, wait_ms: 8_000, reason: dice.text() },
