@@ -1,3 +1,5 @@
+//! Names and texts of conversations that are written to files.
+
 use super::*;
 use crate::domain::ids::{CallId, MessageId, SessionId};
 use crate::domain::message::{AssistantText, Failure, UserText};

@@ -321,8 +321,7 @@ impl Face {
                 }
                 if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. })
                 {
-                    let now = Instant::now();
-                    self.settles = Some((now, now + QUIET));
+                    self.await_answers();
                 }
                 self.backlog.send(&self.link.commands, command);
             }
@@ -345,7 +344,10 @@ impl Face {
             Effect::Discard(file) => drop(tokio::task::spawn_blocking(move || super::picture::discard(&file))),
             Effect::Commands { cwd } => deeds::read_commands(&self.tell, &self.commands, cwd),
             Effect::KeepFace(kept) => deeds::keep_face(&self.kept, *kept),
-            Effect::Settings => super::settings::read(&self.tell, &self.settings),
+            Effect::Settings => {
+                self.await_answers();
+                super::settings::read(&self.tell, &self.settings);
+            }
             Effect::Set { key, value } => super::settings::change(&self.tell, &self.settings, key, value),
             Effect::Doctor => super::settings::look(&self.tell, &self.look, None),
             Effect::Quit { resume } => self.exit = Some(Exit { resume }),
@@ -363,6 +365,12 @@ impl Face {
             | Effect::Shrink { .. }
             | Effect::ForgetPictures => {}
         }
+    }
+
+    /// Something was asked for that changes what is told: that waits a moment.
+    fn await_answers(&mut self) {
+        let now = Instant::now();
+        self.settles = Some((now, now + QUIET));
     }
 
     /// Something came in.

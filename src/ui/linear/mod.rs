@@ -470,7 +470,8 @@ impl Printer {
         }
         tell("mode", was.mode.shown(), now.mode.shown());
         tell("model", &was.model, &now.model);
-        if open.turn.started.is_none() {
+        let begins = open.chat.entries.back().is_some_and(|last| matches!(last.message.body, Body::User(_)));
+        if open.turn.started.is_none() && !begins {
             tell("status", &was.status, &now.status);
         }
         tell("marked", &was.marked, &now.marked);
