@@ -50,6 +50,7 @@ const PARTS: [Part; 17] = [
     ("idle", idle),
     ("echo", || vec![echo_idle()]),
     ("stream", streaming),
+    ("slow", slow),
     ("turns", turns),
     ("markdown", markdown),
     ("switch", || vec![switching()]),
@@ -637,6 +638,49 @@ fn streaming() -> Vec<Row> {
     ];
     drop(pty);
     rows
+}
+
+/// The same over a line of 32 KB/s, and 200 KB of markdown at 20 KB/s over it.
+fn slow() -> Vec<Row> {
+    const LINE: u32 = 32_000;
+    let home = tempfile::tempdir().unwrap();
+    let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(200, 50).line(LINE).go();
+    pty.until(READY);
+    let begun = sent(&pty);
+    pty.keys("stream 3000\r");
+    pty.wait_for("it streams", |seen| seen.raw.len() > begun + 2000);
+    let bytes = sent(&pty);
+    std::thread::sleep(STREAM);
+    let words = sent(&pty) - bytes;
+    drop(pty);
+
+    const BEAT: Duration = Duration::from_millis(10);
+    let text = prose(200_000);
+    let said = |piece: &str| chunk(json!({"content": piece}), Value::Null);
+    let end = said("\n\nthe-very-end\n") + &chunk(json!({}), json!("stop")) + "data: [DONE]\n\n";
+    let gates: Vec<Gate> = (0..text.len().div_ceil(200)).map(|_| Gate::new()).collect();
+    let script = text.as_bytes().chunks(200).zip(&gates).fold(Script::sse(""), |script, (piece, gate)| {
+        script.then_wait(gate).then(said(std::str::from_utf8(piece).unwrap()))
+    });
+    let server = ModelServer::for_program([script.then(end)]);
+    let home = tempfile::tempdir().unwrap();
+    connect(home.path(), &server);
+    let app = Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(200, 50).env("BENCH_KEY", "bench");
+    let pty = app.line(LINE).go();
+    pty.until(READY);
+    let bytes = sent(&pty);
+    let pressed = send(&pty, "tell me all");
+    for (n, gate) in (1..).zip(&gates) {
+        std::thread::sleep((pressed + BEAT * n).saturating_duration_since(Instant::now()));
+        gate.open();
+    }
+    let over = pressed.elapsed();
+    let shown = pty.until("the-very-end") - pressed;
+    vec![
+        ("slow line (32 KB/s): 100 words a second for 6 s: bytes", format!("{} KB", words / 1000), "40 KB"),
+        ("slow line: 200 KB markdown at 20 KB/s: bytes", format!("{} KB", (sent(&pty) - bytes) / 1000), "500 KB"),
+        ("slow line: its end shown after it came", format!("{:.0} ms", ms(shown.saturating_sub(over))), "-"),
+    ]
 }
 
 fn sent(pty: &Pty) -> usize {

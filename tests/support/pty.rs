@@ -50,6 +50,8 @@ pub struct Start {
     env: Vec<(String, String)>,
     size: (u16, u16),
     answers: Answers,
+    /// The terminal takes so many bytes a second; as many as come without.
+    line: Option<u32>,
     home: PathBuf,
     cwd: PathBuf,
 }
@@ -59,7 +61,16 @@ impl Start {
     pub fn new(program: &str, home: &Path) -> Self {
         let (program, home) = (PathBuf::from(program), home.to_owned());
         let cwd = home.join("work");
-        Self { program, args: Vec::new(), env: Vec::new(), size: (100, 30), answers: Answers::Modern, home, cwd }
+        Self {
+            program,
+            args: Vec::new(),
+            env: Vec::new(),
+            size: (100, 30),
+            answers: Answers::Modern,
+            line: None,
+            home,
+            cwd,
+        }
     }
 
     pub fn args<I: IntoIterator<Item = S>, S: Into<String>>(mut self, args: I) -> Self {
@@ -80,6 +91,12 @@ impl Start {
 
     pub fn answers(mut self, answers: Answers) -> Self {
         self.answers = answers;
+        self
+    }
+
+    /// The line to the terminal carries so many bytes a second.
+    pub fn line(mut self, bytes: u32) -> Self {
+        self.line = Some(bytes);
         self
     }
 
@@ -119,8 +136,8 @@ impl Start {
         });
         let writer: Arc<Mutex<Box<dyn Write + Send>>> = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let reader = pair.master.try_clone_reader().unwrap();
-        let (theirs, replies, answers) = (Arc::clone(&seen), Arc::clone(&writer), self.answers);
-        std::thread::spawn(move || read(reader, &theirs, &replies, answers));
+        let (theirs, replies, answers, line) = (Arc::clone(&seen), Arc::clone(&writer), self.answers, self.line);
+        std::thread::spawn(move || read(Line { reader, carries: line }, &theirs, &replies, answers));
         let (tx, ended) = mpsc::channel();
         std::thread::spawn(move || wait(child, &tx));
         Pty { master: pair.master, slave, before, writer, seen, ended, status: None, pid, started }
@@ -137,12 +154,24 @@ fn wait(mut child: Box<dyn Child + Send + Sync>, ended: &mpsc::Sender<ExitStatus
     }
 }
 
-fn read(
-    mut reader: Box<dyn Read + Send>,
-    shared: &Shared,
-    writer: &Arc<Mutex<Box<dyn Write + Send>>>,
-    answers: Answers,
-) {
+/// What comes out of the program, as fast as the line carries it.
+struct Line {
+    reader: Box<dyn Read + Send>,
+    carries: Option<u32>,
+}
+
+impl Read for Line {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let Some(carries) = self.carries else { return self.reader.read(bytes) };
+        let most = bytes.len().min(1024);
+        let n = self.reader.read(&mut bytes[..most])?;
+        // A line takes its time; nobody waits for anything here.
+        std::thread::sleep(Duration::from_secs_f64(n as f64 / f64::from(carries)));
+        Ok(n)
+    }
+}
+
+fn read(mut reader: Line, shared: &Shared, writer: &Arc<Mutex<Box<dyn Write + Send>>>, answers: Answers) {
     let table = match answers {
         Answers::Modern | Answers::Late(_) => MODERN,
         Answers::Old => OLD,

@@ -8,14 +8,16 @@ use crate::keymap::action::{Action, AppAction, Context, ModeAction, ModelAction,
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
+/// Under so many rows the words are few.
+const LOW: u16 = 10;
+
 /// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.
 pub(in super::super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
-    let mut lines: Vec<Vec<Piece<'static>>> = vec![
-        vec![paint.piece("lisle", Role::PanelTitle), paint.piece("  a home for agent conversations", Role::Dim)],
-        Vec::new(),
-    ];
     let width = usize::from(area.width.saturating_sub(4)).max(1);
-    let told = who_answers(paint);
+    let mut name = vec![paint.piece("lisle", Role::PanelTitle)];
+    name.extend(Some(paint.piece("  a home for agent conversations", Role::Dim)).filter(|_| width > 36));
+    let mut lines: Vec<Vec<Piece<'static>>> = vec![name, Vec::new()];
+    let told = who_answers(paint, area.height < LOW);
     let unsettled = told.is_some();
     for (text, role) in told.into_iter().chain(found(paint).filter(|_| unsettled)) {
         lines.extend(cells::wrap(&text, width).into_iter().map(|line| vec![paint.piece(line, role)]));
@@ -57,7 +59,9 @@ pub(in super::super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
 }
 
 /// What the user must know of the connection that will answer: that it is a rehearsal, or that there is none to use.
-fn who_answers(paint: &Paint<'_>) -> Option<(String, Role)> {
+///
+/// `low`: there is room for few words, and the keys stand below.
+fn who_answers(paint: &Paint<'_>, low: bool) -> Option<(String, Role)> {
     let state = paint.state;
     let connections = &state.config.connections;
     let warn = |text: String| Some((format!("{} {text}", paint.signs.warning), Role::Warning));
@@ -68,6 +72,9 @@ fn who_answers(paint: &Paint<'_>) -> Option<(String, Role)> {
         None => usable,
     };
     match (answers, connections.first()) {
+        (Some(known), _) if known.provider == "rehearsal" && low => {
+            Some(("The rehearsal answers here; it is no language model.".to_owned(), Role::Warning))
+        }
         (Some(known), _) if known.provider == "rehearsal" => {
             let key = paint.key(Action::Model(ModelAction::Pick), Context::Composer);
             let how = key.map(|key| format!(" {key} chooses a model.")).unwrap_or_default();
