@@ -44,7 +44,7 @@ fn main() {
 type Row = (&'static str, String, &'static str);
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 18] = [
     ("commands", commands),
     ("start", || vec![first_frame()]),
     ("idle", idle),
