@@ -20,6 +20,8 @@ const ROWS: u16 = 16;
 const MORE_ROWS: u16 = 22;
 /// Cells that a name keeps before a column goes.
 const NAME: usize = 18;
+/// Cells of the first column that are worth showing.
+const SOME: usize = 6;
 
 pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     let columns = picker.kind.columns();
@@ -129,8 +131,14 @@ impl Shape {
         let taken = |widths: &[usize]| widths.iter().filter(|wide| **wide > 0).map(|wide| wide + 2).sum::<usize>();
         let least = names.min(NAME) + mark;
         // From the right, what is least missed goes first.
-        while !widths.is_empty() && least + taken(&widths) > room {
-            widths.pop();
+        while least + taken(&widths) > room {
+            // The first says what all the others are about: it is rather cut off.
+            let rest = room.saturating_sub(least + 2);
+            match widths.as_mut_slice() {
+                [] => break,
+                [only] if rest >= SOME && *only > rest => *only = rest,
+                _ => drop(widths.pop()),
+            }
         }
         let names = names.min(room.saturating_sub(mark + taken(&widths)));
         Self { mark, names, widths }
