@@ -28,6 +28,7 @@ pub fn findings(ground: &Ground) -> Vec<Finding> {
     facts.push(trash(ground));
     facts.push(terminal(&env));
     facts.push(screen(&env));
+    facts.extend(tmux(&env));
     facts.push(pictures(&env, ground));
     facts.push(clipboard_ways(&env));
     facts.extend(holding(ground));
@@ -136,6 +137,39 @@ fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
             "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",
         ),
     }
+}
+
+/// What of tmux's options stands in the way, where lisle runs in it.
+fn tmux(env: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
+    if env("TMUX").is_none_or(|value| value.is_empty()) {
+        return Vec::new();
+    }
+    let asked = std::process::Command::new("tmux")
+        .args(["display-message", "-p", "#{client_control_mode};#{focus-events}"])
+        .stdin(std::process::Stdio::null())
+        .output();
+    match asked {
+        Ok(said) if said.status.success() => tmux_says(&String::from_utf8_lossy(&said.stdout)),
+        _ => vec![Finding::warn("tmux", "does not answer", "Look at `tmux display-message -p hello`")],
+    }
+}
+
+/// Whether it is in control mode, and passes on where the user looks.
+fn tmux_says(said: &str) -> Vec<Finding> {
+    let (control, focus) = said.trim().split_once(';').unwrap_or((said.trim(), ""));
+    let on = |word: &str| matches!(word.trim(), "1" | "on");
+    let mut out = Vec::new();
+    if on(control) {
+        let says = "in control mode (-CC): the terminal draws its panes by itself, which breaks full screens";
+        out.push(Finding::warn("tmux", says, "Attach without -CC, or use lisle --linear"));
+    }
+    if on(focus) {
+        out.extend(out.is_empty().then(|| Finding::ok("tmux", "tells where you look")));
+    } else {
+        let says = "focus-events is off: lisle never knows that you look elsewhere, so it does not call you";
+        out.push(Finding::warn("tmux", says, "Add `set -g focus-events on` to tmux.conf"));
+    }
+    out
 }
 
 /// In which way pictures are drawn. The terminal is not asked here: what it answered last time counts.
@@ -301,6 +335,17 @@ mod tests {
         assert_eq!(takes_a_file(&dir.path().join("not/there/yet")), Ok(()));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(takes_a_file(Path::new("/proc/self")).is_err());
+    }
+
+    #[test]
+    fn what_tmux_keeps_back_is_told() {
+        let told = |said| tmux_says(said).iter().map(|one| one.advice.clone()).collect::<Vec<_>>();
+        assert_eq!(told("0;1\n"), [""], "all is well");
+        assert_eq!(told(";0\n").len(), 1);
+        assert!(told("1;on\n")[0].contains("--linear"));
+        assert_eq!(told("1;0\n").len(), 2);
+        assert!(told("\n")[0].contains("focus-events"), "an old one knows neither");
+        assert!(tmux(&|_| None).is_empty(), "nothing is asked outside of tmux");
     }
 
     #[test]
