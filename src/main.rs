@@ -14,5 +14,6 @@ fn main() -> ExitCode {
         return ExitCode::from(u8::try_from(status).unwrap_or(126));
     }
     lisle::sandbox::close_to_others();
+    lisle::sandbox::memory::give_back_large_blocks();
     lisle::cli::main()
 }

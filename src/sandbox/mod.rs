@@ -4,7 +4,7 @@
 //! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `calls` and
 //! `mounts` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
-//! came of it, and [`able`] what this system can do at all.
+//! came of it, and [`able`] what this system can do at all. [`memory`] is about lisle itself.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
@@ -27,6 +27,7 @@ pub mod environment;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod hold;
+pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
 pub mod places;
