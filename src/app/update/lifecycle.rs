@@ -374,7 +374,7 @@ pub(super) fn exported(state: &mut State, path: &Path, masked: usize, shared: bo
             path.clone(),
             String::new(),
             format!("It is there and nowhere else: lisle sends nothing.{keys}"),
-            "Its path is on the clipboard; give the file to whom you want.".to_owned(),
+            "Its path was offered to the clipboard; the file is yours to pass on.".to_owned(),
         ];
         let title = "A page of this conversation".to_owned();
         confirm(state, Confirm { title, says, verb: "copy its path again".to_owned(), deed: Deed::Copy(path) });
