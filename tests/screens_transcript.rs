@@ -16,14 +16,14 @@ use lisle::app::state::search::Search;
 use lisle::app::state::{Current, Focus, Size, State};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::message::{AssistantText, Body, Thinking, UserText};
-use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
-use lisle::domain::{At, CallId, Message, MessageId, Mode, SessionId, SessionMeta};
+use lisle::domain::tool::{ToolCall, ToolFigures};
+use lisle::domain::{At, Message, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::syntax::Painter;
 use lisle::theme::{Colors, Role, Theme};
 use lisle::ui::chat::Glyphs;
 use ratatui::style::{Color, Modifier};
-use screen::{draw, draw_with, shot};
+use screen::{call, draw, draw_with, shot};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -60,20 +60,6 @@ graph TD; A-->B
 
 fn user(text: &str) -> Body {
     Body::User(UserText { text: text.to_owned(), ..UserText::default() })
-}
-
-fn call(name: &str, subject: &str, result: &str) -> ToolCall {
-    ToolCall {
-        id: CallId::new(format!("call-{name}")),
-        name: name.to_owned(),
-        input: serde_json::Value::Null,
-        subject: subject.to_owned(),
-        status: ToolStatus::Completed,
-        result: Some(result.to_owned()),
-        millis: Some(1_200),
-        figures: ToolFigures { lines: Some(result.lines().count() as u64), ..ToolFigures::default() },
-        decision: None,
-    }
 }
 
 fn change() -> ToolCall {

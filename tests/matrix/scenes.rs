@@ -1,6 +1,6 @@
 //! What is shown: one conversation with everything that is hard to show, at several places of it, and what can lie over it.
 
-use crate::screen::{self, NOW};
+use crate::screen::{self, NOW, call};
 use lisle::app::Msg;
 use lisle::app::effect::Effect;
 use lisle::app::state::chat::{Density, Entry, View};
@@ -13,7 +13,7 @@ use lisle::domain::message::{AssistantText, Body, Failure, FailureAction, Info, 
 use lisle::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Request};
 use lisle::domain::rule::{Offer, Rule, RuleScope};
 use lisle::domain::session::Activity;
-use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolFigures, ToolStatus};
 use lisle::domain::{At, CallId, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta};
 use lisle::keymap::action::{Action, AppAction};
 use lisle::keymap::key::Key;
@@ -141,20 +141,6 @@ Zero width: a\u{200b}b\u{feff}c. Math $x_1$. Line\u{2028}separator. Last.
 fn body(at: usize, body: Body) -> Entry {
     let message = Message::new(MessageId::new(format!("m{at}")), At(NOW.0 - 120_000), body);
     Entry { key: i64::try_from(at).unwrap(), revision: 0, message, live: false }
-}
-
-fn call(name: &str, subject: &str, result: &str) -> ToolCall {
-    ToolCall {
-        id: CallId::new(format!("call-{name}")),
-        name: name.to_owned(),
-        input: serde_json::Value::Null,
-        subject: subject.to_owned(),
-        status: ToolStatus::Completed,
-        result: Some(result.to_owned()),
-        millis: Some(1_200),
-        figures: ToolFigures { lines: Some(result.lines().count() as u64), ..ToolFigures::default() },
-        decision: None,
-    }
 }
 
 fn diff() -> FileDiff {

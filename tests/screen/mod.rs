@@ -9,7 +9,8 @@ pub mod svg;
 
 use lisle::app::state::open::Open;
 use lisle::app::state::{Current, Size, State};
-use lisle::domain::{At, Mode, SessionId, SessionMeta};
+use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
+use lisle::domain::{At, CallId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::Theme;
 use lisle::ui::{self, Cache, Drawn, Look};
@@ -44,6 +45,21 @@ pub fn one_session() -> State {
     state.current = Current::Session(session());
     state.sessions.select(&session());
     state
+}
+
+/// A call that is done.
+pub fn call(name: &str, subject: &str, result: &str) -> ToolCall {
+    ToolCall {
+        id: CallId::new(format!("call-{name}")),
+        name: name.to_owned(),
+        input: serde_json::Value::Null,
+        subject: subject.to_owned(),
+        status: ToolStatus::Completed,
+        result: Some(result.to_owned()),
+        millis: Some(1_200),
+        figures: ToolFigures { lines: Some(result.lines().count() as u64), ..ToolFigures::default() },
+        decision: None,
+    }
 }
 
 /// The screen of `state` as cells, drawn without any earlier frame.

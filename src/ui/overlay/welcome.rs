@@ -33,7 +33,8 @@ pub(in super::super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
     // Who is here for the first time needs two of them.
     let [commands, _, model, ..] = all;
     let first = [model, commands];
-    let rows: &[(Action, &str)] = if unsettled && paint.state.sessions.metas().count() < 2 { &first } else { &all };
+    let new_here = unsettled && paint.state.sessions.metas().nth(1).is_none();
+    let rows: &[(Action, &str)] = if new_here { &first } else { &all };
     let keyed: Vec<(String, &str)> =
         rows.iter().filter_map(|(action, word)| Some((paint.key(*action, Context::Composer)?, *word))).collect();
     let widest = keyed.iter().map(|(key, _)| cells::width(key)).max().unwrap_or(0);

@@ -469,8 +469,7 @@ fn sessions_are_gone_to_by_name() {
         command(&mut screen, &format!("/session switch {which}"));
         assert_eq!(screen.state.current_id(), Some(&id(to)), "{which}");
     }
-    // What is offered while it is typed would be taken first.
-    super::super::session::named(&mut screen.state, "switch fix the", &mut Vec::new()).unwrap();
+    command(&mut screen, "/session switch fix the");
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("two are meant") };
     assert_eq!((picker.query.text(), picker.hits.len()), ("fix the", 2));
     screen.keys("esc");
