@@ -126,6 +126,8 @@ fn live(folder: &Path, at: u64) {
             sandbox: lisle::domain::permission::Holding::default(),
             inbox: agent::Inbox::default(),
             warn_cost: 0.5,
+            long_cache: false,
+            full_tools: true,
             undo: lisle::agent::UndoSettings::default(),
         },
         chosen: Box::new(|_| {}),

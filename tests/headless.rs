@@ -4,11 +4,13 @@
 
 mod support;
 
+use lisle::domain::SessionId;
+use lisle::store::{Options, Store};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use support::model_server::{ModelServer, Script};
+use std::process::{Child, Command, Output, Stdio};
+use support::model_server::{Gate, ModelServer, Script, chunk};
 
 struct Place {
     home: tempfile::TempDir,
@@ -39,6 +41,29 @@ impl Place {
 
     fn lisle(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
+    }
+
+    fn start(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Properties of all sessions.
+    fn sessions(&self) -> Vec<Value> {
+        serde_json::from_str(&out(&self.lisle(&["sessions", "list", "--json", "--all"]))).unwrap()
+    }
+
+    /// The id of the only session.
+    fn session(&self) -> String {
+        let sessions = self.sessions();
+        assert_eq!(sessions.len(), 1, "{sessions:?}");
+        sessions[0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// What the user said in a session.
+    fn said(&self, session: &str) -> Vec<String> {
+        let shown: Value = serde_json::from_str(&out(&self.lisle(&["sessions", "show", session, "--json"]))).unwrap();
+        let rows = shown["messages"].as_array().unwrap().iter().filter(|row| row["body"]["row"] == "user");
+        rows.map(|row| row["body"]["text"].as_str().unwrap().to_owned()).collect()
     }
 
     fn rehearse(&self, prompt: &str) -> Output {
@@ -222,9 +247,9 @@ fn without_a_place_to_write_it_works_in_memory_and_says_so() {
         .env("LISLE_HOME", file.join("home"))
         .output()
         .unwrap();
-    assert_eq!(code(&done), Some(0));
+    assert_eq!(code(&done), Some(6));
     assert!(out(&done).contains("README.md"));
-    assert!(err(&done).contains("cannot be saved"), "{}", err(&done));
+    assert!(err(&done).contains("cannot be saved") && err(&done).contains("The text is in"), "{}", err(&done));
 }
 
 #[test]
@@ -316,4 +341,307 @@ fn the_doctor_says_what_there_is_and_no_key() {
     let mut left: Vec<_> = std::fs::read_dir(place.project.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["README.md"]);
+}
+
+fn asked_times(server: &ModelServer, times: usize) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(server.asked_times(times));
+}
+
+#[test]
+fn a_spawned_session_answers_its_parent_and_not_the_run() {
+    let task = json!({"title": "Count", "prompt": "Count the rivers."});
+    let scripts = || {
+        [Script::calls(&[("spawn", task.clone())]), Script::says("The child's answer."), Script::says("The answer.")]
+    };
+    for output in ["text", "json"] {
+        let place = Place::new();
+        let server = ModelServer::start(scripts());
+        served(&place, &server);
+        let done = place.lisle(&["run", "--mode", "execute", "--output", output, "how many rivers?"]);
+        assert_eq!(code(&done), Some(0), "{}{}", out(&done), err(&done));
+        assert_eq!(server.asked().len(), 3, "the turn goes on to its end");
+        if output == "text" {
+            assert_eq!(out(&done), "The answer.\n");
+            continue;
+        }
+        let events: Vec<Value> = out(&done).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |kind: &str| events.iter().filter(|event| event["event"]["event"] == kind).collect::<Vec<_>>();
+        let run = &of("opened")[0]["session"];
+        let ends = of("turn-ended");
+        assert_eq!(ends.len(), 2, "{ends:?}");
+        assert!(ends[0]["session"] != *run && ends[1]["session"] == *run, "{ends:?}");
+        let accepted = of("accepted").into_iter().find(|event| event["session"] == *run).unwrap();
+        let id = &accepted["event"]["with"]["id"];
+        let asked = of("row").into_iter().find(|event| event["event"]["with"]["id"] == *id).unwrap();
+        assert_eq!(asked["event"]["with"]["body"]["text"], "how many rivers?");
+    }
+}
+
+#[test]
+fn a_session_that_another_process_has_is_refused_at_once() {
+    let place = Place::new();
+    let gate = Gate::new();
+    let server = ModelServer::start([
+        Script::says("First."),
+        Script::sse("").then_wait(&gate).then(chunk(json!({"content": "Second."}), json!("stop"))),
+    ]);
+    served(&place, &server);
+    assert_eq!(out(&place.lisle(&["run", "one"])), "First.\n");
+    let id = place.session();
+    let holds = place.start(&["run", "--session", &id, "two"]);
+    asked_times(&server, 2);
+    for which in [&["--session", &id][..], &["--continue"]] {
+        let refused = place.lisle(&[&["run"], which, &["--mode", "execute", "three"]].concat());
+        assert_eq!((code(&refused), out(&refused)), (Some(5), String::new()), "{}", err(&refused));
+        assert!(err(&refused).contains("has this session open, so nothing was sent"), "{}", err(&refused));
+    }
+    gate.open();
+    let held = holds.wait_with_output().unwrap();
+    assert_eq!((code(&held), out(&held)), (Some(0), "Second.\n".to_owned()), "{}", err(&held));
+    assert_eq!(place.said(&id), ["one", "two"]);
+}
+
+#[test]
+fn each_of_many_runs_on_one_session_prints_its_own_answer_or_is_refused() {
+    let place = Place::new();
+    let name = |n: usize| format!("file-{n}.txt");
+    for n in 0..6 {
+        std::fs::write(place.project.path().join(name(n)), format!("text of {n}\n")).unwrap();
+    }
+    assert_eq!(code(&place.rehearse("list")), Some(0));
+    let id = place.session();
+    let all: Vec<Child> =
+        (0..6).map(|n| place.start(&["run", "--session", &id, &format!("read {}", name(n))])).collect();
+    let mut answered = vec!["list".to_owned()];
+    for (n, run) in all.into_iter().enumerate() {
+        let done = run.wait_with_output().unwrap();
+        match code(&done) {
+            Some(0) => {
+                let others = (0..6).filter(|other| *other != n).any(|other| out(&done).contains(&name(other)));
+                assert!(out(&done).contains(&name(n)) && !others, "{n}: {}", out(&done));
+                answered.push(format!("read {}", name(n)));
+            }
+            Some(5) => {
+                assert_eq!(out(&done), "", "{n}");
+                assert!(err(&done).contains("has this session open"), "{n}: {}", err(&done));
+            }
+            other => panic!("{n}: {other:?} {}{}", out(&done), err(&done)),
+        }
+    }
+    assert!(answered.len() > 1, "nobody had it");
+    let mut said = place.said(&id);
+    said.sort();
+    answered.sort();
+    assert_eq!(said, answered, "what was answered was sent, and nothing else");
+}
+
+#[test]
+fn a_run_whose_session_is_taken_over_says_so_and_prints_nothing_of_the_other() {
+    let place = Place::new();
+    let gate = Gate::new();
+    let server = ModelServer::start([
+        Script::says("First."),
+        Script::sse(chunk(json!({"content": "Sec"}), Value::Null))
+            .then_wait(&gate)
+            .then(chunk(json!({"content": "ond."}), json!("stop"))),
+    ]);
+    served(&place, &server);
+    assert_eq!(out(&place.lisle(&["run", "one"])), "First.\n");
+    let id = place.session();
+    let run = place.start(&["run", "--session", &id, "two"]);
+    asked_times(&server, 2);
+    let home = place.home.path();
+    let store = Store::open(Options::new(home.join("data/workspaces/default"), home.join("state"))).unwrap();
+    let taken = store.take_over(&SessionId::parse(&id).unwrap(), 10).unwrap();
+    gate.open();
+    let done = run.wait_with_output().unwrap();
+    assert_eq!(code(&done), Some(5), "{}{}", out(&done), err(&done));
+    assert!(err(&done).contains("taken over by"), "{}", err(&done));
+    assert!(!out(&done).contains("First."), "{}", out(&done));
+    drop(taken);
+}
+
+#[test]
+fn a_server_that_never_answers_ends_with_the_time_that_was_given() {
+    let place = Place::new();
+    let server = ModelServer::start([Script::silence()]);
+    served(&place, &server);
+    let done = place.lisle(&["run", "--timeout", "1", "hello"]);
+    assert_eq!((code(&done), out(&done)), (Some(1), String::new()));
+    assert!(err(&done).contains("took too long"), "{}", err(&done));
+    assert_eq!(place.said(&place.session()), ["hello"]);
+}
+
+#[test]
+fn an_answer_whose_session_was_deleted_is_printed_and_said_to_be_unsaved() {
+    let place = Place::new();
+    let gate = Gate::new();
+    let server = ModelServer::start([Script::sse(chunk(json!({"content": "The "}), Value::Null))
+        .then_wait(&gate)
+        .then(chunk(json!({"content": "Danube."}), json!("stop")))]);
+    served(&place, &server);
+    let temp = tempfile::tempdir().unwrap();
+    let mut command = place.command(&["run", "which river is long?"]);
+    let run = command.env("TMPDIR", temp.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    asked_times(&server, 1);
+    let session = place.home.path().join("data/workspaces/default/sessions").join(place.session());
+    std::fs::remove_dir_all(&session).unwrap();
+    gate.open();
+    let done = run.wait_with_output().unwrap();
+    assert_eq!((code(&done), out(&done)), (Some(6), "The Danube.\n".to_owned()), "{}", err(&done));
+    assert!(err(&done).contains("could not be saved"), "{}", err(&done));
+    let kept = std::fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap().path());
+    assert!(kept.into_iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("The Danube."))));
+}
+
+#[test]
+fn a_session_without_a_connection_asks_the_default_one() {
+    let place = Place::new();
+    let server = ModelServer::start(["One.", "Two."].map(Script::says));
+    served(&place, &server);
+    assert_eq!(out(&place.lisle(&["run", "one"])), "One.\n");
+    let dir = place.home.path().join("data/workspaces/default/sessions").join(place.session());
+    let rows = std::fs::read_to_string(dir.join("session.jsonl")).unwrap();
+    let (header, rest) = rows.split_once('\n').unwrap();
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    header.as_object_mut().unwrap().remove("llmConnection").unwrap();
+    std::fs::write(dir.join("session.jsonl"), format!("{header}\n{rest}")).unwrap();
+    std::fs::remove_file(dir.join("header.json")).unwrap();
+    let done = place.lisle(&["run", "--continue", "two"]);
+    assert_eq!((code(&done), out(&done)), (Some(0), "Two.\n".to_owned()), "{}", err(&done));
+}
+
+#[test]
+fn an_open_pipe_that_sends_nothing_is_left_alone_unless_it_is_asked_for() {
+    let place = Place::new();
+    let begin = |words: &[&str]| {
+        let mut command = place.command(&[&["run", "--connection", "rehearsal"], words].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut left = begin(&["list"]);
+    let open = left.stdin.take();
+    let done = left.wait_with_output().unwrap();
+    assert_eq!(code(&done), Some(0), "{}", err(&done));
+    assert!(err(&done).contains("waiting for stdin") && err(&done).contains("goes without it"), "{}", err(&done));
+    drop(open);
+    let mut endless = begin(&["--timeout", "1", "-"]);
+    let open = endless.stdin.take();
+    let done = endless.wait_with_output().unwrap();
+    assert_eq!(code(&done), Some(1), "{}", err(&done));
+    assert!(err(&done).contains("nothing was sent"), "{}", err(&done));
+    drop(open);
+    for (words, said) in [(&["-"][..], "read README.md"), (&["please", "-"], "please\n\nread README.md")] {
+        let mut asked = begin(words);
+        asked.stdin.take().unwrap().write_all(b"read README.md\n").unwrap();
+        let done = asked.wait_with_output().unwrap();
+        assert_eq!((code(&done), err(&done)), (Some(0), String::new()));
+        let sessions = place.sessions();
+        let found = sessions.iter().any(|meta| place.said(meta["id"].as_str().unwrap()) == [said]);
+        assert!(found, "{said}");
+    }
+}
+
+#[test]
+fn a_word_that_is_no_command_goes_to_no_model() {
+    let place = Place::new();
+    for words in [&["sesions"][..], &["sesions", "list"], &["--connection", "rehearsal", "hello"]] {
+        let done = place.lisle(words);
+        assert_eq!((code(&done), out(&done)), (Some(2), String::new()), "{words:?}");
+        assert!(err(&done).contains("there is no command") && err(&done).contains("lisle run"), "{}", err(&done));
+    }
+    assert_eq!(std::fs::read_dir(place.home.path()).unwrap().count(), 0, "nothing was begun");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_that_cannot_be_written_is_told() {
+    let place = Place::new();
+    for words in [&["run", "--connection", "rehearsal", "say it"][..], &["doctor"], &["sessions", "list", "--json"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let done = place.command(words).stdout(full).output().unwrap();
+        assert_eq!(code(&done), Some(1), "{words:?}: {}", err(&done));
+        assert!(err(&done).contains("stdout could not be written"), "{words:?}: {}", err(&done));
+    }
+}
+
+fn with_small_model(place: &Place, server: &ModelServer) {
+    served(place, server);
+    let config = place.home.path().join("config/config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text + "small_model = \"tiny\"\n").unwrap();
+}
+
+#[test]
+fn a_run_has_a_title_of_the_small_model() {
+    let place = Place::new();
+    let server = ModelServer::start([
+        Script::says("The Danube."),
+        Script::says("Rivers of Europe").for_model("tiny"),
+        Script::says("The Volga."),
+    ]);
+    with_small_model(&place, &server);
+    assert_eq!(out(&place.lisle(&["run", "which river is long?"])), "The Danube.\n");
+    assert_eq!(place.sessions()[0]["title"], "Rivers of Europe");
+    assert_eq!(out(&place.lisle(&["run", "--continue", "which one is longer?"])), "The Volga.\n");
+    assert_eq!(place.sessions()[0]["title"], "Rivers of Europe");
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn a_title_that_does_not_come_is_not_waited_for() {
+    let place = Place::new();
+    let server = ModelServer::start([Script::says("The Danube."), Script::silence().for_model("tiny")]);
+    with_small_model(&place, &server);
+    let done = place.lisle(&["run", "which river is long?"]);
+    assert_eq!((code(&done), out(&done), err(&done)), (Some(0), "The Danube.\n".to_owned(), String::new()));
+    assert_eq!(place.sessions()[0]["title"], "which river is long?");
+}
+
+#[test]
+fn a_connection_that_is_not_here_is_named_and_another_one_can_answer_for_it() {
+    let place = Place::new();
+    let server = ModelServer::start(["One.", "Two.", "Three."].map(Script::says));
+    served(&place, &server);
+    assert_eq!(out(&place.lisle(&["run", "one"])), "One.\n");
+    let id = place.session();
+    let config = place.home.path().join("config/config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+
+    // A second one beside it: the session stays where its messages went.
+    let second = text.replace("default_connection = \"local\"\n", "").replace("local", "other");
+    std::fs::write(&config, format!("{text}{second}")).unwrap();
+    let stays = place.lisle(&["run", "--session", &id, "--connection", "other", "two"]);
+    assert_eq!(code(&stays), Some(2), "{}", err(&stays));
+    assert!(err(&stays).contains("stays with the connection local"), "{}", err(&stays));
+
+    std::fs::write(&config, text.replace("local", "other")).unwrap();
+    let missing = place.lisle(&["run", "--session", &id, "two"]);
+    assert_eq!((code(&missing), out(&missing)), (Some(4), String::new()));
+    for word in ["connection local", "not configured here", "other", "--connection NAME"] {
+        assert!(err(&missing).contains(word), "{word}: {}", err(&missing));
+    }
+    assert_eq!(place.said(&id), ["one"], "nothing was sent");
+    let mapped = place.lisle(&["run", "--session", &id, "--connection", "other", "two"]);
+    assert_eq!((code(&mapped), out(&mapped)), (Some(0), "Two.\n".to_owned()), "{}", err(&mapped));
+    let again = place.lisle(&["run", "--session", &id, "three"]);
+    assert_eq!((code(&again), out(&again)), (Some(0), "Three.\n".to_owned()), "{}", err(&again));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_told_once_and_by_lisle_alone() {
+    let place = Place::new();
+    let log = place.home.path().join("state/log");
+    std::fs::create_dir_all(&log).unwrap();
+    std::os::unix::fs::symlink("/dev/full", log.join("lisle.log")).unwrap();
+    // Each title that is not made is a line of the log.
+    let no_title = || Script::json(400, &json!({"error": {"message": "no"}})).for_model("tiny");
+    let server = ModelServer::start([Script::says("The Danube."), no_title(), no_title()]);
+    with_small_model(&place, &server);
+    let done = place.lisle(&["run", "which river is long?"]);
+    assert_eq!((code(&done), out(&done)), (Some(0), "The Danube.\n".to_owned()));
+    let said = err(&done);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("The log cannot be written"), "{said}");
 }

@@ -27,18 +27,21 @@ fn said_with_a_picture(home: &Path, answers: Answers) -> Pty {
     std::fs::create_dir_all(&work).unwrap();
     let colour = |x| if x < 50 { Rgba([220, 20, 20, 255]) } else { Rgba([20, 20, 220, 255]) };
     RgbaImage::from_fn(100, 60, |x, _| colour(x)).save(work.join("shot.png")).unwrap();
-    let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home).answers(answers).go();
+    let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home).answers(answers).size(100, 40).go();
     pty.until("Ask to Edit");
     pty.keys("/attach shot.png\r");
     pty.until("B ×");
     pty.keys("look\r");
     pty.until("picture  shot.png");
     pty.until("100×60");
+    // Ctrl+C stops a turn while one runs, and the first frame after the message can show the composer at rest.
+    pty.until("not a language model");
+    pty.until("Write a message");
     pty
 }
 
+/// To be called while nothing runs.
 fn quit(pty: &mut Pty) {
-    pty.until("Write a message");
     pty.keys("\x03");
     pty.until("once more");
     pty.keys("\x03");

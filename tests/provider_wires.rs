@@ -1,4 +1,5 @@
-//! Responses, Gemini and OpenAI at Azure against a server on loopback that behaves well and badly, and what chat completions learn.
+//! Responses, Gemini and OpenAI at Azure against a server on loopback that behaves well and badly, what chat completions learn, and what
+//! holds for every wire.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,6 +16,7 @@ use lisle::domain::ids::CallId;
 use lisle::domain::session::ThinkingLevel;
 use lisle::domain::tool::ToolSpec;
 use lisle::domain::usage::RequestUsage;
+use lisle::provider::anthropic::Anthropic;
 use lisle::provider::azure::at_azure;
 use lisle::provider::gemini::Gemini;
 use lisle::provider::http::{Endpoint, Key};
@@ -23,7 +25,7 @@ use lisle::provider::openai_responses::OpenAiResponses;
 use lisle::provider::{Call, CallResult, Chunk, Item, ModelRequest, Provider, ProviderError, Reply, Stop};
 use serde_json::{Value, json};
 use std::time::Duration;
-use support::model_server::{Asked, ModelServer, Script};
+use support::model_server::{Asked, Gate, ModelServer, Script};
 
 const KEY: &str = "AIza-very-secret-123456";
 
@@ -503,4 +505,149 @@ async fn ollama_is_asked_how_much_context_it_gives_a_running_model() {
     assert_eq!(provider.models().await.unwrap(), ["qwen3:8b"]);
     assert_eq!(server.asked()[1].path, "/api/ps");
     assert_eq!(provider.figures("qwen3:8b", RequestUsage::default()).0, Some(4_096));
+}
+
+/// A stream file of a wire.
+fn stream(path: &str) -> Script {
+    Script::sse(std::fs::read_to_string(format!("{}/tests/streams/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap())
+}
+
+#[tokio::test]
+async fn two_requests_that_learn_the_same_at_once_both_go_on() {
+    let openai = |text: &str| Wire::Responses.refusal(400, text, "unsupported_value");
+    let anthropic = |text: &str| {
+        let error = json!({"type": "invalid_request_error", "message": text});
+        Script::json(400, &json!({"type": "error", "error": error}))
+    };
+    type Open = fn(Endpoint) -> Box<dyn Provider>;
+    let wires: [(&str, &str, Open, Script, Script); 6] = [
+        (
+            "responses",
+            "gpt-5.2",
+            |at| Box::new(OpenAiResponses::new(at).unwrap()),
+            openai("Encrypted content is not supported with this model."),
+            Script::sse(Wire::Responses.text()),
+        ),
+        (
+            "responses, the effort",
+            "gpt-5.2",
+            |at| Box::new(OpenAiResponses::new(at).unwrap()),
+            openai("Unsupported value: 'reasoning.effort' does not support 'max' with this model."),
+            Script::sse(Wire::Responses.text()),
+        ),
+        (
+            "gemini",
+            "gemini-3-pro-preview",
+            |at| Box::new(Gemini::new(at).unwrap()),
+            Wire::Gemini.refusal(400, "Thinking is not supported for this model.", "INVALID_ARGUMENT"),
+            Script::sse(Wire::Gemini.text()),
+        ),
+        (
+            "chat",
+            "m",
+            |at| Box::new(OpenAiChat::new(at).unwrap()),
+            openai("unknown field stream_options"),
+            Script::says("hi"),
+        ),
+        (
+            "chat, a stale word",
+            "m",
+            |at| Box::new(OpenAiChat::new(at).unwrap()),
+            openai("reasoning_effort: max is not known"),
+            Script::says("hi"),
+        ),
+        (
+            "anthropic",
+            "claude-opus-4-6",
+            |at| Box::new(Anthropic::new(at).unwrap()),
+            anthropic("cache_control is not permitted here"),
+            stream("anthropic/text.sse"),
+        ),
+    ];
+    for (name, model, open, refusal, answer) in wires {
+        // Both are asked before either is refused.
+        let gate = Gate::new();
+        let held = || refusal.clone().held(&gate);
+        let server = ModelServer::start([held(), held(), answer.clone(), answer.clone()]);
+        let provider = open(endpoint(&server));
+        let asking = ModelRequest { model: model.into(), thinking: ThinkingLevel::Max, ..request(Wire::Responses) };
+        let both = async {
+            server.asked_times(2).await;
+            gate.open();
+        };
+        let (first, second, ()) = tokio::join!(ask(&*provider, asking.clone()), ask(&*provider, asking.clone()), both);
+        assert_eq!((first.1, second.1), (None, None), "{name}");
+        let asked = server.asked();
+        assert_eq!(asked.len(), 4, "{name}");
+        assert!(asked[0].body == asked[1].body && asked[2].body != asked[0].body, "{name}");
+        assert_eq!(asked[2].body, asked[3].body, "{name}: both learned the same");
+    }
+}
+
+#[tokio::test]
+async fn halves_of_characters_wait_for_each_other_in_every_wire() {
+    let events = |list: &[&str]| list.iter().map(|data| format!("data: {data}\n\n")).collect::<String>();
+    let chat = events(&[
+        r#"{"choices":[{"index":0,"delta":{"reasoning_content":"t\ud83d"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"reasoning_content":"\ude00"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"a\ud83d"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"\ude00b\ud83d"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"read","arguments":"{\"path\":\"\ud83d"}}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\ude00\\ud83d\\ude00\\ud83d\"}"}}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#,
+        "[DONE]",
+    ]);
+    let anthropic = events(&[
+        r#"{"type":"message_start","message":{"id":"m"}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"t\ud83d"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"\ude00"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"a\ud83d"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"\ude00b\ud83d"}}"#,
+        r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"c","name":"read","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\"\ud83d"}}"#,
+        r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"\ude00\\ud83d\\ude00\\ud83d\"}"}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ]);
+    let responses = events(&[
+        r#"{"type":"response.created","response":{"id":"r"}}"#,
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"rs","type":"reasoning"}}"#,
+        r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"t\ud83d"}"#,
+        r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"\ude00"}"#,
+        r#"{"type":"response.output_item.added","output_index":1,"item":{"id":"m","type":"message"}}"#,
+        r#"{"type":"response.output_text.delta","output_index":1,"delta":"a\ud83d"}"#,
+        r#"{"type":"response.output_text.delta","output_index":1,"delta":"\ude00b\ud83d"}"#,
+        r#"{"type":"response.output_item.added","output_index":2,"item":{"id":"f","type":"function_call","call_id":"c","name":"read"}}"#,
+        r#"{"type":"response.function_call_arguments.delta","output_index":2,"delta":"{\"path\":\"\ud83d"}"#,
+        r#"{"type":"response.function_call_arguments.delta","output_index":2,"delta":"\ude00\\ud83d\\ude00\\ud83d\"}"}"#,
+        r#"{"type":"response.completed","response":{"id":"r","status":"completed"}}"#,
+    ]);
+    let gemini = events(&[
+        r#"{"responseId":"r","candidates":[{"content":{"parts":[{"text":"t\ud83d","thought":true}]}}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"\ude00","thought":true}]}}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"a\ud83d"}]}}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"\ude00b\ud83d"}]}}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"read","args":{"path":"\ud83d\ude00\ud83d\ude00\ud83d"}}}]},"finishReason":"STOP"}]}"#,
+    ]);
+    type Open = fn(Endpoint) -> Box<dyn Provider>;
+    let wires: [(&str, Open, String); 4] = [
+        ("chat", |at| Box::new(OpenAiChat::new(at).unwrap()), chat),
+        ("anthropic", |at| Box::new(Anthropic::new(at).unwrap()), anthropic),
+        ("responses", |at| Box::new(OpenAiResponses::new(at).unwrap()), responses),
+        ("gemini", |at| Box::new(Gemini::new(at).unwrap()), gemini),
+    ];
+    for (name, open, body) in wires {
+        let server = ModelServer::start([Script::sse(body)]);
+        let (chunks, error) = ask(&*open(endpoint(&server)), request(Wire::Responses)).await;
+        assert_eq!(error, None, "{name}");
+        let thinking: String = chunks
+            .iter()
+            .filter_map(|chunk| if let Chunk::Thinking(text) = chunk { Some(text.as_str()) } else { None })
+            .collect();
+        assert_eq!((thinking.as_str(), text(&chunks).as_str()), ("t😀", "a😀b\u{fffd}"), "{name}");
+        let calls = reply(&chunks).calls;
+        assert_eq!(calls[0].input, json!({"path": "😀😀\u{fffd}"}), "{name}");
+    }
 }

@@ -26,7 +26,8 @@ fn shots(name: &str, state: &State) {
 }
 
 fn file(shown: &str, deed: UndoDeed, lines: Option<(u32, u32)>, state: UndoState) -> UndoFile {
-    UndoFile { path: PathBuf::from("/home/me/src/app").join(shown), shown: shown.to_owned(), deed, lines, state }
+    let path = PathBuf::from("/home/me/src/app").join(shown);
+    UndoFile { path, shown: shown.to_owned(), deed, lines, state, during: None }
 }
 
 fn plan(aim: UndoAim) -> UndoPlan {

@@ -2,9 +2,12 @@
 //! given back. No keys are set, so it runs on the rehearsal.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
+#[path = "support/model_server.rs"]
+mod model_server;
 #[path = "support/pty.rs"]
 mod pty;
 
+use model_server::{ModelServer, Script};
 use pty::{Answers, Pty, Start};
 use rustix::process::Signal;
 use std::path::Path;
@@ -85,7 +88,7 @@ fn it_starts_on_the_rehearsal_and_answers() {
     let home = tempfile::tempdir().unwrap();
     let pty = ready(lisle(home.path()));
     pty.until("rehearsal");
-    assert!(pty.cursor().is_some(), "the real cursor stands in the composer");
+    pty.wait_for("the real cursor stands in the composer", |seen| !seen.screen().hide_cursor());
     pty.keys("what can you do?");
     pty.until("what can you do?");
     pty.keys("\r");
@@ -96,8 +99,7 @@ fn it_starts_on_the_rehearsal_and_answers() {
 fn the_cursor_stands_after_wide_characters() {
     let home = tempfile::tempdir().unwrap();
     let pty = ready(lisle(home.path()));
-    pty.wait_for("the cursor is shown", |seen| !seen.screen().hide_cursor());
-    let (x, y) = pty.cursor().unwrap();
+    let (x, y) = pty.cursor();
     pty.keys("漢字é");
     pty.until("漢字é");
     pty.wait_for("the cursor is after the text", |seen| seen.screen().cursor_position() == (y, x + 5));
@@ -471,4 +473,50 @@ fn the_doctor_shows_keys_and_gives_the_terminal_back() {
     pty.until("types   q");
     pty.keys("q");
     pty.end();
+}
+
+#[test]
+fn a_log_that_cannot_be_written_leaves_the_screen_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("lisle/state/log");
+    std::fs::create_dir_all(&log).unwrap();
+    std::os::unix::fs::symlink("/dev/full", log.join("lisle.log")).unwrap();
+    // A server that does not tell its models is a line of the log.
+    let server = ModelServer::for_program([Script::says("The Danube.")]);
+    let config = home.path().join("lisle/config");
+    std::fs::create_dir_all(&config).unwrap();
+    let text = format!(
+        "default_connection = \"local\"\n[connections.local]\nprovider = \"openai-compatible\"\nbase_url = \"{}\"\ndefault_model = \"m\"\n",
+        server.base_url()
+    );
+    std::fs::write(config.join("config.toml"), text).unwrap();
+    let mut pty = ready(lisle(home.path()));
+    pty.keys("which river is long?\r");
+    pty.until("The Danube.");
+    pty.until("The log cannot be written");
+    assert!(!pty.text().contains("tracing"), "{}", pty.text());
+    quit(&mut pty);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_library_writes_goes_to_the_log_and_not_over_the_screen() {
+    let home = tempfile::tempdir().unwrap();
+    let library = home.path().join("stray.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terminal/stray.c");
+    let mut cc = std::process::Command::new("cc");
+    let built = cc.args(["-shared", "-fPIC", "-pthread", "-o"]).arg(&library).arg(source).status().unwrap();
+    assert!(built.success());
+    let told = home.path().join("told");
+    let start = lisle(home.path()).env("STRAY", told.to_str().unwrap()).env("LD_PRELOAD", library.to_str().unwrap());
+    let mut pty = ready(start);
+    std::fs::write(&told, "").unwrap();
+    say(&pty, "list");
+    let log = home.path().join("lisle/state/log/lisle.log");
+    pty.wait_for("both words are in the log", |_| {
+        std::fs::read_to_string(&log).is_ok_and(|log| log.matches("a stray word").count() == 2)
+    });
+    assert!(!pty.look(|seen| pty::find(&seen.raw, b"a stray word").is_some()), "{}", pty.text());
+    quit(&mut pty);
+    assert_given_back(&pty);
 }

@@ -7,15 +7,14 @@ use super::desk::Shared;
 use super::engine::Engine;
 use super::lane::ToLane;
 use super::step::{Input, RunNo};
-use super::undo::Keeper;
+use super::undo::Keeping;
 use crate::domain::contract::{Act, TurnEnd};
-use crate::domain::ids::{CallId, MessageId, SessionId};
+use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::Body;
 use crate::domain::permission::Mode;
 use crate::domain::session::{Activity, SessionMeta, SpawnedBy, TitleFrom};
 use crate::domain::tool::Child;
 use crate::domain::{ConnectionName, Event};
-use crate::store::checkpoints::Checkpoints;
 use crate::tools::host::{NotDone, Spawned, Task, WhichModel};
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
@@ -69,7 +68,7 @@ pub(super) struct Raised {
     /// Who hears what becomes of it.
     pub(super) news: watch::Sender<News>,
     /// Where what its calls change is kept: with the parent's turn.
-    pub(super) undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
+    pub(super) undo: Keeping,
 }
 
 /// How far a child is.
@@ -78,7 +77,8 @@ pub(super) struct News {
     /// Its id as it is now.
     pub(super) session: Option<SessionId>,
     activity: Activity,
-    calls: HashSet<CallId>,
+    /// Their rows: ids of calls may repeat.
+    calls: HashSet<MessageId>,
     tokens: u64,
     /// What it did last, on one line.
     line: String,
@@ -96,13 +96,13 @@ impl News {
                 let before = (self.session.clone(), self.activity.clone(), self.tokens);
                 self.session = Some(meta.id.clone());
                 self.activity = meta.activity.clone();
-                self.tokens = meta.usage.total_tokens;
+                self.tokens = meta.usage.context_tokens.saturating_add(meta.usage.output_tokens);
                 before != (self.session.clone(), self.activity.clone(), self.tokens)
             }
             Event::Row(row) => {
                 match &row.body {
                     Body::Tool(call) => {
-                        self.calls.insert(call.id.clone());
+                        self.calls.insert(row.id.clone());
                         self.line = crate::tools::input::one_line(&format!("{} {}", call.name, call.subject), 200);
                     }
                     Body::Assistant(said) if !said.text.trim().is_empty() => {
@@ -242,7 +242,7 @@ impl Engine {
         meta.worktree = None;
         meta.connection = match &task.connection {
             Some(name) => Some(ConnectionName::new(name)),
-            None => parent.connection.clone(),
+            None => parent.asked().cloned(),
         };
         let connections = &shared.setup.connections;
         let Some(info) = meta.connection.as_ref().and_then(|name| connections.info(name)) else {
@@ -252,10 +252,10 @@ impl Engine {
         if let Some(why) = &info.missing {
             return Err(failed(format!("The connection {} cannot be used: {why}.", info.name)));
         }
-        if info.offered && meta.connection != parent.connection {
+        if info.offered && meta.connection.as_ref() != parent.asked() {
             return Err(failed(format!("The user never chose the connection {}.", info.name)));
         }
-        let same = meta.connection == parent.connection;
+        let same = meta.connection.as_ref() == parent.asked();
         let own = || parent.model.clone().filter(|_| same);
         meta.model = match &task.model {
             WhichModel::Named(model) => Some(model.clone()),
@@ -278,6 +278,10 @@ impl Engine {
             turn = gate.acquire_owned() => turn,
             () = task.stop.cancelled() => return Err(NotDone::Stopped(String::new())),
         };
+        // A place that was free at once was not waited for.
+        if task.stop.is_cancelled() {
+            return Err(NotDone::Stopped(String::new()));
+        }
         // The parent may have become stricter while it waited.
         meta.mode = meta.mode.stricter(self.shared.mode_of(&self.meta.id).unwrap_or(self.meta.mode));
         let id = meta.id.clone();

@@ -10,11 +10,14 @@ use crate::domain::permission::Mode;
 use crate::domain::plan::Progress;
 use crate::domain::request::PlanReview;
 use crate::domain::tool::{TodoItem, TodoStatus, ToolCall, ToolStatus};
+use std::path::{Path, PathBuf};
 
 /// The window of a model of which nothing is known, in tokens.
 pub const UNKNOWN_WINDOW: u64 = 32_000;
 /// Commands that are named, the latest ones.
 const COMMANDS: usize = 20;
+/// A message of more tokens is pasted matter rather than words of the user's own.
+const PASTED: u64 = 2_000;
 
 /// How much room there is for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +68,8 @@ pub struct Standing<'a> {
     pub progress: Option<&'a Progress>,
     /// The agent's todo list.
     pub todo: &'a [TodoItem],
+    /// The folder of the session.
+    pub session_dir: &'a Path,
 }
 
 // ---- what stays as it is ----
@@ -94,13 +99,14 @@ fn begins(rows: &[Message], at: usize) -> bool {
     let Some(row) = rows.get(at) else { return false };
     let told =
         |row: &&Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_));
-    let before = rows.iter().take(at).rev().find(told).map(|row| &row.body);
-    matches!(
-        (&row.body, before),
-        (Body::User(_), _)
-            | (Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_), None | Some(Body::User(_)))
-            | (Body::Assistant(_) | Body::Thinking(_), Some(Body::Tool(_)))
-    )
+    let before = rows.iter().take(at).rev().find(told);
+    match (&row.body, before) {
+        (Body::User(_), _) => true,
+        (Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_), before) => {
+            before.is_none_or(|before| matches!(before.body, Body::User(_)) || !context::same_response(before, row))
+        }
+        _ => false,
+    }
 }
 
 fn row_tokens(row: &Message) -> u64 {
@@ -135,11 +141,14 @@ pub fn carry(
     room: &Room,
 ) -> Carried {
     let Effective { carried: earlier, kept, since } = Effective::of(rows);
-    let rows = || kept.iter().chain(since);
+    let rows = || kept.iter().chain(since).filter(|row| row.parent.is_none());
     let calls: Vec<&ToolCall> =
         rows().filter_map(Message::tool).filter(|call| call.status == ToolStatus::Completed).collect();
     let mut said: Vec<String> = earlier.map(|earlier| earlier.said.clone()).unwrap_or_default();
     said.extend(rows().filter_map(|row| match &row.body {
+        Body::User(user) if is_pasted(&user.text) => {
+            Some(pasted(user.text.trim(), &whole_path(standing.session_dir, &row.id), room))
+        }
         Body::User(user) if !user.text.trim().is_empty() => Some(user.text.trim().to_owned()),
         _ => None,
     }));
@@ -226,29 +235,76 @@ fn section(title: &str, text: String) -> String {
     format!("## {title}\n\n{text}")
 }
 
-/// The newest messages whole, as far as there is room; of older ones the beginning, with a word that it was cut. The
-/// newest has room of its own.
+/// The user's messages, as far as there is room: the newest whole, then the short ones, which say what is wanted and what must
+/// not be, and then the beginnings of the others; the newer ones of each first. Where some are missing, it is said how many.
 fn words(said: Vec<String>, room: &Room) -> Vec<String> {
     let mut left = room.words;
-    let mut kept: Vec<String> = Vec::new();
-    let all = said.len();
-    for (age, text) in said.into_iter().rev().enumerate() {
-        let long = text.chars().count();
-        let text = match age {
-            0 => cut_to(&text, room.words.saturating_mul(3)),
-            _ if long <= left => text,
-            _ => cut_to(&text, room.short),
-        };
-        let used = text.chars().count();
-        if age > 0 && used > left {
-            kept.push(format!("[{} were left out here]", count(all - age, "older message", "older messages")));
-            break;
-        }
-        left = left.saturating_sub(used);
-        kept.push(text);
+    let mut kept: Vec<Option<String>> = vec![None; said.len()];
+    if let (Some(newest), Some(slot)) = (said.last(), kept.last_mut()) {
+        let newest = cut_to(newest, room.words.saturating_mul(3));
+        left = left.saturating_sub(newest.chars().count());
+        *slot = Some(newest);
     }
-    kept.reverse();
-    kept
+    let is_short = |text: &str| text.chars().nth(room.short).is_none();
+    for short in [true, false] {
+        for (text, slot) in said.iter().zip(&mut kept).rev().filter(|(text, _)| is_short(text) == short) {
+            let whole = text.chars().nth(left).is_none();
+            let text = if whole { text.clone() } else { cut_to(text, room.short) };
+            let used = text.chars().count();
+            if slot.is_none() && used <= left {
+                left -= used;
+                *slot = Some(text);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    let mut missing = 0;
+    for slot in kept {
+        match slot {
+            None => missing += 1,
+            Some(text) => {
+                if missing > 0 {
+                    out.push(format!("[{} were left out here]", count(missing, "older message", "older messages")));
+                    missing = 0;
+                }
+                out.push(text);
+            }
+        }
+    }
+    out
+}
+
+// ---- what was pasted ----
+
+fn is_pasted(text: &str) -> bool {
+    // A token has a byte at least.
+    text.len() as u64 > PASTED && tokens::text(text) > PASTED
+}
+
+/// The messages among these rows of which only a part is carried over, each with the file that is to hold the whole of it.
+#[must_use]
+pub fn wholes(rows: &[Message], session_dir: &Path) -> Vec<(PathBuf, String)> {
+    let Effective { kept, since, .. } = Effective::of(rows);
+    let whole = |row: &Message| match &row.body {
+        Body::User(user) if is_pasted(&user.text) => Some((whole_path(session_dir, &row.id), user.text.clone())),
+        _ => None,
+    };
+    kept.iter().chain(since).filter_map(whole).collect()
+}
+
+fn whole_path(session_dir: &Path, id: &MessageId) -> PathBuf {
+    // Rows of other programs may have any id.
+    let name: String =
+        id.as_str().chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(80).collect();
+    session_dir.join("long_responses").join(format!("message_{name}.txt"))
+}
+
+/// The beginning and the end of what was pasted, where what is wanted of it stands, and where all of it lies.
+fn pasted(text: &str, whole: &Path, room: &Room) -> String {
+    let all = text.chars().count();
+    let head: String = text.chars().take(room.short.saturating_mul(2)).collect();
+    let tail: String = text.chars().skip(all.saturating_sub(room.short)).collect();
+    format!("{head}\n[… {all} characters in all; the whole message is in {} …]\n{tail}", whole.display())
 }
 
 /// The first characters, with a word on what is missing.
@@ -344,7 +400,7 @@ mod tests {
         })))
     }
     fn standing() -> Standing<'static> {
-        Standing { mode: Mode::Explore, waiting: None, progress: None, todo: &[] }
+        Standing { mode: Mode::Explore, waiting: None, progress: None, todo: &[], session_dir: Path::new("/s") }
     }
 
     #[test]
@@ -376,19 +432,32 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_message_is_whole_and_older_ones_are_cut() {
+    fn short_messages_go_on_before_long_ones_and_what_was_pasted_is_named() {
+        let carry = |rows: &[Message]| super::carry(rows, &standing(), None, None, &room());
+        let paste = |c: &str| user(&format!("Mend this:\n{}\nand keep the tests.", c.repeat(20_000)));
+        let mut rows = vec![user("never touch main")];
+        rows.extend((0..40).map(|_| paste("x")));
+        rows.push(user("and be quick"));
+        for (at, row) in rows.iter_mut().enumerate() {
+            row.id = MessageId::new(format!("m/{at}"));
+        }
+        let carried = carry(&rows);
+        assert_eq!(carried.said.first().map(String::as_str), Some("never touch main"), "however much was pasted since");
+        assert_eq!(carried.said.last().map(String::as_str), Some("and be quick"));
+        let last = &carried.said[carried.said.len() - 2];
+        for part in ["Mend this:", "and keep the tests.", "/s/long_responses/message_m40.txt"] {
+            assert!(last.contains(part), "{part} in {last}");
+        }
+        assert!(carried.text.chars().count() < 30_000 && carried.text.contains("were left out here"));
+        let wholes = wholes(&rows, Path::new("/s"));
+        assert_eq!((wholes.len(), wholes[39].0.as_path()), (40, Path::new("/s/long_responses/message_m40.txt")));
+        assert!(wholes[39].1.ends_with("keep the tests."));
+        // A message of middle length is cut where a short one needs the room.
         let most = room().words;
-        let (long, longest) = ("a".repeat(most), "b".repeat(most * 2));
-        let carry = |rows: &[Message]| super::carry(rows, &standing(), None, None, &room()).text;
-        let carried = carry(&[user(&long), user("short"), user(&longest)]);
-        assert!(
-            carried.contains(&longest)
-                && !carried.contains("short")
-                && carried.contains("2 older messages were left out")
-        );
-        let carried = carry(&[user(&long), user("short")]);
-        assert!(carried.contains("more characters were cut") && carried.contains("short"));
-        assert!(carried.chars().count() < most);
+        let (long, short) = ("a b ".repeat(1_900), "s".repeat(300));
+        let carried = carry(&[user(&short), user(&long), user(&long), user(&long), user(&long), user("now")]);
+        assert!(carried.said[0] == short && carried.text.contains("more characters were cut"));
+        assert!(carried.said.iter().map(|text| text.chars().count()).sum::<usize>() <= most);
     }
 
     fn compaction(carried: Carried) -> Message {

@@ -6,6 +6,8 @@ use crate::domain::contract::ConnectionInfo;
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
 use crate::provider::Provider;
+use crate::provider::figures::built_in;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Keeps the keys of connections and opens them. The configuration's side of it.
@@ -13,6 +15,14 @@ pub trait Keys: Send + Sync {
     /// What is asked when the key of this connection is wanted; `None` where a key would not help. `refused` is what the server
     /// said of the one that there is.
     fn wanted(&self, connection: &ConnectionName, refused: Option<&str>) -> Option<KeyRequest>;
+
+    /// Keeps that in every session the second connection answers where the first one is named and not configured here.
+    ///
+    /// # Errors
+    /// A sentence that says why it was not kept, and what to do.
+    fn stand_in(&self, _named: &ConnectionName, _answers: &ConnectionName) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Stores a key, and opens its connection with it.
     ///
@@ -24,6 +34,17 @@ pub trait Keys: Send + Sync {
 /// A connection as it is shown, and to be asked.
 pub type Opened = (ConnectionInfo, Option<Arc<dyn Provider>>);
 
+/// What a session's connection comes to here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// The connection that it names is not configured here.
+    pub missing: bool,
+    /// What is asked in its place: what was said for this session or for all of that name; the default where it names none.
+    pub stand_in: Option<ConnectionName>,
+    /// Nothing can be asked before somebody says what.
+    pub unmapped: bool,
+}
+
 /// All connections, the default one first. Cheap to clone; clones are the same connections.
 #[derive(Clone, Default)]
 pub struct Connections {
@@ -31,6 +52,10 @@ pub struct Connections {
     /// What the user chose last, which new sessions begin with.
     chosen: Arc<Mutex<Option<ConnectionName>>>,
     keys: Option<Arc<dyn Keys>>,
+    /// What answers in every session for a connection that is not configured here, by the name of that.
+    stand_ins: Arc<RwLock<BTreeMap<ConnectionName, ConnectionName>>>,
+    /// What servers told of their models.
+    told: Arc<RwLock<BTreeMap<ConnectionName, Vec<String>>>>,
     /// Those that a key alone would make.
     vendors: Vec<ConnectionInfo>,
 }
@@ -54,6 +79,84 @@ impl Connections {
     pub fn with_vendors(mut self, vendors: Vec<ConnectionInfo>) -> Self {
         self.vendors = vendors;
         self
+    }
+
+    /// These answer for connections that are not configured here.
+    #[must_use]
+    pub fn with_stand_ins(self, map: BTreeMap<ConnectionName, ConnectionName>) -> Self {
+        *self.stand_ins.write().unwrap_or_else(PoisonError::into_inner) = map;
+        self
+    }
+
+    /// What a session's connection comes to here. `mapped` is what was said for this session alone.
+    #[must_use]
+    pub fn reach(&self, named: Option<&ConnectionName>, mapped: Option<&ConnectionName>) -> Reach {
+        let Some(named) = named else {
+            return Reach { stand_in: self.preferred().map(|info| info.name), ..Reach::default() };
+        };
+        if self.info(named).is_some() {
+            return Reach::default();
+        }
+        let everywhere = self.stand_ins.read().unwrap_or_else(PoisonError::into_inner).get(named).cloned();
+        let stand_in = mapped.cloned().into_iter().chain(everywhere).find(|name| self.can_answer(name));
+        // A vendor's, to which a key alone would lead: that is asked for.
+        let by_key = self.wanted(named, None).is_some();
+        Reach { missing: true, unmapped: stand_in.is_none() && !by_key, stand_in }
+    }
+
+    /// A server told its models. True where it has just one, which is from now on the one that is meant where none is named.
+    pub fn learn(&self, name: &ConnectionName, models: &[String]) -> bool {
+        self.told.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), models.to_vec());
+        self.learn_only(name)
+    }
+
+    /// The same for what the connection found out by itself.
+    pub fn learn_only(&self, name: &ConnectionName) -> bool {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        let Some((info, provider)) = all.iter_mut().find(|(info, _)| info.name == *name) else { return false };
+        let only = provider.as_ref().and_then(|provider| provider.only()).filter(|_| info.default_model.is_empty());
+        only.is_some_and(|only| {
+            info.default_model = only;
+            true
+        })
+    }
+
+    /// The connection is known to have this model: it is named in the configuration, its server told it, or its maker is the
+    /// model's.
+    #[must_use]
+    pub fn offers(&self, name: &ConnectionName, model: &str) -> bool {
+        let Some(info) = self.info(name) else { return false };
+        let named = info.models.iter().chain([&info.default_model, &info.small_model]).any(|known| known == model);
+        let told = || {
+            let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
+            told.get(name).is_some_and(|models| models.iter().any(|known| known == model))
+        };
+        let by_maker = || {
+            let claude = model.starts_with("claude-");
+            let made = match info.provider.as_str() {
+                "anthropic" => claude,
+                "gemini" => model.starts_with("gemini-"),
+                "openai" => !claude && !model.starts_with("gemini-") && !model.contains('/'),
+                _ => false,
+            };
+            made && built_in(model).window.is_some()
+        };
+        named || told() || by_maker()
+    }
+
+    /// It is configured here, or a key alone would make it.
+    #[must_use]
+    pub fn can_answer(&self, name: &ConnectionName) -> bool {
+        self.info(name).is_some() || self.wanted(name, None).is_some()
+    }
+
+    /// The second one answers for the first one from now on, in every session that names it.
+    pub(super) async fn stand_in(&self, named: ConnectionName, answers: ConnectionName) -> Result<(), String> {
+        let keys = self.keys.clone();
+        self.stand_ins.write().unwrap_or_else(PoisonError::into_inner).insert(named.clone(), answers.clone());
+        let Some(keys) = keys else { return Ok(()) };
+        let kept = blocking(move || keys.stand_in(&named, &answers)).await;
+        kept.unwrap_or_else(|| Err("It was not kept: something failed inside lisle; the log has it.".to_owned()))
     }
 
     /// Connections that a key alone would make.

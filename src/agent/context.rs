@@ -4,20 +4,28 @@
 //! After a compaction the conversation begins with what that carried over; of the rows above it, those that it keeps
 //! follow, with long results cut.
 
+use super::prompt;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::ids::CallId;
 use crate::domain::message::{Body, Carried, Info, InfoKind, Message};
-use crate::domain::permission::Authority;
+use crate::domain::permission::{Authority, Mode};
 use crate::domain::tool::ToolCall;
 use crate::provider::{Call, CallResult, Item, Media, Reply};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a call without a result gets.
 pub const INTERRUPTED: &str = "interrupted: the call did not finish";
 
 /// What the model is told when the user stopped it before.
 const STOPPED_HINT: &str = "[The user interrupted your previous answer.]";
+
+/// What the model is told when lisle quit or died before.
+const RESTARTED_HINT: &str = "[lisle was restarted while you were at work, so your previous answer broke off there. The user did not \
+    interrupt you.]";
+
+/// The first item where the conversation begins with the model: servers want the user's word first.
+const NO_BEGINNING: &str = "[The beginning of the conversation was left out.]";
 
 /// Bytes of a result that stay of it in a row that a compaction keeps.
 pub const KEPT_RESULT: usize = 4_000;
@@ -50,7 +58,9 @@ impl<'a> Effective<'a> {
 
 /// Builds the conversation from the rows since the last compaction, and those that it keeps.
 ///
-/// Text that broke off at the very end is left out, so that a retry begins anew; broken-off text that the user answered stays.
+/// What was asked for in one request stays the same in the next one of the turn: an item depends on its row and those before it, and
+/// on none behind it. Text that broke off is in it once the user answered it; what an attempt said that another one took the place
+/// of is not. Rows of subagents are none of this conversation.
 #[must_use]
 pub fn items(rows: &[Message]) -> Vec<Item> {
     let Effective { carried, kept, since } = Effective::of(rows);
@@ -59,13 +69,55 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
         // What was said before is told in its own words.
         out.user(&carried.text);
     }
-    let rows: Vec<(&Message, bool)> =
-        kept.iter().map(|row| (row, true)).chain(since.iter().map(|row| (row, false))).collect();
-    for (row, elided) in &rows[..end_without_broken_text(&rows)] {
-        out.row(row, *elided);
+    let rows = kept.iter().map(|row| (row, true)).chain(since.iter().map(|row| (row, false)));
+    let rows: Vec<(&Message, bool)> = rows.filter(|(row, _)| row.parent.is_none()).collect();
+    for (at, (row, elided)) in rows.iter().enumerate() {
+        if !was_replaced(row, &rows[at + 1..]) {
+            out.row(row, *elided);
+        }
     }
     out.close();
+    if matches!(out.items.first(), Some(Item::Assistant(_) | Item::Results(_))) {
+        out.items.insert(0, Item::User(NO_BEGINNING.into()));
+    }
     out.items
+}
+
+/// Text that broke off, and was not what the user answered: it is asked for again, or was.
+fn was_replaced(row: &Message, behind: &[(&Message, bool)]) -> bool {
+    if !matches!(&row.body, Body::Assistant(said) if said.partial) {
+        return false;
+    }
+    let answer = behind.iter().find_map(|(row, _)| match &row.body {
+        Body::User(_) => Some(true),
+        Body::Tool(call) => Some(by_user(call)),
+        Body::Assistant(_) => Some(false),
+        _ => None,
+    });
+    answer != Some(true)
+}
+
+/// Whether a row goes on with the response that the row before it belongs to, both of the model. The response's id tells; rows
+/// without one, as older versions and other programs write them, by their place and time: a call that was proposed after another one
+/// had ended is no part of the same response.
+#[must_use]
+pub fn same_response(before: &Message, row: &Message) -> bool {
+    match (&before.body, &row.body) {
+        // Text after a result was said knowing it.
+        (Body::Tool(_), Body::Assistant(_) | Body::Thinking(_)) => false,
+        (Body::Tool(call), _) => match (&before.turn, &row.turn) {
+            (Some(one), Some(other)) => one == other,
+            (None, None) => {
+                let ended = i64::try_from(call.millis.unwrap_or(0)).unwrap_or(i64::MAX);
+                row.at.0 <= before.at.0.saturating_add(1) || row.at.0 < before.at.0.saturating_add(ended)
+            }
+            _ => false,
+        },
+        _ => match (&before.turn, &row.turn) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        },
+    }
 }
 
 /// A file that goes along; it is read right before the request.
@@ -98,38 +150,33 @@ fn typed(call: &ToolCall, printed: &str) -> String {
     format!("[I ran this command myself: {}]\n\n{printed}", call.subject)
 }
 
-fn end_without_broken_text(rows: &[(&Message, bool)]) -> usize {
-    let mut end = rows.len();
-    for (at, (row, _)) in rows.iter().enumerate().rev() {
-        match &row.body {
-            Body::Assistant(said) if said.partial => end = at,
-            Body::Thinking(_) | Body::Error(_) | Body::Info(_) | Body::Odd(_) => {}
-            _ => break,
-        }
-    }
-    end
-}
-
 #[derive(Default)]
-struct Builder {
+struct Builder<'a> {
     items: Vec<Item>,
     reply: Option<Reply>,
+    /// The last row of that reply.
+    last: Option<&'a Message>,
     results: Vec<CallResult>,
-    seen: HashMap<CallId, u32>,
-    interrupted: bool,
+    /// How often an id came.
+    times: HashMap<CallId, u32>,
+    /// Ids that calls have.
+    taken: HashSet<CallId>,
+    interrupted: Option<&'static str>,
+    /// What the next result says of the mode.
+    mode: String,
     restored: Vec<String>,
     jobs: Vec<String>,
 }
 
-impl Builder {
-    fn row(&mut self, row: &Message, elided: bool) {
+impl<'a> Builder<'a> {
+    fn row(&mut self, row: &'a Message, elided: bool) {
         match &row.body {
             Body::User(user) => {
                 self.user(&user.text);
                 self.files(&user.attachments);
             }
             Body::Assistant(said) => {
-                let reply = self.reply_for_text();
+                let reply = self.reply_for(row);
                 if !reply.text.is_empty() && !said.text.is_empty() {
                     reply.text.push_str("\n\n");
                 }
@@ -138,7 +185,7 @@ impl Builder {
             }
             Body::Thinking(thought) => {
                 if let Some(native) = &thought.native {
-                    self.reply_for_text().native.push(native.clone());
+                    self.reply_for(row).native.push(native.clone());
                 }
             }
             Body::Tool(call) => {
@@ -151,9 +198,12 @@ impl Builder {
                 }
                 let its = Call { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
                 let media = call.figures.media.iter().map(media).collect();
+                self.reply_for(row);
                 self.call(its, result.into_owned(), failed, media);
             }
-            Body::Info(info) if info.kind == InfoKind::Interrupted => self.interrupted = true,
+            Body::Info(info) if info.kind == InfoKind::Interrupted => self.interrupted = Some(STOPPED_HINT),
+            Body::Info(info) if info.kind == InfoKind::Restarted => self.interrupted = Some(RESTARTED_HINT),
+            Body::Info(info) if info.kind == InfoKind::ModeChanged => self.mode_changed(row, &info.text),
             Body::Info(info) if info.kind == InfoKind::Restored => self.restored.push(info.text.clone()),
             Body::Info(info) if info.kind == InfoKind::JobEnded => self.job_ended(&info.text),
             Body::Info(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_) => {}
@@ -162,6 +212,7 @@ impl Builder {
 
     fn user(&mut self, text: &str) {
         self.close();
+        self.mode.clear();
         let mut text = text.to_owned();
         for told in self.restored.drain(..).rev() {
             text = format!("[The user restored files. {told} Read a file again before you rely on it.]\n\n{text}");
@@ -169,10 +220,23 @@ impl Builder {
         for told in self.jobs.drain(..).rev() {
             text = format!("[{told}]\n\n{text}");
         }
-        if std::mem::take(&mut self.interrupted) {
-            text = format!("{STOPPED_HINT}\n\n{text}");
+        if let Some(hint) = self.interrupted.take() {
+            text = format!("{hint}\n\n{text}");
         }
         self.items.push(Item::User(text.into()));
+    }
+
+    /// In the middle of a turn, with the results that go out next: the prompt of the turn says what held at its beginning. A row that
+    /// names a response was written before the first result of that one.
+    fn mode_changed(&mut self, row: &Message, told: &str) {
+        let Some(mode) = Mode::ALL.into_iter().find(|mode| told.ends_with(mode.shown())) else { return };
+        let told = format!("\n\n[The permission mode was changed. From here on: {}]", prompt::mode(mode));
+        let of_these = row.turn.is_none() || self.last.is_some_and(|last| last.turn == row.turn);
+        match self.results.last_mut().filter(|_| of_these) {
+            Some(result) => result.text.push_str(&told),
+            None if row.turn.is_some() => self.mode = told,
+            None => {}
+        }
     }
 
     /// With the results that go out next, else with the next message.
@@ -205,25 +269,35 @@ impl Builder {
         }
     }
 
-    /// Text after calls belongs to the next response.
-    fn reply_for_text(&mut self) -> &mut Reply {
-        if !self.results.is_empty() {
+    /// The reply that a row belongs to.
+    fn reply_for(&mut self, row: &'a Message) -> &mut Reply {
+        if self.last.is_some_and(|last| !same_response(last, row)) {
             self.close();
         }
+        self.last = Some(row);
         self.reply.get_or_insert_default()
     }
 
     fn call(&mut self, mut call: Call, text: String, failed: bool, media: Vec<Media>) {
-        let times = self.seen.entry(call.id.clone()).or_insert(0);
+        // Some servers begin anew with their ids in each response.
+        let times = self.times.entry(call.id.clone()).or_insert(0);
+        let theirs = call.id.clone();
         *times += 1;
-        if *times > 1 {
-            call.id = CallId::new(format!("{}-{times}", call.id));
+        while *times > 1 || self.taken.contains(&call.id) {
+            call.id = CallId::new(format!("{theirs}-{times}"));
+            if !self.taken.contains(&call.id) {
+                break;
+            }
+            *times += 1;
         }
+        self.taken.insert(call.id.clone());
+        let text = text + &std::mem::take(&mut self.mode);
         self.results.push(CallResult { id: call.id.clone(), text, failed, media });
         self.reply.get_or_insert_default().calls.push(call);
     }
 
     fn close(&mut self) {
+        self.last = None;
         if let Some(reply) = self.reply.take()
             && (!reply.text.is_empty() || !reply.calls.is_empty() || !reply.native.is_empty())
         {
@@ -241,7 +315,7 @@ mod tests {
     use crate::domain::ids::{At, MessageId};
     use crate::domain::message::{AssistantText, UserText};
     use crate::domain::notice::Level;
-    use crate::domain::permission::{Decision, Mode, Sandbox};
+    use crate::domain::permission::{Decision, Sandbox};
     use crate::domain::tool::{ToolFigures, ToolStatus};
     use proptest::prelude::*;
 

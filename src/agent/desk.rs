@@ -8,16 +8,17 @@ use super::labels::AutoLabels;
 use super::lane::{Lane, ToLane, UndoAsk};
 use super::link::{self, EngineEnd, Link};
 use super::machine::Automatic;
+use super::others::Watching;
 use super::outbox::Outbox;
 use super::rules::RuleBook;
 use super::search::Searching;
 use super::tally::Tally;
-use super::whole::{Out, Whole};
+use super::whole::{Out, Stands, Whole};
 use crate::domain::contract::{Act, Configured, NewSession};
 use crate::domain::model::LevelMeaning;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Properties;
-use crate::domain::session::ThinkingLevel;
+use crate::domain::session::{ThinkingLevel, TitleFrom};
 use crate::domain::undo::UndoAim;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
@@ -63,6 +64,10 @@ pub struct Settings {
     pub policy: crate::permit::Policy,
     /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
     pub compact_at: f64,
+    /// Prompts stay long in the vendor's cache.
+    pub long_cache: bool,
+    /// Tools are told to the model in full.
+    pub full_tools: bool,
     /// The folder with the user's own project memory and preferences.
     pub config: Option<PathBuf>,
     /// Nobody can be asked.
@@ -144,14 +149,14 @@ impl Shared {
             workspace: self.setup.store.dir().to_owned(),
             session: meta.id.clone(),
             turn,
-            connection: meta.connection.clone()?,
+            connection: meta.asked().cloned()?,
         })
     }
 
     /// What the prompt of the next request would cost if nothing of it came from a cache.
     /// `None` where the price is not known.
     pub(super) fn next_cost(&self, meta: &SessionMeta) -> Option<f64> {
-        let name = meta.connection.as_ref()?;
+        let name = meta.asked()?;
         let (info, provider) = (self.setup.connections.info(name)?, self.setup.connections.provider(name)?);
         let model = meta.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(&info.default_model);
         let used = RequestUsage { input: meta.usage.context_tokens, ..RequestUsage::default() };
@@ -241,7 +246,8 @@ pub fn open(setup: Setup) -> Link {
         families: Mutex::default(),
     });
     let whole = Whole { shared: shared.clone(), out: out.clone() };
-    let desk = Desk { out, shared, whole, search: Searching::default(), listed: Listed::No, ends: Vec::new() };
+    let desk =
+        Desk { out, shared, whole, search: Searching::default(), listed: Listed::No, others: None, ends: Vec::new() };
     tokio::spawn(desk.work(commands, born));
     link
 }
@@ -252,6 +258,8 @@ struct Desk {
     whole: Whole,
     search: Searching,
     listed: Listed,
+    /// Where another program may write the sessions.
+    others: Option<Watching>,
     ends: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -343,8 +351,8 @@ impl Desk {
                     let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
                     self.search.begin(store, properties, search, &query, self.out.clone());
                 }
-                Command::Branch { session, at } => {
-                    tokio::spawn(whole.branch(self.shared.meant(&session), at, false));
+                Command::Branch { session, at, title } => {
+                    tokio::spawn(whole.branch(self.shared.meant(&session), at, Stands::Beside(title)));
                 }
                 Command::Rewind { session, at, files } => {
                     let mut restored = None;
@@ -361,7 +369,7 @@ impl Desk {
                             // A lane that ended restores nothing, and has told so.
                             let _ = restored.await;
                         }
-                        whole.branch(session, Some(at), true).await;
+                        whole.branch(session, Some(at), Stands::InPlace).await;
                     });
                 }
                 Command::PlanUndo { session, aim } => self.to(&session, ToLane::Undo(UndoAsk::Plan(aim))).await,
@@ -429,6 +437,10 @@ impl Desk {
 
     fn list(&mut self) {
         let first = std::mem::replace(&mut self.listed, Listed::Yes) == Listed::No;
+        let store = &self.shared.setup.store;
+        if first && !self.shared.setup.settings.headless && (store.is_foreign() || store.is_remote()) {
+            self.others = Some(Watching::begin(self.whole.clone()));
+        }
         let whole = self.whole.clone();
         tokio::spawn(async move {
             let mark = if first { whole.list_cached().await } else { None };
@@ -456,8 +468,11 @@ impl Desk {
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
         meta.thinking = new.thinking.unwrap_or_default();
         meta.labels = new.labels;
+        if let Some(title) = new.title.filter(|title| !title.trim().is_empty()) {
+            (meta.title, meta.title_from) = (title, TitleFrom::User);
+        }
         meta.model = new.model.or_else(|| {
-            let info = meta.connection.as_ref().and_then(|name| connections.info(name))?;
+            let info = meta.asked().and_then(|name| connections.info(name))?;
             Some(info.default_model).filter(|model| !model.is_empty())
         });
         meta
@@ -522,13 +537,18 @@ impl Desk {
     }
 
     fn models(&self, connection: ConnectionName) {
-        let provider = self.shared.setup.connections.provider(&connection);
+        let connections = self.shared.setup.connections.clone();
+        let provider = connections.provider(&connection);
         let out = self.out.clone();
         tokio::spawn(async move {
             let models = match provider {
                 Some(provider) => provider.models().await.map_err(|error| error.to_string()),
                 None => Err(format!("There is no connection named {connection} here.")),
             };
+            let learned = models.as_ref().is_ok_and(|models| connections.learn(&connection, models));
+            if learned {
+                out.send(Event::Connections(connections.infos())).await;
+            }
             out.send(Event::Models { connection, models }).await;
         });
     }

@@ -5,15 +5,14 @@ use super::desk::{Shared, blocking};
 use super::lane::ToLane;
 use super::step::RunNo;
 use super::tally::Tally;
-use super::undo::Keeper;
+use super::undo::Keeping;
 use super::whole::Whole;
 use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
 use crate::domain::property::Properties;
 use crate::domain::session::ThinkingLevel;
-use crate::domain::{Event, Message, MessageId, SessionId, SessionMeta};
+use crate::domain::{Event, Message, SessionId, SessionMeta};
 use crate::provider::{Chunk, Item, ModelRequest, Provider, ProviderError};
-use crate::store::checkpoints::Checkpoints;
 use crate::tools::host::{Completion, Host, NotDone, Spawned, Task, WhichModel};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -34,17 +33,12 @@ pub(super) struct Engine {
     /// The mode that the call was decided in.
     pub(super) mode: Mode,
     /// Where what the calls of the turn change is kept.
-    pub(super) undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
+    pub(super) undo: Keeping,
 }
 
 impl Engine {
     /// For calls of this session.
-    pub(super) fn of(
-        shared: &Arc<Shared>,
-        meta: &SessionMeta,
-        lane: mpsc::Sender<ToLane>,
-        undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
-    ) -> Self {
+    pub(super) fn of(shared: &Arc<Shared>, meta: &SessionMeta, lane: mpsc::Sender<ToLane>, undo: Keeping) -> Self {
         Self { shared: shared.clone(), meta: meta.clone(), lane, run: RunNo(0), mode: meta.mode, undo }
     }
 
@@ -61,7 +55,7 @@ impl Engine {
     /// The connection of the session and the name of the model that is meant.
     fn model(&self, which: &WhichModel) -> Result<(Arc<dyn Provider>, String), String> {
         let connections = &self.shared.setup.connections;
-        let known = self.meta.connection.as_ref().and_then(|name| Some((connections.info(name)?, name)));
+        let known = self.meta.asked().and_then(|name| Some((connections.info(name)?, name)));
         let Some((info, name)) = known else { return Err("The session has no connection.".to_owned()) };
         if let Some(why) = &info.missing {
             return Err(format!("The connection {name} cannot be used: {why}."));
@@ -81,7 +75,7 @@ impl Engine {
 
 impl Host for Engine {
     fn small_model(&self) -> Option<String> {
-        let info = self.shared.setup.connections.info(self.meta.connection.as_ref()?)?;
+        let info = self.shared.setup.connections.info(self.meta.asked()?)?;
         Some(info.small_model.clone()).filter(|model| !model.is_empty() && info.missing.is_none())
     }
 
@@ -192,6 +186,8 @@ pub(super) async fn answer(
         }
     }
     if let Some(used) = used {
+        let only = provider.only().filter(|_| model.is_empty());
+        let model = only.as_deref().unwrap_or(model);
         let (_, cost) = provider.figures(model, used);
         if let Some(tally) = tally {
             tally.note(&*provider, model, used);

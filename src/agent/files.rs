@@ -6,13 +6,19 @@ use super::desk::blocking;
 use super::lane::ToLane;
 use crate::domain::message::{Message, UserText};
 use crate::domain::notice::{Level, Notice};
+use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{SessionId, SessionMeta};
-use crate::store::{Access, Around, Durability, Follower, Health, Journal, Loaded, Page, Store, StoreError, Writer};
+use crate::store::{
+    Access, Around, Durability, Elsewhere, Follower, Health, Journal, Loaded, News, Page, Store, StoreError, Writer,
+};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.
 const FEW: usize = 8;
+
+/// Why a text that was not sent is told at the end.
+const DRAFT: &str = "The unsent text could not be written to the drafts.";
 
 /// How a session stands to its files.
 #[derive(Debug)]
@@ -48,8 +54,10 @@ pub(super) struct Files {
 pub(super) struct Read {
     pub(super) loaded: Loaded,
     pub(super) draft: UserText,
-    /// Where somebody else writes or may write it: tells what happens from then on.
+    /// Tells what somebody else does to it from then on.
     pub(super) follower: Option<Follower>,
+    /// Says when to ask, where the system does.
+    pub(super) news: Option<News>,
 }
 
 /// What asking for the writer brought about.
@@ -94,6 +102,7 @@ impl Files {
         let (store, id) = (self.store.clone(), self.id.clone());
         blocking(move || {
             let rows = rows.max(FEW);
+            let news = if store.is_foreign() { None } else { store.news(&id) };
             let mut loaded = store.load(&id, rows)?;
             let follows = match &loaded.access {
                 Access::Reader { .. } => true,
@@ -105,18 +114,28 @@ impl Files {
                 // Whatever is written from here on is followed, so it has to be read up to here.
                 drop(loaded);
                 loaded = store.load(&id, rows)?;
+            } else if let Some(news) = &news {
+                // The lock is ours until what was read is taken: nothing is missed, and our own noise is forgotten.
+                follower = store.follow(&id).ok().map(Follower::at_rest);
+                news.drain();
             }
-            Ok(Read { loaded, draft: store.draft(&id), follower })
+            Ok(Read { loaded, draft: store.draft(&id), follower, news })
         })
         .await
     }
 
     /// Takes what the lock's answer allows, or lets the lock go unless it `stays`. With `first`, the first write of
     /// anything writes these properties too.
-    pub(super) fn take(&mut self, access: Access, first: Option<(SessionMeta, Value)>, stays: bool) {
+    /// Gives what others do with the session, as far as it is known now.
+    pub(super) fn take(&mut self, access: Access, first: Option<(SessionMeta, Value)>, stays: bool) -> Elsewhere {
+        let mut elsewhere = Elsewhere::Quiet;
         self.standing = match access {
-            Access::Writer(_) if !stays => Standing::Seen,
+            Access::Writer(journal) if !stays => {
+                elsewhere.clone_from(journal.elsewhere());
+                Standing::Seen
+            }
             Access::Writer(mut journal) => {
+                elsewhere.clone_from(journal.elsewhere());
                 if let Some((meta, own)) = first {
                     journal.prime(meta, own);
                 }
@@ -124,27 +143,30 @@ impl Files {
             }
             Access::Reader { held_by } => Standing::Theirs(held_by),
         };
+        elsewhere
     }
 
     fn spawn(&self, journal: Journal) -> Writer {
         let writer = Writer::spawn(journal);
         pass_on(writer.health(), self.lane.clone(), ToLane::Health);
         pass_on(writer.elsewhere(), self.lane.clone(), ToLane::Elsewhere);
+        pass_on(writer.merged(), self.lane.clone(), |merged| ToLane::Merged(merged.map(Box::new)));
         writer
     }
 
     /// The word to the user when saving goes otherwise than it did.
     pub(super) fn health(&mut self, health: Health) -> Option<Notice> {
-        let now = match health {
-            Health::Saved => None,
-            Health::Unsaved(why) => Some(why),
+        let (now, hint) = match health {
+            Health::Saved => (None, ""),
+            Health::Unsaved(why) => (Some(why), "Kept in memory; saved as soon as it can be."),
+            Health::Over(why) => (Some(why), ""),
         };
         if now == self.last_health {
             return None;
         }
         self.last_health.clone_from(&now);
         Some(match now {
-            Some(trouble) => Notice::new(Level::Error, trouble).hint("Kept in memory; saved as soon as it can be."),
+            Some(trouble) => Notice::new(Level::Error, trouble).hint(hint),
             None => Notice::new(Level::Info, "Everything is saved again."),
         })
     }
@@ -196,6 +218,34 @@ impl Files {
         Ok(())
     }
 
+    /// Saves what waits for the last time and lets the lock go. What could not be saved comes back, with where it was put;
+    /// `draft` is text that could not be saved either.
+    pub(super) async fn end(&mut self, meta: &SessionMeta, draft: UserText) -> Option<Unsaved> {
+        let (store, meta) = (self.store.clone(), meta.clone());
+        match std::mem::replace(&mut self.standing, Standing::Unloaded) {
+            Standing::Ours(writer) => match writer.close().await {
+                Ok(()) => blocking(move || draft_alone(&store, &meta, &draft)).await?,
+                Err(error) => {
+                    let why = trouble(&error).text;
+                    match error.salvaged() {
+                        // Its writer has ended with this.
+                        Some((rows, salvage)) => {
+                            let (title, refuge) = (meta.shown_title().to_owned(), Refuge::Salvage(salvage));
+                            Some(Unsaved { session: meta.id, title, why, rows, refuge })
+                        }
+                        None => writer.rescue(why, draft).await,
+                    }
+                }
+            },
+            Standing::New { unsaved, .. } if !unsaved.is_empty() => {
+                blocking(move || save_new(&store, &meta, &unsaved, &draft)).await?
+            }
+            Standing::New { .. } | Standing::Unloaded | Standing::Seen | Standing::Theirs(_) => {
+                blocking(move || draft_alone(&store, &meta, &draft)).await?
+            }
+        }
+    }
+
     /// Saves what waits and lets the lock go; what was read stays.
     pub(super) async fn rest(&mut self) -> Result<(), StoreError> {
         self.close().await?;
@@ -243,7 +293,7 @@ impl Files {
         let (store, id) = (self.store.clone(), self.id.clone());
         blocking(move || {
             let loaded = store.take_over(&id, rows.max(FEW))?;
-            Ok(Read { loaded, draft: store.draft(&id), follower: None })
+            Ok(Read { loaded, draft: store.draft(&id), follower: None, news: None })
         })
         .await
     }
@@ -274,6 +324,22 @@ fn pass_on<T: Clone + Send + Sync + 'static>(
 /// Rows that were not saved before, to a writer that was made for them.
 pub(super) async fn save(writer: &Writer, rows: Vec<Message>) -> Result<(), StoreError> {
     if rows.is_empty() { Ok(()) } else { writer.append(rows, Durability::Synced).await }
+}
+
+/// The last attempt to make a new session, for rows that only memory has.
+fn save_new(store: &Store, meta: &SessionMeta, rows: &[Message], draft: &UserText) -> Option<Unsaved> {
+    match store.create(meta) {
+        Ok((_, mut journal)) => match journal.append(rows, Durability::Synced).and_then(|()| journal.close()) {
+            Ok(()) => draft_alone(store, meta, draft),
+            Err(error) => journal.rescue(&trouble(&error).text, draft),
+        },
+        Err(error) => Some(store.rescue_new(meta, rows, &trouble(&error).text, draft)),
+    }
+}
+
+/// Puts a text that was not sent into a file of its own, where there is one that could not be saved.
+fn draft_alone(store: &Store, meta: &SessionMeta, draft: &UserText) -> Option<Unsaved> {
+    (!draft.is_empty()).then(|| store.rescue_new(meta, &[], DRAFT, draft))
 }
 
 /// An error of the store as a whole sentence.

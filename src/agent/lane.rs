@@ -3,7 +3,7 @@
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
 //! files that they give along, `keep` its machine and its files, `beside` what goes on beside its turns, `context` what the
-//! model is told, `keys` the keys of connections, `windows` what servers tell of their models, `jobs` what goes on in the
+//! model is told, `reach` which connection answers, `keys` their keys, `windows` what servers tell of their models, `jobs` what goes on in the
 //! background, `law` the files of rules, `plan` those of plans, `face` what is shown, `follow` what others write.
 
 mod acts;
@@ -17,13 +17,14 @@ mod keep;
 mod keys;
 mod law;
 mod plan;
+mod reach;
 mod undo;
 mod windows;
 
 use super::children::{Decided, Raised};
 use super::desk::Shared;
 use super::engine::Engine;
-use super::files::{Files, Standing, trouble};
+use super::files::{Files, Standing};
 use super::machine::{Machine, Own, Rules};
 use super::media::Shelf;
 use super::memory::Memories;
@@ -31,7 +32,7 @@ use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
 use super::step::{Input, RunNo, Safety, Step};
-use super::undo::Keeper;
+use super::undo::{Keeper, Keeping};
 use super::work::{Site, Works};
 use super::worktree;
 use crate::domain::attachment::Attachment;
@@ -46,10 +47,9 @@ use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::{Activity, Worktree};
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
-use crate::domain::{ConnectionName, Event, MessageId, SessionId, SessionMeta};
+use crate::domain::{CallId, ConnectionName, Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
-use crate::store::checkpoints::Checkpoints;
-use crate::store::{Durability, Elsewhere, Followed, Health, StoreError};
+use crate::store::{Durability, Elsewhere, Followed, Health, Merged, StoreError};
 use crate::tools::Place;
 use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
@@ -123,6 +123,8 @@ pub(super) enum ToLane {
     Trust(Box<TrustRequest>),
     /// The files of rules were changed by us.
     Law,
+    /// Somebody said what answers for a connection that is not configured here.
+    Reach,
     /// The user wants to give the key of this connection.
     AskKey(ConnectionName),
     /// The session was spawned, and its call waits for it.
@@ -153,6 +155,8 @@ pub(super) enum ToLane {
     Health(Health),
     /// What others do with a session that we write.
     Elsewhere(Elsewhere),
+    /// What another program changed in the properties of a session that we write.
+    Merged(Option<Box<Merged>>),
     /// What another process wrote, seen by the task of this number.
     Followed(u64, Vec<Followed>),
     Shutdown,
@@ -206,12 +210,16 @@ pub(super) struct Lane {
     /// The machine has the rows that the model gets.
     has_context: bool,
     draft: UserText,
+    /// It could not be saved.
+    draft_unsaved: bool,
     /// Copies of files that no message has yet.
     loose: attach::Loose,
     /// Files that go along, as they are sent.
     shelf: Arc<Shelf>,
     /// Nobody looks at the session.
     left: bool,
+    /// The user knows that another program has the session open as well.
+    told_also: bool,
     /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
     acted: bool,
     /// What was shown last.
@@ -239,6 +247,10 @@ pub(super) struct Lane {
     beside: beside::Beside,
     /// The server was asked how much its models can hold.
     windows_asked: bool,
+    /// A model that did not travel to the connection that answers, until that was said.
+    unfit: Option<(String, ConnectionName)>,
+    /// What was said last of files that the model cannot look at.
+    told_unseen: Option<String>,
 }
 
 impl Lane {
@@ -268,9 +280,11 @@ impl Lane {
             files,
             has_context: is_new,
             draft: UserText::default(),
+            draft_unsaved: false,
             loose: attach::Loose::default(),
             shelf: Arc::default(),
             left: false,
+            told_also: false,
             acted: is_new,
             mark: None,
             refused: None,
@@ -285,8 +299,11 @@ impl Lane {
             told_memory: Vec::new(),
             beside: beside::Beside::default(),
             windows_asked: false,
+            unfit: None,
+            told_unseen: None,
         };
         lane.automatic();
+        lane.reach();
         lane
     }
 
@@ -324,13 +341,20 @@ impl Lane {
                     let _ = done.send(());
                 }
                 Some(ToLane::Undo(ask)) => self.undo(ask).await,
-                Some(ToLane::Tell(event)) => self.out.send(event).await,
+                Some(ToLane::Tell(event)) => {
+                    let models = matches!(event, Event::Models { .. });
+                    self.out.send(event).await;
+                    if models {
+                        self.show_models().await;
+                    }
+                }
                 Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
                 Some(ToLane::Rules) => self.show_rules().await,
                 Some(ToLane::Context) => self.show_context().await,
                 Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
                 Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
                 Some(ToLane::Law) => self.refresh_law().await,
+                Some(ToLane::Reach) => self.reach_again().await,
                 Some(ToLane::AskKey(connection)) => self.ask_for_key(connection).await,
                 Some(ToLane::Raised(raised)) => self.raised(*raised).await,
                 Some(ToLane::Grown) => self.grown().await,
@@ -343,6 +367,7 @@ impl Lane {
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
+                Some(ToLane::Merged(merged)) => self.merged(merged.map(|merged| *merged)).await,
                 Some(ToLane::Followed(number, followed)) => self.followed(number, followed).await,
                 Some(ToLane::Shutdown) | None => break,
             }
@@ -358,14 +383,11 @@ impl Lane {
         self.end_jobs().await;
         while !self.machine.is_quiet() {
             match from.recv().await {
-                Some(ToLane::Input(input)) => self.input(input).await,
-                Some(ToLane::Act(Act::Draft { text, attachments })) => {
-                    self.save_draft(UserText::with(text, attachments)).await;
-                }
-                Some(_) => {}
+                Some(what) => self.at_the_end(what).await,
                 None => break,
             }
         }
+        self.await_title(&mut from).await;
         if matches!(self.files.standing(), Standing::New { .. })
             && let Some(made) = &self.machine.meta.worktree
             && let Err(error) = worktree::remove(made, worktree::Loss::Refused).await
@@ -373,11 +395,24 @@ impl Lane {
             // A session that was never written leaves nothing behind, unless somebody worked there.
             tracing::warn!(%error, "the worktree {} stays", made.path.display());
         }
-        if let Err(error) = self.files.close().await {
-            let notice = trouble(&error).hint("What was not saved is lost with this process.");
-            self.out.send(Event::Notice(notice)).await;
+        let draft = if self.draft_unsaved { self.draft.clone() } else { UserText::default() };
+        if let Some(unsaved) = self.files.end(&self.machine.meta, draft).await {
+            self.out.send(Event::Unsaved(Box::new(unsaved))).await;
         }
         self.out.flush().await;
+    }
+
+    /// What still counts when nothing new begins.
+    async fn at_the_end(&mut self, what: ToLane) {
+        match what {
+            ToLane::Input(input) => self.input(input).await,
+            ToLane::Act(Act::Draft { text, attachments }) => {
+                self.save_draft(UserText::with(text, attachments)).await;
+            }
+            ToLane::Apart(used, cost) => self.input(Input::Apart(used, cost)).await,
+            ToLane::Titled { title, was, wanted } => self.titled(title, was, wanted).await,
+            _ => {}
+        }
     }
 
     // ---- the machine ----
@@ -388,8 +423,14 @@ impl Lane {
     }
 
     async fn input(&mut self, input: Input) {
+        if matches!(input, Input::Keyed(..)) {
+            self.reach();
+        }
         if law::needs_law(&input) {
             self.refresh_law().await;
+        }
+        if matches!(input, Input::Used(..)) {
+            self.learn_model().await;
         }
         if matches!(input, Input::Used(_, _, None, _)) {
             self.ask_for_windows();
@@ -467,7 +508,7 @@ impl Lane {
             }
             Step::Run(run, call, facts, sandbox) => {
                 let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
-                let site = self.site(Some(Decided { run, mode }));
+                let site = self.site(Some((Decided { run, mode }, &call.id)));
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
@@ -482,6 +523,8 @@ impl Lane {
             }
             Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
             Step::Trust(request) => self.trust(*request).await,
+            Step::Whole(path, text) => self.keep_whole(path, text).await,
+            Step::StandIn(named, answers) => self.stand_in_everywhere(named, answers),
             Step::StoreKey(connection, key) => self.store_key(connection, key),
             Step::RedeliverAt(at) => {
                 let me = self.me.clone();
@@ -496,7 +539,7 @@ impl Lane {
     async fn ask(&mut self, run: RunNo, mut request: crate::provider::ModelRequest) {
         self.works.forget_before(run);
         let connections = &self.shared.setup.connections;
-        let name = self.machine.meta.connection.clone();
+        let name = self.machine.meta.asked().cloned();
         let info = name.as_ref().and_then(|name| connections.info(name));
         let provider = name.as_ref().and_then(|name| connections.provider(name));
         match (info, provider) {
@@ -514,6 +557,7 @@ impl Lane {
                 let dir = self.shared.setup.store.session_dir(&self.machine.meta.id);
                 let shelf = Arc::clone(&self.shelf);
                 shelf.belongs_to(&dir);
+                let provider = (provider, self.machine.meta.long_cache);
                 self.works.ask(run, provider, request, (shelf, self.me.clone()), (wanted, tally));
             }
             (Some(info), _) => {
@@ -521,21 +565,15 @@ impl Lane {
                 let error = no_connection(&format!("The connection {} cannot be used: {why}.", info.name));
                 self.fail_for_a_key(run, &info.name, error);
             }
-            (None, _) => {
-                self.machine.connection_missing = true;
-                match name {
-                    Some(name) => {
-                        let text = format!(
-                            "This session was made with the connection {name}, which is not configured here. Choose another with /model."
-                        );
-                        self.fail_for_a_key(run, &name, no_connection(&text));
-                    }
-                    None => {
-                        let text = "No connection is configured. Choose one with /model.";
-                        self.fail_soon(run, no_connection(text));
-                    }
+            (None, _) => match name {
+                Some(name) => {
+                    self.fail_for_a_key(run, &name, no_connection(&reach::unmapped(&name, &self.machine.meta.id)));
                 }
-            }
+                None => {
+                    let text = "No connection is configured. Choose one with /connection.";
+                    self.fail_soon(run, no_connection(text));
+                }
+            },
         }
     }
 
@@ -548,20 +586,23 @@ impl Lane {
     }
 
     /// Where what the calls of this turn change is kept.
-    fn kept_for_undo(&self) -> (Arc<Keeper>, Checkpoints, Option<MessageId>) {
-        self.beside.undo().unwrap_or_else(|| {
-            let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta.id);
-            (self.keeper.clone(), checkpoints, self.turn_message())
+    fn kept_for_undo(&self, call: Option<&CallId>) -> Keeping {
+        self.beside.undo().unwrap_or_else(|| Keeping {
+            keeper: self.keeper.clone(),
+            checkpoints: self.shared.setup.store.checkpoints(&self.machine.meta.id),
+            turn: self.turn_message(),
+            row: call.and_then(|call| self.machine.row_of(call)),
         })
     }
 
-    fn engine(&self) -> Engine {
-        Engine::of(&self.shared, &self.machine.meta, self.me.clone(), self.kept_for_undo())
+    fn engine(&self, call: Option<&CallId>) -> Engine {
+        Engine::of(&self.shared, &self.machine.meta, self.me.clone(), self.kept_for_undo(call))
     }
 
-    fn site(&self, decided: Option<Decided>) -> Site {
+    fn site(&self, decided: Option<(Decided, &CallId)>) -> Site {
         let settings = &self.shared.setup.settings;
-        let engine = self.engine();
+        let call = decided.map(|(_, call)| call);
+        let engine = self.engine(call);
         Site {
             place: Place {
                 cwd: self.machine.meta.cwd.clone(),
@@ -575,10 +616,10 @@ impl Lane {
             jobs: self.jobs.clone(),
             lane: self.me.clone(),
             host: Arc::new(match decided {
-                Some(decided) => engine.decided(decided),
+                Some((decided, _)) => engine.decided(decided),
                 None => engine,
             }),
-            undo: self.kept_for_undo(),
+            undo: self.kept_for_undo(call),
         }
     }
 }
@@ -595,6 +636,8 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         compact_at: setup.settings.compact_at,
         ceiling: None,
         session_dir: setup.store.session_dir(id),
+        long_cache: setup.settings.long_cache,
+        full_tools: setup.settings.full_tools,
         seed: fastrand::u64(..),
     }
 }

@@ -19,6 +19,7 @@ pub mod link;
 pub mod machine;
 pub mod media;
 pub mod memory;
+mod others;
 mod outbox;
 pub mod prompt;
 pub mod queue;

@@ -94,7 +94,8 @@ pub fn joined(parts: &[PromptPart]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn mode(mode: Mode) -> &'static str {
+/// What a permission mode allows, for the model.
+pub(super) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Explore => {
             "Permission mode: Explore (read only). You can read, list, search, and run commands that only read. Writing, editing \

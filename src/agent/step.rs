@@ -51,6 +51,8 @@ pub enum Input {
     Failed(RunNo, ProviderError),
     /// The request needs a key that there is not, or not the right one; the failure that it is when nobody gives one.
     NoKey(RunNo, Box<KeyRequest>, ProviderError),
+    /// The request cannot be made before somebody chooses a model.
+    NoModel(RunNo, ProviderError),
     /// The user wants to give the key of a connection.
     GiveKey(Box<KeyRequest>),
     /// A connection got a key, or why its key could not be stored.
@@ -155,6 +157,10 @@ pub enum Step {
     RedeliverAt(At),
     /// Write rules that hold beyond the session, then report what holds now.
     KeepRules(RuleScope, Vec<Rule>),
+    /// Keep this text in this file of the session, where it is not there yet.
+    Whole(PathBuf, String),
+    /// From now on the second connection stands in for the first one in every session that names it.
+    StandIn(ConnectionName, ConnectionName),
     /// Store the key of a connection, then report [`Input::Keyed`] to every session.
     StoreKey(ConnectionName, Key),
     /// Remember that this is trusted, then report what holds now.

@@ -81,6 +81,9 @@ pub fn halves(parts: impl IntoIterator<Item = String>) -> Vec<String> {
 }
 
 fn tell(row: &Message, detail: &Detail) -> Option<String> {
+    if row.parent.is_some() {
+        return None;
+    }
     match &row.body {
         Body::User(user) => Some(format!("USER: {}", clip(user.text.trim(), detail.said))),
         Body::Assistant(said) if !said.text.trim().is_empty() => {
@@ -99,6 +102,7 @@ fn tell(row: &Message, detail: &Detail) -> Option<String> {
             Some(told)
         }
         Body::Info(info) if info.kind == InfoKind::Interrupted => Some("[The user stopped it here.]".to_owned()),
+        Body::Info(info) if info.kind == InfoKind::Restarted => Some("[lisle was restarted here.]".to_owned()),
         Body::Error(failure) => Some(format!("[It failed here: {}]", clip(&failure.title, 200))),
         _ => None,
     }

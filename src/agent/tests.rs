@@ -2,9 +2,14 @@
 
 mod children;
 mod context;
+mod last_words;
 mod lifecycle;
 mod looking;
+mod others;
 mod plan;
+mod reach;
+mod refused;
+mod stuck;
 mod undo;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
@@ -34,7 +39,8 @@ struct Engine {
 }
 
 fn store(home: &Path) -> Store {
-    Store::open(Options::new(home.join("data/workspaces/w"), home.join("state"))).unwrap()
+    let options = Options::new(home.join("data/workspaces/w"), home.join("state"));
+    Store::open(Options { temp: home.to_owned(), ..options }).unwrap()
 }
 
 /// No files of rules.
@@ -66,6 +72,10 @@ impl Engine {
     }
 
     fn with(home: &Path, change: impl FnOnce(&mut Settings)) -> Self {
+        Self::on(store(home), home, change)
+    }
+
+    fn on(store: Store, home: &Path, change: impl FnOnce(&mut Settings)) -> Self {
         let mut connections = Connections::new();
         let info = ConnectionInfo {
             name: ConnectionName::new("rehearsal"),
@@ -97,10 +107,11 @@ impl Engine {
             sandbox: crate::domain::permission::Holding::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
             warn_cost: 0.5,
+            long_cache: false,
+            full_tools: true,
             undo: crate::agent::UndoSettings::default(),
         };
         change(&mut settings);
-        let store = store(home);
         let setup = Setup {
             store: store.clone(),
             connections,

@@ -42,11 +42,27 @@ pub fn item(item: &Item) -> u64 {
         }
 }
 
+/// A guess at the tokens of a request. The tools stand apart: templates of models that know none leave them out, and then the
+/// server counts none of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guess {
+    /// Of the tools that are on offer.
+    pub tools: u64,
+    /// Of all else.
+    pub rest: u64,
+}
+
+impl Guess {
+    fn whole(self) -> u64 {
+        self.tools.saturating_add(self.rest)
+    }
+}
+
 /// A guess at the tokens of a request.
 #[must_use]
-pub fn request(request: &ModelRequest) -> u64 {
+pub fn request(request: &ModelRequest) -> Guess {
     let items: u64 = request.items.iter().map(item).sum();
-    text(&request.system) + request.tools.iter().map(tool).sum::<u64>() + items
+    Guess { tools: request.tools.iter().map(tool).sum(), rest: text(&request.system) + items }
 }
 
 /// Corrects guesses by what the server counted last, for one model.
@@ -54,14 +70,14 @@ pub fn request(request: &ModelRequest) -> u64 {
 pub struct Gauge {
     model: String,
     /// The guess at the request that was sent last.
-    asked: u64,
+    asked: Guess,
     /// The guess at a request, and what the server counted for it.
-    counted: Option<(u64, u64)>,
+    counted: Option<(Guess, u64)>,
 }
 
 impl Gauge {
     /// A request of this guess is sent. Counts of another model say nothing about this one.
-    pub fn asks(&mut self, model: &str, guess: u64) {
+    pub fn asks(&mut self, model: &str, guess: Guess) {
         if self.model != model {
             *self = Self { model: model.to_owned(), ..Self::default() };
         }
@@ -70,7 +86,7 @@ impl Gauge {
 
     /// The server counted so many tokens for the request that was sent last.
     pub fn counts(&mut self, real: u64) {
-        if real > 0 && self.asked > 0 {
+        if real > 0 && self.asked.whole() > 0 {
             self.counted = Some((self.asked, real));
         }
     }
@@ -81,25 +97,53 @@ impl Gauge {
         self.counted.is_some()
     }
 
+    /// The server counts the tools among what a request has. It does not where it counted less than half of what was guessed at,
+    /// and that is nearer to the guess without them.
+    #[must_use]
+    pub fn counts_tools(&self) -> bool {
+        let Some((guess, real)) = self.counted else { return true };
+        let off = |guess: u64| (real.max(guess) as f64) / (real.min(guess).max(1) as f64);
+        real.saturating_mul(2) >= guess.whole() || off(guess.whole()) <= off(guess.rest)
+    }
+
+    fn whole(&self, guess: Guess) -> u64 {
+        if self.counts_tools() { guess.whole() } else { guess.rest }
+    }
+
     /// What a part of a request comes to.
     #[must_use]
     pub fn scaled(&self, guess: u64) -> u64 {
         (guess as f64 * self.ratio()) as u64
     }
 
+    /// What a tool comes to.
+    #[must_use]
+    pub fn scaled_tool(&self, guess: u64) -> u64 {
+        if self.counts_tools() { self.scaled(guess) } else { 0 }
+    }
+
     fn ratio(&self) -> f64 {
-        let free = self.counted.map_or(1.0, |(guessed, real)| real as f64 / guessed as f64);
+        let free = self.counted.map_or(1.0, |(guess, real)| real as f64 / self.whole(guess).max(1) as f64);
         free.clamp(1.0 / MOST_RATIO, MOST_RATIO)
     }
 
     /// What a guess at a whole request comes to.
     #[must_use]
-    pub fn corrected(&self, guess: u64) -> u64 {
-        let Some((guessed, real)) = self.counted else { return guess };
+    pub fn corrected(&self, guess: Guess) -> u64 {
+        let guess = self.whole(guess);
+        let Some((counted, real)) = self.counted else { return guess };
+        let guessed = self.whole(counted);
         // What was counted is known, and only the rest is guessed at: unless it is out of all bounds, and something else
         // was counted than what was guessed at.
         let absurd = real.max(guessed) as f64 > real.min(guessed) as f64 * MOST_RATIO;
         if guess < guessed || absurd { self.scaled(guess) } else { real + self.scaled(guess - guessed) }
+    }
+
+    /// The least that a request has for certain, as far as can be guessed: before the server counted, nobody knows whether the
+    /// tools count.
+    #[must_use]
+    pub fn at_least(&self, guess: Guess) -> u64 {
+        if self.is_measured() { self.corrected(guess) } else { guess.rest }
     }
 }
 
@@ -111,20 +155,41 @@ mod tests {
 
     #[test]
     fn a_guess_is_corrected_by_the_last_count_of_the_same_model() {
+        let of = |rest| Guess { tools: 0, rest };
         let mut gauge = Gauge::default();
-        assert_eq!((gauge.corrected(1_000), gauge.is_measured()), (1_000, false));
-        gauge.asks("a", 1_000);
+        assert_eq!((gauge.corrected(of(1_000)), gauge.is_measured()), (1_000, false));
+        gauge.asks("a", of(1_000));
         gauge.counts(1_500);
-        assert_eq!(gauge.corrected(1_000), 1_500);
-        assert_eq!(gauge.corrected(1_100), 1_650, "what came since is guessed at, as wrongly as before");
-        assert_eq!(gauge.corrected(100), 150);
-        gauge.asks("b", 1_000);
-        assert_eq!(gauge.corrected(1_000), 1_000, "another model counts otherwise");
-        gauge.asks("b", 1_000);
+        assert_eq!(gauge.corrected(of(1_000)), 1_500);
+        assert_eq!(gauge.corrected(of(1_100)), 1_650, "what came since is guessed at, as wrongly as before");
+        assert_eq!(gauge.corrected(of(100)), 150);
+        gauge.asks("b", of(1_000));
+        assert_eq!(gauge.corrected(of(1_000)), 1_000, "another model counts otherwise");
+        gauge.asks("b", of(1_000));
         gauge.counts(0);
         assert!(!gauge.is_measured(), "no count is no count");
         gauge.counts(1_000_000);
-        assert_eq!(gauge.corrected(1_000), 6_000, "and an absurd one is held back");
+        assert_eq!(gauge.corrected(of(1_000)), 6_000, "and an absurd one is held back");
+    }
+
+    #[test]
+    fn tools_that_a_template_leaves_out_do_not_count() {
+        let guess = |rest| Guess { tools: 6_000, rest };
+        let mut gauge = Gauge::default();
+        assert_eq!(gauge.at_least(guess(300)), 300, "nobody said yet that the tools count");
+        gauge.asks("m", guess(300));
+        gauge.counts(230);
+        assert!(!gauge.counts_tools());
+        assert_eq!((gauge.corrected(guess(300)), gauge.corrected(guess(600))), (230, 460));
+        assert_eq!((gauge.scaled_tool(100), gauge.scaled(300)), (0, 230));
+        gauge.asks("m", guess(300));
+        gauge.counts(7_000);
+        assert!(gauge.counts_tools(), "the same server with another template");
+        assert_eq!(gauge.at_least(guess(300)), 7_000);
+        // A model that writes in fewer tokens than is guessed at counts its tools all the same.
+        gauge.asks("m", Guess { tools: 200, rest: 800 });
+        gauge.counts(600);
+        assert!(gauge.counts_tools());
     }
 
     #[test]
@@ -146,7 +211,7 @@ mod tests {
             thinking: ThinkingLevel::Off,
         };
         let parts: u64 = whole.items.iter().map(item).sum();
-        assert_eq!(request(&whole), 1_000 + tool(&spec) + parts);
+        assert_eq!(request(&whole), Guess { tools: tool(&spec), rest: 1_000 + parts });
         assert_eq!(parts, 100 + MEDIA + AROUND + 200 + AROUND * 2);
     }
 }

@@ -56,6 +56,15 @@ impl Out {
     }
 }
 
+/// Where a branch stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stands {
+    /// Beside the session that it came from, under this title or the next number.
+    Beside(Option<String>),
+    /// In the place of the session that it came from: the user went back in it.
+    InPlace,
+}
+
 /// What works on sessions as a whole.
 #[derive(Clone)]
 pub(super) struct Whole {
@@ -362,7 +371,8 @@ impl Whole {
     // ---- branches ----
 
     /// Makes a branch. `rewound`: it takes the session's place, whose turn ends.
-    pub(super) async fn branch(self, from: SessionId, at: Option<MessageId>, rewound: bool) {
+    pub(super) async fn branch(self, from: SessionId, at: Option<MessageId>, stands: Stands) {
+        let rewound = stands == Stands::InPlace;
         if let Some(lane) = self.shared.lane(&from) {
             if rewound {
                 // Without the lane nothing runs either.
@@ -371,7 +381,14 @@ impl Whole {
             flushed(&lane).await;
         }
         let (store, session, time) = (self.store(), from.clone(), now());
-        match blocking(move || store.branch(&session, at.as_ref(), time)).await {
+        let made = move || {
+            let made = store.branch(&session, at.as_ref(), time)?;
+            match stands {
+                Stands::InPlace => Ok::<_, StoreError>(made),
+                Stands::Beside(title) => Ok(store.title_branch(made, title)),
+            }
+        };
+        match blocking(made).await {
             Some(Ok(meta)) => {
                 let to = meta.id.clone();
                 self.out.send(Event::Changed(Box::new(meta))).await;

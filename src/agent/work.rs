@@ -5,16 +5,16 @@ use super::lane::ToLane;
 use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
 use super::tally::Tally;
-use super::undo::{About, Keeper};
+use super::undo::{About, Keeping};
 use crate::domain::permission::Sandbox;
 use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
-use crate::domain::{Event, Level, MessageId, Notice};
+use crate::domain::{Event, Level, Notice};
+use crate::provider::named::NO_MODEL;
 use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
-use crate::store::checkpoints::Checkpoints;
 use crate::tools::jobs::Jobs;
 use crate::tools::seen::Seen;
-use crate::tools::{Place, Run, Tool};
+use crate::tools::{Place, Run, RunError, Tool};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) struct Site {
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
     /// Who keeps what a call changes, where, and the message that the turn began with.
-    pub(super) undo: (Arc<Keeper>, Checkpoints, Option<MessageId>),
+    pub(super) undo: Keeping,
 }
 
 impl Works {
@@ -50,11 +50,11 @@ impl Works {
         self.0.entry(run.0).or_default().clone()
     }
 
-    /// Streams a response; dropping the stream drops the request. `wanted` says which key could help against a failure.
+    /// Streams a response, whose prompt stays long in the server's cache where that is wanted; dropping the stream drops the request. `wanted` says which key could help against a failure.
     pub(super) fn ask(
         &mut self,
         run: RunNo,
-        provider: Arc<dyn Provider>,
+        (provider, kept_long): (Arc<dyn Provider>, bool),
         mut request: ModelRequest,
         (shelf, lane): (Arc<Shelf>, mpsc::Sender<ToLane>),
         (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
@@ -62,12 +62,17 @@ impl Works {
         let one = self.of(run);
         let stop = one.stop;
         one.tasks.spawn(async move {
-            let model = request.model.clone();
+            let named = request.model.clone();
+            // Known at the latest when the answer comes.
+            let meant = || match named.as_str() {
+                "" => provider.only().unwrap_or_default(),
+                _ => named.clone(),
+            };
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = media::fill(&mut request.items, shelf) => {}
             }
-            let mut chunks = provider.stream(request);
+            let mut chunks = if kept_long { provider.stream_kept_long(request) } else { provider.stream(request) };
             let mut counted = None;
             loop {
                 let next = tokio::select! {
@@ -78,13 +83,14 @@ impl Works {
                     Some(Ok(Chunk::Usage(used))) => {
                         // A response may be counted more than once, each time up to then.
                         counted = Some(used);
-                        let (window, cost) = provider.figures(&model, used);
+                        let (window, cost) = provider.figures(&meant(), used);
                         (Input::Used(run, used, window, cost), false)
                     }
                     Some(Ok(chunk)) => {
                         let last = matches!(chunk, Chunk::Stopped(_));
                         (Input::Chunk(run, chunk), last)
                     }
+                    Some(Err(error)) if error.code == NO_MODEL => (Input::NoModel(run, error), true),
                     Some(Err(error)) => match wanted(&error) {
                         Some(key) => (Input::NoKey(run, Box::new(key), error), true),
                         None => (Input::Failed(run, error), true),
@@ -96,7 +102,7 @@ impl Works {
                 }
             }
             if let (Some(used), Some(tally)) = (counted, tally) {
-                tally.note(&*provider, &model, used);
+                tally.note(&*provider, &meant(), used);
             }
         });
     }
@@ -146,10 +152,11 @@ impl Works {
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
     ) {
-        let Site { place, seen, jobs, lane, host, undo: (keeper, checkpoints, turn) } = site;
+        let Site { place, seen, jobs, lane, host, undo: Keeping { keeper, checkpoints, turn, row } } = site;
         let about = About {
             checkpoints,
             call: call.id.clone(),
+            row,
             turn,
             at: super::lane::now(),
             facts: facts.clone(),
@@ -178,17 +185,23 @@ impl Works {
                 let _ = lane.send(ToLane::Tell(Event::Notice(notice))).await;
             }
             // A task of its own, so that a defect in a tool ends the call and not the session.
-            let mut ended = match tokio::spawn(tool.run(call.input, with)).await {
-                Ok(ended) => ended,
-                Err(error) => {
-                    Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
+            let mut ended = if with.stop.is_cancelled() {
+                // Keeping what it may change takes its time, in which the turn can be stopped.
+                Err(RunError::Stopped(String::new()))
+            } else {
+                match tokio::spawn(tool.run(call.input, with)).await {
+                    Ok(ended) => ended,
+                    Err(error) => {
+                        Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
+                    }
                 }
             };
             if let Some(mut kept) = kept {
                 if ended.as_ref().is_ok_and(|outcome| outcome.figures.job.is_some()) {
                     kept.goes_on();
                 }
-                let gaps = keeper.end(kept).await;
+                let did = ended.as_ref().is_ok_and(|outcome| !outcome.failed);
+                let gaps = keeper.end(kept, did, super::lane::now()).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }

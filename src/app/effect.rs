@@ -136,6 +136,19 @@ pub enum Effect {
     Quit {
         /// The session to name in the command that resumes.
         resume: Option<SessionId>,
+        /// The folder of the workspace that is opened then.
+        workspace: Option<PathBuf>,
+    },
+    /// List the workspaces; answered by [`super::Msg::Workspaces`].
+    Workspaces,
+    /// Look up a workspace that can be opened; answered by [`super::Msg::Workspace`].
+    Workspace {
+        /// A name, or a folder.
+        written: String,
+        /// Create it where it does not exist.
+        create: bool,
+        /// A relative folder begins there.
+        from: Option<PathBuf>,
     },
 }
 

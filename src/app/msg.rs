@@ -10,6 +10,7 @@ use crate::domain::finding::Finding;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::picture::{Known, Pixels, Want};
 use crate::domain::setting::Setting;
+use crate::domain::workspace::Workspace;
 use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
 use crate::keymap::key::Key;
@@ -100,6 +101,10 @@ pub enum Msg {
     Doctor(Vec<Finding>),
     /// The user's own commands, as they are now.
     Commands(Vec<OwnCommand>),
+    /// What came of [`super::effect::Effect::Workspaces`].
+    Workspaces(Vec<Workspace>),
+    /// What came of [`super::effect::Effect::Workspace`]: the workspace, or why it cannot be opened.
+    Workspace(Result<Workspace, String>),
     /// The offset of local time from UTC changed.
     Zone {
         /// Seconds east of UTC.

@@ -44,7 +44,7 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
-    Session "session" "[new|list|switch WHICH]" "a new session, or to another one" SessionAction::Switch;
+    Session "session" "[new [NAME]|list|switch WHICH]" "a new session, or to another one" SessionAction::Switch;
     Reset "reset" "" "archive this session, start anew with its settings" SessionAction::Reset;
     Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
@@ -57,7 +57,7 @@ commands! {
     Unarchive "unarchive" "" "back in the list" SessionAction::Unarchive;
     Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
     Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
-    Branch "branch" "" "a new session with what was said so far" SessionAction::Branch;
+    Branch "branch" "[NAME]" "a new session with what was said so far" SessionAction::Branch;
     Parent "parent" "" "to the session that spawned this one, or that it is a branch of" SessionAction::Parent;
     Child "child" "" "to a session that this one spawned" SessionAction::Child;
     Rewind "rewind" "" "go back to an earlier message" SessionAction::Rewind;
@@ -76,8 +76,9 @@ commands! {
     Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
     Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
+    Workspace "workspace" "[[new] NAME or FOLDER]" "switch to another workspace, or create one" SessionAction::Workspace;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
-    Connection "connection" "[NAME [key]]" "choose the connection, or give one a key" ModelAction::Connection;
+    Connection "connection" "[NAME [key|--all]]" "choose the connection, or give one a key" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;

@@ -2,11 +2,12 @@
 
 use crate::domain::export::Format;
 use crate::domain::inbox::TrashId;
+use crate::domain::nearest::nearest;
 use crate::domain::property::ValueType;
 use crate::domain::spending::By;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use crate::runtime::setup::{Wanted, Which};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// lisle: a full-screen terminal home for agent conversations.
@@ -16,8 +17,12 @@ pub struct Args {
     /// A command; without one the app opens.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// A first message to send when the app has opened.
-    pub prompt: Option<String>,
+    /// A first message to send when the app has opened: in quotes, or behind "--".
+    #[arg(value_name = "PROMPT")]
+    pub words: Vec<String>,
+    /// A first message of any words, also of one that could be a command.
+    #[arg(last = true, value_name = "PROMPT", hide = true)]
+    pub message: Vec<String>,
     /// Lines in place of the full screen: for screen readers, plain terminals, pipes and logs.
     #[arg(long, overrides_with = "no_linear")]
     pub linear: bool,
@@ -30,6 +35,24 @@ pub struct Args {
 }
 
 impl Args {
+    /// The first message for the app.
+    ///
+    /// # Errors
+    /// Words that look like a command which does not exist: what to say, with the nearest one. They are not for a model.
+    pub fn prompt(&self) -> Result<Option<String>, String> {
+        if !self.message.is_empty() {
+            let all: Vec<&str> = self.words.iter().chain(&self.message).map(String::as_str).collect();
+            return Ok(Some(all.join(" ")));
+        }
+        match self.words.as_slice() {
+            [] => Ok(None),
+            [one] if one.trim().contains(char::is_whitespace) || one.chars().any(needs_no_blanks) => {
+                Ok(Some(one.clone()))
+            }
+            [first, ..] => Err(unknown_command(first, &self.words)),
+        }
+    }
+
     /// Whether lines are wanted in place of the full screen, where it was said.
     #[must_use]
     pub fn wants_lines(&self) -> Option<bool> {
@@ -39,6 +62,51 @@ impl Args {
             (false, false) => None,
         }
     }
+}
+
+/// What to say of words that are no command.
+fn unknown_command(first: &str, words: &[String]) -> String {
+    let program = Args::command();
+    let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+    let near = match first {
+        "help" => Some("--help"),
+        "version" => Some("--version"),
+        _ => nearest(first, names.iter().copied()),
+    };
+    let near = match near {
+        Some(name) => format!(" Did you mean \"lisle {name}\"?"),
+        None => format!(" There are: {}.", names.join(", ")),
+    };
+    let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    format!(
+        "there is no command {first:?}.{near}\nTo send it as a message: \"lisle run {words}\" prints the answer, \"lisle -- {words}\" opens the app."
+    )
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:,@%+=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// A sign of a script that is written without blanks between words: a message may be one word there.
+fn needs_no_blanks(sign: char) -> bool {
+    matches!(
+        sign,
+        // Thai, Lao, Tibetan, Burmese
+        '\u{0e00}'..='\u{109f}'
+        // Khmer
+        | '\u{1780}'..='\u{17ff}'
+        // Kana, bopomofo, Han
+        | '\u{3040}'..='\u{312f}'
+        | '\u{3400}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// What every command takes.
@@ -79,7 +147,7 @@ impl From<Common> for Wanted {
             None => Which::New,
         };
         let Common { connection, model, mode, cwd, workspace, .. } = common;
-        Wanted { which, connection, model, mode, cwd, workspace }
+        Wanted { which, connection, model, mode, cwd, workspace, last_workspace: false }
     }
 }
 
@@ -88,8 +156,11 @@ impl From<Common> for Wanted {
 pub enum Command {
     /// Send one message and print the answer. What is piped in is added to the message.
     ///
+    /// A pipe that sends nothing for 3 seconds is left alone; "-" as the first or last word waits for it, and stands for
+    /// the message where there are no other words.
+    ///
     /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
-    /// 130 interrupted.
+    /// 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.
     Run(Run),
     /// List, change, branch, delete and check sessions.
     ///
@@ -134,7 +205,10 @@ pub struct Run {
     /// What comes out.
     #[arg(long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
-    /// The message.
+    /// End the run when it has taken so many seconds, with what there is by then.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub timeout: Option<u64>,
+    /// The message; "-" is what is piped in.
     #[arg(required = true, value_name = "PROMPT", num_args = 1..)]
     pub prompt: Vec<String>,
 }
@@ -144,7 +218,8 @@ pub struct Run {
 pub enum Output {
     /// The answer, or the plan.
     Text,
-    /// Every event of the engine, one JSON object a line.
+    /// Every event of the engine, one JSON object a line. "session" says whose it is: those of spawned sessions are among
+    /// them, the run's own session is the one of the first "opened". "accepted" has the id of the message.
     Json,
 }
 
@@ -449,6 +524,9 @@ pub struct Branch {
     /// The last message that comes along, by its id in "show --json"; all of them without it.
     #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
     pub at: Option<MessageId>,
+    /// Its title; the title of the session with the next number behind it without it.
+    #[arg(long, value_name = "TITLE")]
+    pub title: Option<String>,
     /// Print the new session as a JSON object.
     #[arg(long)]
     pub json: bool,
@@ -603,13 +681,12 @@ fn connection(text: &str) -> Result<ConnectionName, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_hold_together() {
         Args::command().debug_assert();
         let args = Args::try_parse_from(["lisle", "--mode", "safe", "fix it"]).unwrap();
-        assert_eq!((args.common.mode, args.prompt.as_deref()), (Some(Mode::Explore), Some("fix it")));
+        assert_eq!((args.common.mode, args.prompt()), (Some(Mode::Explore), Ok(Some("fix it".to_owned()))));
         let args = Args::try_parse_from(["lisle", "run", "--connection", "rehearsal", "list", "it"]).unwrap();
         assert!(matches!(args.command, Some(Command::Run(run)) if run.prompt == ["list", "it"]));
         let args = Args::try_parse_from(["lisle", "doctor", "keys"]).unwrap();
@@ -628,6 +705,38 @@ mod tests {
             &["lisle", "labels", "add", "x", "--value", "colour"],
         ] {
             assert!(Args::try_parse_from(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_in_quotes_or_behind_two_dashes_and_other_words_are_commands() {
+        let prompt = |words: &[&str]| {
+            let args = Args::try_parse_from([&["lisle"], words].concat()).unwrap();
+            assert!(args.command.is_none(), "{words:?}");
+            args.prompt()
+        };
+        for (words, message) in [
+            (&["fix the bug"][..], "fix the bug"),
+            (&["--", "sessions"], "sessions"),
+            (&["--mode", "ask", "--", "fix", "the", "-bug"], "fix the -bug"),
+            (&["バグを直して"], "バグを直して"),
+        ] {
+            assert_eq!(prompt(words), Ok(Some(message.to_owned())), "{words:?}");
+        }
+        assert_eq!(prompt(&[]), Ok(None));
+        for (words, says) in [
+            (&["sesions"][..], "\"lisle sessions\"?"),
+            (&["sesions", "list"], "\"lisle -- sesions list\""),
+            (&["ran", "fix it"], "\"lisle run ran 'fix it'\""),
+            (&["help"], "\"lisle --help\"?"),
+            (&["frobnicate"], "There are: run, sessions,"),
+            (&["what's-up?"], "'what'\\''s-up?'"),
+            (&["приветствие"], "lisle -- приветствие"),
+            (&[" hello "], "no command \" hello \""),
+            (&[""], "lisle run ''"),
+        ] {
+            let why = prompt(words).unwrap_err();
+            assert!(why.contains(says), "{words:?}: {why}");
         }
     }
 }

@@ -137,7 +137,8 @@ pub(super) fn archive(ground: &Ground, args: &Several, archived: bool) -> Exit {
 }
 
 pub(super) fn branch(ground: &Ground, args: &Branch) -> Exit {
-    match ground.store.branch(&args.id, args.at.as_ref(), now()) {
+    let made = ground.store.branch(&args.id, args.at.as_ref(), now());
+    match made.map(|made| ground.store.title_branch(made, args.title.clone())) {
         Ok(meta) if args.json => print_json(&meta),
         Ok(meta) => {
             say(&format!("{}\n", meta.id));

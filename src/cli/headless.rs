@@ -1,21 +1,53 @@
 //! `lisle run`: one message through the same engine as the app, with nobody to ask.
+//!
+//! It goes by the events of its own session alone, from the moment that the session has accepted its message: what spawned
+//! sessions do, or what another process writes into the session, is no answer of its own. Every wait has an end.
 
-use super::Exit;
 use super::args::{Output, Run};
 use super::output::{complain, say};
+use super::{Exit, prompt};
 use crate::agent::{self, Link};
 use crate::domain::contract::{Act, NewSession, TurnEnd};
 use crate::domain::message::{Body, Message};
 use crate::domain::notice::Level;
-use crate::domain::{Command, Event, MessageId, SessionId, SessionMeta, Stamped};
+use crate::domain::unsaved::{Refuge, Unsaved};
+use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
 use crate::runtime::setup::{Ground, Wanted, Which};
-use std::io::{IsTerminal, Read};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// How long an interrupted run may take to save and to end its processes.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_secs(4);
+const LAST_WORDS: Duration = Duration::from_secs(4);
+/// How long any other run may take for that.
+const SAVES: Duration = Duration::from_secs(30);
+/// The engine has opened the session and taken the message after this time.
+const BEGINS: Duration = Duration::from_secs(60);
+/// A turn of which nothing is heard for so long has come to nothing.
+const SILENCE: Duration = Duration::from_secs(3600);
+/// Who only looks at a session holds it for a moment: so often it is asked for, so far apart.
+const CLAIMS: u32 = 4;
+const BETWEEN_CLAIMS: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(ground: Ground, run: Run) -> Exit {
-    let Some(prompt) = prompt(&run.prompt) else { return Exit::Failed };
+    let Run { output, timeout, prompt: words } = run;
+    let deadline = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let reading = tokio::task::spawn_blocking(move || prompt::read(&words));
+    let read = match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline, reading).await.ok(),
+        None => Some(reading.await),
+    };
+    let prompt = match read {
+        Some(Ok(Ok(prompt))) => prompt,
+        Some(Ok(Err(error))) => {
+            complain(&format!("lisle: stdin could not be read: {error}."));
+            return Exit::Failed;
+        }
+        Some(Err(_)) => return Exit::Failed,
+        None => {
+            complain("lisle: stdin did not end in the time that --timeout gives, so nothing was sent.");
+            return Exit::Failed;
+        }
+    };
     if prompt.trim().is_empty() {
         complain("lisle: the message is empty. Say what is to be done, or pipe it in.");
         return Exit::Usage;
@@ -37,104 +69,225 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             }
         },
     };
+    let here = Here { names: ground.connection_names(), usable: ground.usable_connection() };
     let mut link = agent::open(ground.engine(true));
-    let first = match &session {
-        Some(session) => Command::Open { session: session.clone(), rows: 1 },
-        None => Command::Create(NewSession {
-            cwd: None,
-            connection: wanted.connection.clone(),
-            model: wanted.model.clone(),
-            mode: wanted.mode,
-            ..NewSession::default()
-        }),
-    };
-    let _ = link.commands.send(first).await;
-    let mut face = Face { output: run.output, session, answer: None, plan: None, refused: false, trouble: None };
-    let mut begun = false;
-    let mut interrupted = std::pin::pin!(interrupted());
-    let end = loop {
-        let stamped = tokio::select! {
-            next = link.events.recv() => next,
-            () = &mut interrupted => {
-                face.stop(&link).await;
-                break Ended::Interrupted;
-            }
-        };
-        let Some(stamped) = stamped else { break Ended::Lost };
-        if !face.print(&stamped) {
-            break Ended::Lost;
-        }
-        if let Event::Opened(opened) = &stamped.event
-            && !begun
-        {
-            begun = true;
-            if let Some(holder) = &opened.meta.held_by {
-                complain(&format!("lisle: {holder} has this session open. Close it there, or start a new session."));
-                break Ended::Lost;
-            }
-            face.begin(&link, &opened.meta, &wanted, prompt.clone()).await;
-            continue;
-        }
-        if let Some(end) = face.hear(stamped, begun) {
-            break Ended::Turn(end);
-        }
-    };
-    let patience = if matches!(end, Ended::Interrupted) { LAST_WORDS } else { std::time::Duration::MAX };
-    tokio::select! {
-        _ = tokio::time::timeout(patience, finish(link, &mut face)) => {}
+    let mut face = Face::new(output, session, wanted, prompt, here);
+    face.start(&link).await;
+    let end = face.turn(&mut link, deadline).await;
+    let stopped = matches!(end, Ended::Interrupted | Ended::Late);
+    if !stopped {
+        face.print_answer();
+    }
+    // The stopped turn's last rows still belong to the answer.
+    let patience = if stopped { LAST_WORDS } else { SAVES };
+    let saved = tokio::select! {
+        saved = tokio::time::timeout(patience, face.finish(link, stopped)) => saved.is_ok(),
         // Asked twice, or something that cannot be ended holds the end.
         () = self::interrupted() => return Exit::Interrupted,
+    };
+    if stopped {
+        face.print_answer();
     }
-    face.exit(end)
+    if !saved {
+        let text = "ended before the session was saved: the disk or a command held it up. Open it to see what is there";
+        complain(&format!("lisle: {text}."));
+    }
+    face.unsaved.iter().for_each(|unsaved| complain(&format!("lisle: {}", unsaved.words())));
+    // Where the rest lies beside the session, another process writes that now: it came while the turn ended.
+    let taken_over = face.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));
+    match face.exit(end) {
+        Exit::Done | Exit::Refused if taken_over => Exit::Held,
+        Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() => Exit::Unsaved,
+        exit => exit,
+    }
 }
 
+/// The connections of this home.
+struct Here {
+    names: Vec<ConnectionName>,
+    /// The default one can be used, or why not.
+    usable: Result<(), String>,
+}
+
+impl Here {
+    /// Why a session cannot be continued with its connection, or with the one that is asked for.
+    fn refuses(&self, meta: &SessionMeta, asked: Option<&ConnectionName>) -> Option<Ended> {
+        let session = &meta.id;
+        match (&meta.connection, asked) {
+            // What names no connection asks the default one.
+            (None, None) => self.usable.clone().err().map(Ended::NoConnection),
+            (Some(its), Some(asked)) if meta.connection_locked && asked != its && self.names.contains(its) => {
+                Some(Ended::Usage(format!(
+                    "{session} stays with the connection {its}, where its messages went: {asked} cannot answer in it. Leave \
+                     out --connection, or start a new session."
+                )))
+            }
+            (Some(its), None) if meta.unmapped => {
+                let names: Vec<&str> = self.names.iter().map(ConnectionName::as_str).collect();
+                Some(Ended::NoConnection(format!(
+                    "{session} was made with the connection {its}, which is not configured here. There are: {}. \
+                     \"lisle run --session {session} --connection NAME …\" lets one of them answer in this session from now on.",
+                    names.join(", ")
+                )))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Why a run is over.
 enum Ended {
     Turn(TurnEnd),
     Interrupted,
+    /// It took longer than was allowed.
+    Late,
+    /// The message waits in the queue.
+    Queued,
+    /// Another process has the session, or took it over.
+    Held(String),
+    /// The session did not take the message.
+    Refused(String),
+    /// No connection answers in the session.
+    NoConnection(String),
+    Usage(String),
     Lost,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The session is being made, or its lock asked for the n-th time.
+    Claiming(u32),
+    Opening,
+    /// The message is on its way to the session.
+    Sent,
+    /// The session has it: what comes now answers it.
+    Accepted,
+    /// Whatever comes now is somebody else's.
+    Over,
 }
 
 /// What `run` remembers of the events.
 struct Face {
     output: Output,
     session: Option<SessionId>,
+    here: Here,
+    wanted: Wanted,
+    prompt: String,
+    stage: Stage,
     /// The last text of the model and its row.
     answer: Option<(MessageId, String)>,
     plan: Option<String>,
     refused: bool,
     trouble: Option<(String, String)>,
+    /// What could not be saved, of spawned sessions too.
+    unsaved: Vec<Unsaved>,
 }
 
 impl Face {
-    async fn begin(&mut self, link: &Link, meta: &SessionMeta, wanted: &Wanted, text: String) {
-        let session = meta.id.clone();
-        self.session = Some(session.clone());
-        // A new session was made as wanted.
-        let mut acts = if wanted.which == Which::New { Vec::new() } else { wanted.acts(meta.model.as_deref()) };
-        acts.push(Act::send(text));
-        for act in acts {
-            let _ = link.commands.send(Command::To { session: session.clone(), act }).await;
+    fn new(output: Output, session: Option<SessionId>, wanted: Wanted, prompt: String, here: Here) -> Self {
+        let stage = if session.is_some() { Stage::Claiming(1) } else { Stage::Opening };
+        Self {
+            output,
+            session,
+            here,
+            wanted,
+            prompt,
+            stage,
+            answer: None,
+            plan: None,
+            refused: false,
+            trouble: None,
+            unsaved: Vec::new(),
+        }
+    }
+
+    async fn start(&self, link: &Link) {
+        match &self.session {
+            // Held before it is looked at: what is seen then stays true.
+            Some(_) => self.act(link, Act::Claim).await,
+            None => {
+                let new = NewSession {
+                    cwd: None,
+                    connection: self.wanted.connection.clone(),
+                    model: self.wanted.model.clone(),
+                    mode: self.wanted.mode,
+                    ..NewSession::default()
+                };
+                let _ = link.commands.send(Command::Create(new)).await;
+            }
+        }
+    }
+
+    /// Follows the session until the turn of the message is over, or cannot come.
+    async fn turn(&mut self, link: &mut Link, deadline: Option<Instant>) -> Ended {
+        let mut interrupted = std::pin::pin!(interrupted());
+        let mut heard = Instant::now();
+        loop {
+            let silence = heard + if self.stage == Stage::Accepted { SILENCE } else { BEGINS };
+            let until = deadline.map_or(silence, |deadline| deadline.min(silence));
+            let stamped = tokio::select! {
+                next = link.events.recv() => next,
+                () = &mut interrupted => {
+                    self.act(link, Act::Stop).await;
+                    return Ended::Interrupted;
+                }
+                () = tokio::time::sleep_until(until) => {
+                    self.act(link, Act::Stop).await;
+                    return Ended::Late;
+                }
+            };
+            heard = Instant::now();
+            let Some(stamped) = stamped else { return Ended::Lost };
+            if !self.print(&stamped) {
+                return Ended::Lost;
+            }
+            if let Some(end) = self.hear(link, stamped).await {
+                return end;
+            }
         }
     }
 
     /// Prints the event where events are wanted. False when nobody reads any more.
     fn print(&self, stamped: &Stamped) -> bool {
+        // A session that somebody else writes is followed: that is not for whoever waits for an answer here.
+        let ours = self.stage != Stage::Over || stamped.session.is_none();
         match self.output {
-            Output::Text => true,
-            Output::Json => match serde_json::to_string(stamped) {
+            Output::Json if ours => match serde_json::to_string(stamped) {
                 Ok(line) => say(&(line + "\n")),
                 Err(error) => {
                     complain(&format!("lisle: an event could not be written as JSON: {error}"));
                     true
                 }
             },
+            Output::Text | Output::Json => true,
         }
     }
 
-    fn hear(&mut self, stamped: Stamped, begun: bool) -> Option<TurnEnd> {
+    /// Whether an event is of the run's session, or of none. A new session is the first that is heard of.
+    fn is_ours(&mut self, stamped: &Stamped) -> bool {
+        let Some(session) = &stamped.session else { return true };
+        self.session.get_or_insert_with(|| session.clone()) == session
+    }
+
+    async fn hear(&mut self, link: &Link, stamped: Stamped) -> Option<Ended> {
+        if let Event::Unsaved(unsaved) = stamped.event {
+            self.unsaved.push(*unsaved);
+            return None;
+        }
+        if !self.is_ours(&stamped) {
+            return None;
+        }
         match stamped.event {
-            Event::Row(row) => self.row(*row),
+            Event::Held { by } => return self.held(link, by).await,
+            Event::Opened(opened) if self.stage == Stage::Opening => return self.send(link, &opened.meta).await,
+            Event::Accepted { queued, .. } if self.stage == Stage::Sent => {
+                self.stage = Stage::Accepted;
+                return queued.then_some(Ended::Queued);
+            }
+            Event::Refused { why, .. } => return Some(Ended::Refused(why)),
             Event::Reidentified { to } => self.session = Some(to),
+            Event::Row(row) => self.row(*row),
             Event::Retrying { attempt, of, wait_ms, reason } => {
                 complain(&format!(
                     "lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.",
@@ -144,17 +297,66 @@ impl Face {
             Event::Notice(notice) if notice.level >= Level::Warning => {
                 complain(&format!("lisle: {} {}", notice.text, notice.hint));
                 // Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
-                if !begun && notice.level == Level::Error {
-                    return Some(TurnEnd::Failed);
+                let begins = matches!(self.stage, Stage::Claiming(_) | Stage::Opening);
+                if begins && notice.level == Level::Error {
+                    return Some(Ended::Lost);
                 }
             }
-            Event::TurnEnded { end } => return Some(end),
+            Event::TurnEnded { end } if self.stage == Stage::Accepted => return Some(Ended::Turn(end)),
             _ => {}
         }
         None
     }
 
+    /// The session is ours, or another process has it.
+    async fn held(&mut self, link: &Link, by: Option<String>) -> Option<Ended> {
+        match (by, self.stage) {
+            (None, Stage::Claiming(_)) => {
+                self.stage = Stage::Opening;
+                let session = self.session.clone()?;
+                let _ = link.commands.send(Command::Open { session, rows: 1 }).await;
+                None
+            }
+            (None, _) => None,
+            (Some(_), Stage::Claiming(times)) if times < CLAIMS => {
+                tokio::time::sleep(BETWEEN_CLAIMS).await;
+                self.stage = Stage::Claiming(times + 1);
+                self.act(link, Act::Claim).await;
+                None
+            }
+            (Some(who), Stage::Claiming(_)) => {
+                self.stage = Stage::Over;
+                Some(Ended::Held(format!(
+                    "{who} has this session open, so nothing was sent. Close it there, or start a new session."
+                )))
+            }
+            (Some(who), _) => {
+                self.stage = Stage::Over;
+                Some(Ended::Held(format!("this session was taken over by {who}; the turn ended here.")))
+            }
+        }
+    }
+
+    async fn send(&mut self, link: &Link, meta: &SessionMeta) -> Option<Ended> {
+        self.session = Some(meta.id.clone());
+        // A new session was made as wanted.
+        let new = self.wanted.which == Which::New;
+        if !new && let Some(why) = self.here.refuses(meta, self.wanted.connection.as_ref()) {
+            return Some(why);
+        }
+        self.stage = Stage::Sent;
+        let acts = if new { Vec::new() } else { self.wanted.acts() };
+        for act in acts {
+            self.act(link, act).await;
+        }
+        self.act(link, Act::send(self.prompt.clone())).await;
+        None
+    }
+
     fn row(&mut self, row: Message) {
+        if self.stage != Stage::Accepted {
+            return;
+        }
         match row.body {
             Body::Assistant(said) if !said.intermediate => self.answer = Some((row.id, said.text)),
             // What looked like the answer while it streamed was a remark before a call.
@@ -175,20 +377,66 @@ impl Face {
         }
     }
 
-    async fn stop(&self, link: &Link) {
+    async fn act(&self, link: &Link, act: Act) {
         if let Some(session) = self.session.clone() {
-            let _ = link.commands.send(Command::To { session, act: Act::Stop }).await;
+            let _ = link.commands.send(Command::To { session, act }).await;
         }
     }
 
-    fn exit(&self, end: Ended) -> Exit {
+    fn print_answer(&self) {
         if self.output == Output::Text
             && let Some(text) = self.plan.as_ref().or(self.answer.as_ref().map(|(_, text)| text))
         {
             say(&format!("{}\n", text.trim_end()));
         }
+    }
+
+    /// Lets the engine save and end. `stopped`: the last rows of the turn come yet.
+    async fn finish(&mut self, mut link: Link, stopped: bool) {
+        let _ = link.commands.send(Command::Shutdown).await;
+        while let Some(stamped) = link.events.recv().await {
+            self.print(&stamped);
+            let ours = self.is_ours(&stamped);
+            match stamped.event {
+                Event::Ended => return,
+                Event::Unsaved(unsaved) => self.unsaved.push(*unsaved),
+                Event::Row(row) if ours && stopped => self.row(*row),
+                _ => {}
+            }
+        }
+    }
+
+    /// The exit status, with the reason of a bad one on stderr.
+    fn exit(&self, end: Ended) -> Exit {
         match end {
             Ended::Interrupted | Ended::Turn(TurnEnd::Stopped) => Exit::Interrupted,
+            Ended::Late => {
+                complain("lisle: the turn took too long and was stopped; what it did until then is saved.");
+                Exit::Failed
+            }
+            Ended::Queued => {
+                let session = self.session.as_ref().map(ToString::to_string).unwrap_or_default();
+                complain(&format!(
+                    "lisle: the message waits in the queue of {session}. lisle --session {session} opens it."
+                ));
+                Exit::Failed
+            }
+            Ended::Held(why) => {
+                complain(&format!("lisle: {why}"));
+                Exit::Held
+            }
+            Ended::Refused(why) => {
+                complain(&format!("lisle: {why} Nothing was sent."));
+                Exit::Failed
+            }
+            Ended::NoConnection(why) => {
+                complain(&format!("lisle: {why}"));
+                Exit::NoCredentials
+            }
+            Ended::Usage(why) => {
+                complain(&format!("lisle: {why}"));
+                Exit::Usage
+            }
             Ended::Lost => Exit::Failed,
             Ended::Turn(TurnEnd::Failed | TurnEnd::Limit) => {
                 let (code, text) = self.trouble.clone().unwrap_or_default();
@@ -205,39 +453,6 @@ impl Face {
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) => Exit::Done,
         }
     }
-}
-
-/// Lets the engine save and end.
-async fn finish(mut link: Link, face: &mut Face) {
-    let _ = link.commands.send(Command::Shutdown).await;
-    while let Some(stamped) = link.events.recv().await {
-        face.print(&stamped);
-        match stamped.event {
-            Event::Ended => return,
-            // The stopped turn's last rows still belong to the answer.
-            Event::Row(row) => face.row(*row),
-            _ => {}
-        }
-    }
-}
-
-/// The message, with what was piped in behind it. `None` when stdin cannot be read.
-fn prompt(words: &[String]) -> Option<String> {
-    let mut text = words.join(" ");
-    let mut stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        let mut piped = Vec::new();
-        if let Err(error) = stdin.read_to_end(&mut piped) {
-            complain(&format!("lisle: stdin could not be read: {error}."));
-            return None;
-        }
-        let piped = String::from_utf8_lossy(&piped);
-        if !piped.trim().is_empty() {
-            text.push_str("\n\n");
-            text.push_str(piped.trim_end());
-        }
-    }
-    Some(text)
 }
 
 async fn interrupted() {

@@ -10,6 +10,7 @@ mod doctor;
 mod headless;
 mod output;
 mod permissions;
+mod prompt;
 mod search;
 mod sessions;
 mod usage;
@@ -32,6 +33,10 @@ pub enum Exit {
     Refused = 3,
     /// No connection with credentials.
     NoCredentials = 4,
+    /// Another process has the session open, so nothing was sent; or took it over before the answer was whole.
+    Held = 5,
+    /// It went through, but not all of it could be saved.
+    Unsaved = 6,
     /// `permissions check`: the command would be asked for.
     WouldAsk = 10,
     /// `permissions check`: the command would be refused.
@@ -58,6 +63,13 @@ pub fn main() -> ExitCode {
             return if wrong { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
+    let prompt = match args.prompt() {
+        Ok(prompt) => prompt,
+        Err(why) => {
+            output::complain(&format!("lisle: {why}"));
+            return Exit::Usage.into();
+        }
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -65,21 +77,28 @@ pub fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    let exit = runtime.block_on(start(args));
+    let exit = runtime.block_on(start(args, prompt));
     // Work that does not end by itself must not hold the exit.
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    let exit = if output::is_lost() && exit == Exit::Done { Exit::Failed } else { exit };
     exit.into()
 }
 
-async fn start(args: Args) -> Exit {
+async fn start(args: Args, prompt: Option<String>) -> Exit {
     let linear = args.wants_lines();
-    let mut ground = match runtime::setup::Ground::prepare(args.common.into()) {
+    let mut wanted: runtime::setup::Wanted = args.common.into();
+    // Who sits at the app goes on where they were; what a script is told to do does not depend on that.
+    wanted.last_workspace = args.command.is_none();
+    let mut ground = match runtime::setup::Ground::prepare(wanted) {
         Ok(ground) => ground,
         Err(error) => {
             output::complain(&format!("lisle: {error:#}"));
             return Exit::Usage;
         }
     };
+    if args.command.is_some() {
+        crate::config::log::on_failure(|problem| output::complain(&format!("lisle: {problem}")));
+    }
     match args.command {
         Some(Command::Run(run)) => {
             complain_of(&ground);
@@ -134,12 +153,15 @@ async fn start(args: Args) -> Exit {
         }
         None => {
             ground.find_servers().await;
-            match runtime::app(ground, args.prompt, linear).await {
-                Ok(Some(resume)) => {
-                    output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
-                    Exit::Done
+            match runtime::app(ground, prompt, linear).await {
+                Ok(left) => {
+                    if let Some(resume) = &left.resume {
+                        output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
+                    }
+                    let words = left.words();
+                    words.iter().for_each(|words| output::complain(&format!("lisle: {words}")));
+                    if words.is_empty() { Exit::Done } else { Exit::Failed }
                 }
-                Ok(None) => Exit::Done,
                 Err(error) => {
                     output::complain(&format!("lisle: {error:#}"));
                     Exit::Failed

@@ -1,7 +1,25 @@
 //! Writing to stdout and stderr. A closed pipe is not an error: whoever read has read enough.
 
 use crate::domain::sanitise;
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A result could not be written, for another reason than a closed pipe.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Decides if a part of the result is missing on stdout, as on a full disk. Then the exit status is not 0.
+pub(super) fn is_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// Reports the first failure that is no closed pipe. Returns if the write succeeded.
+fn checked(written: io::Result<()>) -> bool {
+    let Err(error) = written else { return true };
+    if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
+        complain(&format!("lisle: stdout could not be written: {error}."));
+    }
+    false
+}
 
 /// Writes a result to stdout: sanitised for a terminal, as it is for a pipe. False when nobody reads any more.
 pub(super) fn say(text: &str) -> bool {
@@ -11,13 +29,13 @@ pub(super) fn say(text: &str) -> bool {
     } else {
         out.write_all(text.as_bytes())
     };
-    written.and_then(|()| out.flush()).is_ok()
+    checked(written.and_then(|()| out.flush()))
 }
 
 /// Writes what is clean already and may be marked. False when nobody reads any more.
 pub(super) fn put(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+    checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Writes a diagnostic line to stderr.

@@ -8,7 +8,7 @@ use super::definitions::{self, Told};
 use super::output::{complain, say};
 use crate::domain::expression::Expression;
 use crate::domain::inbox::HealthReport;
-use crate::domain::message::{Body, Message};
+use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::{At, SessionMeta, sanitise};
 use crate::runtime::setup::Ground;
@@ -334,12 +334,16 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
     }
 }
 
+fn speaker(said: &AssistantText) -> String {
+    said.cut_off().map_or_else(|| "assistant".to_owned(), |words| format!("assistant, {words}"))
+}
+
 /// A row as labelled text.
 fn as_text(row: &Message) -> String {
     let labelled = |label: &str, text: &str| format!("[{label}]\n{}\n", text.trim_end());
     match &row.body {
         Body::User(user) => labelled("you", &user.text),
-        Body::Assistant(said) => labelled(if said.partial { "assistant, broke off" } else { "assistant" }, &said.text),
+        Body::Assistant(said) => labelled(&speaker(said), &said.text),
         Body::Thinking(thought) => labelled("thinking", &thought.text),
         Body::Tool(call) => {
             let result = call.result.as_deref().unwrap_or("(no result)");

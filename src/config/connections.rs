@@ -11,6 +11,7 @@ use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::ConnectionName;
 use crate::domain::problem::Problem;
 use crate::domain::secret::Key;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -434,6 +435,30 @@ pub fn remember_chosen(paths: &Paths, name: &ConnectionName) -> io::Result<()> {
     write_private(&chosen_file(paths), format!("{name}\n").as_bytes())
 }
 
+fn stand_ins_file(paths: &Paths) -> std::path::PathBuf {
+    paths.state.join("stand-ins.toml")
+}
+
+/// What answers for connections that are not configured here, as it was said in the app: `theirs = "ours"`, a line each. What
+/// cannot be read says nothing.
+#[must_use]
+pub fn stand_ins(paths: &Paths) -> BTreeMap<ConnectionName, ConnectionName> {
+    let text = std::fs::read_to_string(stand_ins_file(paths)).unwrap_or_default();
+    let map: BTreeMap<String, String> = toml::from_str(&text).unwrap_or_default();
+    map.into_iter().map(|(named, answers)| (ConnectionName::new(named), ConnectionName::new(answers))).collect()
+}
+
+/// Remembers that the second connection answers for the first one.
+///
+/// # Errors
+/// What the system said when the state folder could not be written.
+pub fn remember_stand_in(paths: &Paths, named: &ConnectionName, answers: &ConnectionName) -> io::Result<()> {
+    let mut map = stand_ins(paths);
+    map.insert(named.clone(), answers.clone());
+    let text = toml::to_string(&map).map_err(io::Error::other)?;
+    write_private(&stand_ins_file(paths), text.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -629,5 +654,18 @@ mod tests {
         let name = ConnectionName::new("openai");
         remember_chosen(&paths, &name).unwrap();
         assert_eq!(chosen(&paths), Some(name));
+    }
+
+    #[test]
+    fn what_stands_in_is_remembered_whatever_it_is_called() {
+        let home = tempfile::tempdir().unwrap();
+        let paths = Paths::find(Some(OsStr::new(home.path()))).unwrap();
+        assert_eq!(stand_ins(&paths), BTreeMap::new());
+        let pairs = [("anthropic-api", "a"), ("odd name = \"x\"\n[", "b"), ("anthropic-api", "c")];
+        for (named, answers) in pairs {
+            remember_stand_in(&paths, &ConnectionName::new(named), &ConnectionName::new(answers)).unwrap();
+        }
+        let known: Vec<_> = stand_ins(&paths).into_values().map(|name| name.to_string()).collect();
+        assert_eq!(known, ["c", "b"]);
     }
 }

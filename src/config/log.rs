@@ -1,4 +1,5 @@
-//! The log: `state/log/lisle.log`, for its owner alone, never on the screen. Without a place to write there is none.
+//! The log: `state/log/lisle.log`, for its owner alone, never on the screen. Without a place to write there is none; where
+//! writing fails later, [`on_failure`] says so once, and the library that logs says nothing by itself.
 //!
 //! A file is begun anew past a fifth of what all may take; the four before it stay.
 
@@ -34,7 +35,13 @@ pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
         Some(Err(error)) => (EnvFilter::new(usual), Some(error.to_string())),
         None => (EnvFilter::new(usual), None),
     };
-    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).with_writer(log).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_env_filter(filter)
+        .with_writer(log)
+        // On stderr they would stand across the screen.
+        .log_internal_errors(false)
+        .finish();
     tracing::subscriber::set_global_default(subscriber)
         .map_err(|error| Problem::whole(&path, format!("There is no log: {error}."), "Begin it once only."))?;
     match wrong {
@@ -45,6 +52,48 @@ pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
         )),
         None => Ok(()),
     }
+}
+
+/// Who is told that the log cannot be written.
+type Tell = Box<dyn Fn(Problem) + Send>;
+
+/// What became of the first failure of this process.
+enum Failure {
+    /// There was none; who is told of it.
+    None(Option<Tell>),
+    /// Nobody was there to be told.
+    Untold(Problem),
+    Told,
+}
+
+static FAILURE: Mutex<Failure> = Mutex::new(Failure::None(None));
+
+/// Tells that the log cannot be written, once in the life of the process, also when that was before this call. What comes
+/// after is not logged.
+pub fn on_failure(tell: impl Fn(Problem) + Send + 'static) {
+    let mut failure = FAILURE.lock().unwrap_or_else(PoisonError::into_inner);
+    *failure = match std::mem::replace(&mut *failure, Failure::Told) {
+        Failure::None(_) => Failure::None(Some(Box::new(tell))),
+        Failure::Untold(problem) => {
+            tell(problem);
+            Failure::Told
+        }
+        Failure::Told => Failure::Told,
+    };
+}
+
+fn failed(folder: &Path, error: &io::Error) {
+    let mut failure = FAILURE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Failure::None(tell) = &mut *failure else { return };
+    let text = format!("The log cannot be written: {error}.");
+    let problem = Problem::whole(folder.join("lisle.log"), text, "lisle goes on; what happens is not logged.");
+    *failure = match tell.take() {
+        Some(tell) => {
+            tell(problem);
+            Failure::Told
+        }
+        None => Failure::Untold(problem),
+    };
 }
 
 /// The current file; shared by all that log.
@@ -97,16 +146,24 @@ impl Current {
         (self.file, self.length) = append(&self.folder)?;
         Ok(())
     }
+
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.length > self.longest {
+            self.turn()?;
+        }
+        self.file.write_all(bytes)?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
 }
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.length > current.longest {
-            current.turn()?;
-        }
-        current.file.write_all(bytes)?;
-        current.length += bytes.len() as u64;
+        // An event comes whole. What a server or a tool said may stand in it.
+        let safe = crate::domain::secret::masked(&String::from_utf8_lossy(bytes));
+        let written = safe.as_ref().map_or(bytes, |(safe, _)| safe.as_bytes());
+        current.add(written).inspect_err(|error| failed(&current.folder, error))?;
         Ok(bytes.len())
     }
 
@@ -153,6 +210,25 @@ mod tests {
             writeln!(Log::open(dir.path(), 1_000).unwrap(), "from {n}").unwrap();
         }
         assert_eq!(std::fs::read_to_string(dir.path().join("lisle.log")).unwrap(), "from 0\nfrom 1\n");
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_is_told_once_also_when_nobody_was_there() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/full", dir.path().join("lisle.log")).unwrap();
+        let mut log = Log::open(dir.path(), 1_000).unwrap();
+        assert!(log.write_all(b"a line").is_err());
+        let (told, heard) = std::sync::mpsc::channel();
+        let tell = |to: &std::sync::mpsc::Sender<String>| {
+            let to = to.clone();
+            on_failure(move |problem| to.send(problem.to_string()).unwrap());
+        };
+        tell(&told);
+        assert!(log.write_all(b"another").is_err());
+        tell(&told);
+        let said: Vec<String> = heard.try_iter().collect();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("lisle.log: The log cannot be written: No space left"), "{said:?}");
     }
 
     #[test]

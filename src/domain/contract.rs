@@ -11,7 +11,7 @@ use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
 use super::job::JobShown;
 use super::ledger::Ledger;
-use super::message::Message;
+use super::message::{Message, UserText};
 use super::model::{LevelMeaning, ModelFigures};
 use super::notice::Notice;
 use super::permission::Mode;
@@ -19,10 +19,11 @@ use super::plan::Progress;
 use super::property::{Definition, Properties};
 use super::request::{Answer, Request, TrustRequest};
 use super::rule::{KnownRule, Rule, RuleScope};
-use super::session::{SessionMeta, ThinkingLevel};
+use super::session::{SessionMeta, SessionSwitch, ThinkingLevel};
 use super::spending::Spending;
 use super::tool::TodoItem;
 use super::undo::{Changes, UndoAim, UndoPlan};
+use super::unsaved::Unsaved;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -96,6 +97,9 @@ pub enum Command {
         session: SessionId,
         /// The last message that comes along; `None` for all of them.
         at: Option<MessageId>,
+        /// Its title; without one it is the title of the session that it came from, with the next number behind it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
     },
     /// Go back to a message: a branch with what is kept takes the session's place on the screen ([`Event::Branched`]);
     /// the old session stays.
@@ -273,6 +277,9 @@ pub enum Command {
 pub struct NewSession {
     /// Where its tools work.
     pub cwd: Option<PathBuf>,
+    /// Its title, which no model changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Its connection.
     pub connection: Option<ConnectionName>,
     /// Its model.
@@ -294,7 +301,7 @@ pub struct NewSession {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "act", content = "with")]
 pub enum Act {
-    /// Send this message; while a turn runs it is queued.
+    /// Send this message; while a turn runs it is queued. Answered by [`Event::Accepted`] or [`Event::Refused`].
     Send {
         /// The text.
         text: String,
@@ -302,7 +309,7 @@ pub enum Act {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
     },
-    /// Deliver this message with the next tool results instead of queuing it.
+    /// Deliver this message with the next tool results instead of queuing it. Answered as [`Act::Send`] is.
     Steer {
         /// The text.
         text: String,
@@ -360,8 +367,23 @@ pub enum Act {
         /// The model.
         model: String,
     },
+    /// Let this connection answer in the place of the session's own, which is not configured here
+    /// ([`SessionMeta::unmapped`]). What waited for it is sent.
+    StandIn {
+        /// A connection that is configured here.
+        connection: ConnectionName,
+        /// In every session that names the same one, also in those to come.
+        everywhere: bool,
+    },
     /// Change the thinking level.
     Thinking(ThinkingLevel),
+    /// Switch something on or off.
+    Switch {
+        /// What.
+        what: SessionSwitch,
+        /// On.
+        on: bool,
+    },
     /// Set the title, as the user.
     Rename {
         /// The new title.
@@ -378,6 +400,8 @@ pub enum Act {
         /// Its name.
         job: String,
     },
+    /// Hold this session for writing from now on, before anything is sent to it: [`Event::Held`].
+    Claim,
     /// Write this session though another process holds it: that one stopped, or runs on another machine.
     TakeOver,
     /// Keep the unsent text of the composer.
@@ -457,6 +481,45 @@ impl Act {
         Self::Steer { text: text.into(), attachments: Vec::new() }
     }
 
+    /// What the user wrote in it and would lose with it, as a draft that says the same again. `None`: nothing was written,
+    /// or it is a key, which comes back nowhere.
+    #[must_use]
+    pub fn said(&self) -> Option<UserText> {
+        let said = match self {
+            Self::Send { text, attachments } | Self::Steer { text, attachments } => {
+                UserText::with(text.clone(), attachments.clone())
+            }
+            Self::Type { command } if !command.trim().is_empty() => format!("!{command}").into(),
+            Self::Compact { wish } if !wish.trim().is_empty() => format!("/compact {wish}").into(),
+            Self::Rename { title } if !title.trim().is_empty() => format!("/rename {title}").into(),
+            Self::Queue(QueueEdit::Replace { text, .. }) => text.as_str().into(),
+            Self::Answer { answer, .. } => answer.said()?.into(),
+            Self::Type { .. }
+            | Self::Compact { .. }
+            | Self::Rename { .. }
+            | Self::Queue(_)
+            | Self::Attach { .. }
+            | Self::Detach { .. }
+            | Self::Stop
+            | Self::Retry
+            | Self::Mode { .. }
+            | Self::DropPlan
+            | Self::Model { .. }
+            | Self::StandIn { .. }
+            | Self::Switch { .. }
+            | Self::Thinking(_)
+            | Self::Retitle
+            | Self::Read
+            | Self::Cwd(_)
+            | Self::KillJob { .. }
+            | Self::TakeOver
+            | Self::Claim
+            // What is kept as a draft is in the composer.
+            | Self::Draft { .. } => return None,
+        };
+        (!said.is_empty()).then_some(said)
+    }
+
     /// Keeps this text alone as the draft.
     #[must_use]
     pub fn draft(text: impl Into<String>) -> Self {
@@ -495,6 +558,18 @@ pub enum Event {
         /// The id from now on.
         to: SessionId,
     },
+    /// Who holds the session for writing. Answers [`Act::Claim`], and comes when another process took the session over.
+    Held {
+        /// Another process, in words; `None`: this engine holds it.
+        by: Option<String>,
+    },
+    /// The session took a message. In the order in which messages were sent to it.
+    Accepted {
+        /// The id of its row, and of its entry in the queue.
+        id: MessageId,
+        /// It waits; otherwise it begins a turn.
+        queued: bool,
+    },
     /// Earlier rows, oldest first.
     Page {
         /// The rows.
@@ -517,6 +592,13 @@ pub enum Event {
         id: MessageId,
         /// What was added.
         add: String,
+    },
+    /// This was not done, and nothing has what the user wrote in it: the face gives it back to them. A notice says why.
+    Refused {
+        /// What was asked for. Only acts that [carry words](Act::said) come back.
+        act: Box<Act>,
+        /// Why, as a sentence.
+        why: String,
     },
     /// This live row does not stay (a retry begins its text anew).
     Dropped {
@@ -544,6 +626,20 @@ pub enum Event {
         path: PathBuf,
         /// The copy.
         made: Result<Attachment, String>,
+    },
+    /// A message waits because the session's connection is not configured here: [`Act::StandIn`] says what answers in its
+    /// place, and sends it.
+    ConnectionWanted {
+        /// The connection that the session was made with.
+        connection: ConnectionName,
+    },
+    /// The turn waits because no model is chosen and the server of its connection has not just one: [`Act::Model`] says which,
+    /// and the request goes.
+    ModelWanted {
+        /// Whose models.
+        connection: ConnectionName,
+        /// Why, as a sentence that names them.
+        why: String,
     },
     /// Something waits for the user.
     Asked(Box<Request>),
@@ -687,7 +783,10 @@ pub enum Event {
     Configured(Box<Configured>),
     /// A word to the user.
     Notice(Notice),
-    /// Everything is saved and ended; nothing follows.
+    /// A part of the session could not be saved and will not be tried again: at the end, and when another process took the
+    /// session over. Whoever runs the engine says so after its end, and ends with a status that is not 0.
+    Unsaved(Box<Unsaved>),
+    /// Everything that can be saved is, and nothing follows. What is not was told with [`Event::Unsaved`].
     Ended,
 }
 

@@ -19,9 +19,38 @@ pub struct FileDiff {
     pub added: u32,
     /// Lines removed.
     pub removed: u32,
-    /// The changed places with three lines around each.
+    /// The changed places with three lines around each; of long ones the beginning.
     pub hunks: Vec<Hunk>,
+    /// Lines of the changed places that are left out because they are too much to be shown.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: u32,
+    /// Lines of which only a part is kept. What is missing is said in them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub cut: u32,
 }
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+/// How much of a change is kept.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    /// Bytes of all lines.
+    all: usize,
+    /// Bytes of one line that is kept whole.
+    line: usize,
+}
+
+/// What a person can be asked about.
+const SHOWN: Bound = Bound { all: 4_000_000, line: 20_000 };
+/// What stays in the row of a call.
+const KEPT: Bound = Bound { all: ROW, line: 2_000 };
+/// Bytes of all changes of one call that stay in its row.
+pub const ROW: usize = 64_000;
+/// Bytes that are kept before and behind what changed in a longer line.
+const AROUND: usize = 300;
 
 /// One changed place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,12 +86,15 @@ pub enum DiffKind {
 
 impl FileDiff {
     /// Compares two texts line by line. Gives up on exactness after half a second on very large texts, never on truth.
+    /// What is kept of it is bounded, however long the lines are: the counts are exact, and what is left out is said.
     #[must_use]
     pub fn between(path: &str, old: Option<&str>, new: &str) -> Self {
         let before = old.unwrap_or("");
         let diff =
             similar::TextDiff::configure().timeout(std::time::Duration::from_millis(500)).diff_lines(before, new);
         let mut out = Self { path: path.to_owned(), is_new: old.is_none(), ..Self::default() };
+        let (olds, news): (Vec<&str>, Vec<&str>) = (diff.iter_old_slices().collect(), diff.iter_new_slices().collect());
+        let mut left = SHOWN.all;
         for group in diff.grouped_ops(3) {
             let Some(first) = group.first() else { continue };
             let mut hunk = Hunk {
@@ -70,23 +102,145 @@ impl FileDiff {
                 new_start: number(first.new_range().start) + 1,
                 lines: Vec::new(),
             };
-            for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-                let kind = match change.tag() {
-                    similar::ChangeTag::Equal => DiffKind::Same,
-                    similar::ChangeTag::Delete => DiffKind::Removed,
-                    similar::ChangeTag::Insert => DiffKind::Added,
-                };
-                match kind {
-                    DiffKind::Added => out.added += 1,
-                    DiffKind::Removed => out.removed += 1,
-                    DiffKind::Same => {}
+            for op in &group {
+                for change in diff.iter_changes(op) {
+                    let kind = match change.tag() {
+                        similar::ChangeTag::Equal => DiffKind::Same,
+                        similar::ChangeTag::Delete => DiffKind::Removed,
+                        similar::ChangeTag::Insert => DiffKind::Added,
+                    };
+                    match kind {
+                        DiffKind::Added => out.added += 1,
+                        DiffKind::Removed => out.removed += 1,
+                        DiffKind::Same => {}
+                    }
+                    if left == 0 {
+                        out.left_out += 1;
+                        continue;
+                    }
+                    let line = trimmed(change.value());
+                    // The line that it took the place of, or that took its place.
+                    let partner = match (change.old_index(), change.new_index()) {
+                        (Some(at), None) => {
+                            let at = op.new_range().start + (at - op.old_range().start);
+                            news.get(at).filter(|_| op.new_range().contains(&at))
+                        }
+                        (None, Some(at)) => {
+                            let at = op.old_range().start + (at - op.new_range().start);
+                            olds.get(at).filter(|_| op.old_range().contains(&at))
+                        }
+                        _ => None,
+                    };
+                    let text = cut(line, partner.map(|line| trimmed(line)), SHOWN.line, true);
+                    out.cut += u32::from(text != line);
+                    left = left.saturating_sub(text.len() + 1);
+                    hunk.lines.push(DiffLine { kind, text });
                 }
-                let text = change.value().trim_end_matches(['\n', '\r']).to_owned();
-                hunk.lines.push(DiffLine { kind, text });
             }
-            out.hunks.push(hunk);
+            if !hunk.lines.is_empty() {
+                out.hunks.push(hunk);
+            }
         }
         out
+    }
+
+    /// How many lines of the changed places are not there; `None` where all are.
+    #[must_use]
+    pub fn rest(&self) -> Option<String> {
+        match self.left_out {
+            0 => None,
+            1 => Some("1 more line is not shown".to_owned()),
+            n => Some(format!("{n} more lines are not shown")),
+        }
+    }
+
+    /// The same as it stays in a row, of which `left` bytes are free.
+    #[must_use]
+    pub fn for_row(&self, left: &mut usize) -> Self {
+        let mut out = Self { hunks: Vec::new(), ..self.clone() };
+        for hunk in &self.hunks {
+            let mut kept = Hunk { lines: Vec::new(), ..*hunk };
+            for (at, line) in hunk.lines.iter().enumerate() {
+                if *left == 0 {
+                    out.left_out += 1;
+                    continue;
+                }
+                // Of one that was cut before it is not known any more how much it lacks.
+                let told = line.text.len() <= SHOWN.line;
+                let text = cut(&line.text, partner(&hunk.lines, at), KEPT.line, told);
+                out.cut += u32::from(text != line.text);
+                *left = left.saturating_sub(text.len() + 1);
+                kept.lines.push(DiffLine { kind: line.kind, text });
+            }
+            if !kept.lines.is_empty() {
+                out.hunks.push(kept);
+            }
+        }
+        out
+    }
+}
+
+/// The line that took the place of the one at `at`, or whose place it took.
+fn partner(lines: &[DiffLine], at: usize) -> Option<&str> {
+    let kind = lines.get(at)?.kind;
+    let begin = |mut at: usize, kind: DiffKind| {
+        while at > 0 && lines.get(at - 1).is_some_and(|line| line.kind == kind) {
+            at -= 1;
+        }
+        at
+    };
+    let first = begin(at, kind);
+    let (from, other) = match kind {
+        DiffKind::Same => return None,
+        DiffKind::Removed => {
+            let run = lines.get(first..).unwrap_or_default().iter().take_while(|line| line.kind == kind);
+            (first + run.count(), DiffKind::Added)
+        }
+        DiffKind::Added => (begin(first, DiffKind::Removed), DiffKind::Removed),
+    };
+    let line = lines.get(from + (at - first)).filter(|line| line.kind == other && from + (at - first) != at)?;
+    Some(&line.text)
+}
+
+fn trimmed(line: &str) -> &str {
+    line.trim_end_matches(['\n', '\r'])
+}
+
+/// A line, or of a long one what differs from `partner` with a little around it; without a partner its two ends.
+fn cut(line: &str, partner: Option<&str>, long: usize, told: bool) -> String {
+    if line.len() <= long {
+        return line.to_owned();
+    }
+    let (from, to) = match partner {
+        None => (0, line.len()),
+        Some(other) => {
+            let same = line.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+            let most = line.len().min(other.len()) - same;
+            let behind = line.bytes().rev().zip(other.bytes().rev()).take(most).take_while(|(a, b)| a == b).count();
+            (same.saturating_sub(AROUND), (line.len() - behind + AROUND).min(line.len()))
+        }
+    };
+    let (from, to) = (line.floor_char_boundary(from), line.ceil_char_boundary(to));
+    let part = line.get(from..to).unwrap_or_default();
+    let mut out = left_out(from, told);
+    if part.len() <= long {
+        out.push_str(part);
+    } else {
+        let (head, tail) = (part.floor_char_boundary(long / 2), part.ceil_char_boundary(part.len() - long / 2));
+        out.push_str(part.get(..head).unwrap_or_default());
+        out.push_str(&left_out(tail - head, told));
+        out.push_str(part.get(tail..).unwrap_or_default());
+    }
+    out.push_str(&left_out(line.len() - to, told));
+    out
+}
+
+/// How much of a line is not there, where that is known.
+fn left_out(bytes: usize, told: bool) -> String {
+    match (bytes, told) {
+        (0, _) => String::new(),
+        (_, true) => format!("[\u{2026} {bytes} bytes \u{2026}]"),
+        (_, false) => "[\u{2026}]".to_owned(),
     }
 }
 
@@ -105,5 +259,59 @@ mod tests {
         let d = FileDiff::between("a", None, "x\ny\n");
         assert_eq!((d.added, d.removed, d.is_new), (2, 0, true));
         assert_eq!(FileDiff::between("a", Some("same"), "same").hunks, vec![]);
+    }
+
+    fn row(diff: &FileDiff) -> FileDiff {
+        let mut left = ROW;
+        diff.for_row(&mut left)
+    }
+
+    fn bytes(diff: &FileDiff) -> usize {
+        diff.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| line.text.len()).sum()
+    }
+
+    #[test]
+    fn what_changed_in_a_long_line_is_kept_with_a_little_around_it() {
+        let line = |word: &str| format!("{}{word}{}", "ä".repeat(500_000), "b".repeat(1_000_000));
+        let diff = FileDiff::between("a", Some(&line("old")), &line("new"));
+        let texts: Vec<&str> = diff.hunks[0].lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!((diff.added, diff.removed, diff.left_out), (1, 1, 0));
+        assert_eq!(diff.cut, 2);
+        for (text, word) in texts.iter().zip(["old", "new"]) {
+            assert!(text.len() < KEPT.line && text.contains(&format!("ä{word}b")), "{}", text.len());
+            assert!(
+                text.starts_with("[\u{2026} 999700 bytes \u{2026}]")
+                    && text.ends_with("[\u{2026} 999700 bytes \u{2026}]")
+            );
+        }
+        // Another line altogether: its two ends.
+        let diff = FileDiff::between("a", None, &"x".repeat(1_000_000));
+        assert!(bytes(&diff) < SHOWN.line + 100 && diff.hunks[0].lines[0].text.contains("980000 bytes"));
+        let kept = row(&diff);
+        assert!(bytes(&kept) < KEPT.line + 100, "{}", bytes(&kept));
+    }
+
+    #[test]
+    fn a_line_is_cut_around_what_changed_in_it_also_in_a_row() {
+        let line = |word: &str| format!("{}{word}{}", "a".repeat(5_000), "b".repeat(5_000));
+        let (old, new) = (format!("one\n{}\nx\n", line("old")), format!("1\n{}\nx\n", line("new")));
+        let diff = FileDiff::between("a", Some(&old), &new);
+        assert_eq!((diff.cut, diff.left_out), (0, 0));
+        let kept = row(&diff);
+        assert_eq!(kept.cut, 2);
+        for (line, word) in kept.hunks[0].lines.iter().filter(|line| line.text.len() > 10).zip(["old", "new"]) {
+            assert!(line.text.contains(&format!("a{word}b")) && line.text.len() < 1_000, "{}", line.text);
+        }
+    }
+
+    #[test]
+    fn many_lines_are_counted_and_the_first_of_them_kept() {
+        let text = "0123456789\n".repeat(100_000);
+        let diff = FileDiff::between("a", None, &text);
+        assert_eq!(diff.added, 100_000);
+        assert_eq!((diff.hunks[0].lines.len(), diff.left_out), (100_000, 0), "all of it can be shown");
+        let kept = row(&diff);
+        assert!(bytes(&kept) <= ROW && kept.added == 100_000);
+        assert_eq!(kept.hunks[0].lines.len() + kept.left_out as usize, 100_000);
     }
 }

@@ -103,9 +103,36 @@ pub struct AssistantText {
     /// It was cut off: by the user, a failure or a crash.
     #[serde(default)]
     pub partial: bool,
+    /// What cut it off, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_by: Option<CutBy>,
     /// The provider's own blocks for this response, replayed unchanged with the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<Native>,
+}
+
+/// What cuts an answer off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutBy {
+    /// The user stopped the turn.
+    User,
+    /// The connection or the server failed.
+    Error,
+    /// lisle quit or died.
+    Restart,
+}
+
+impl AssistantText {
+    /// The remark for a text that was cut off: `cut off`, with what did it where the user did not.
+    #[must_use]
+    pub fn cut_off(&self) -> Option<&'static str> {
+        self.partial.then_some(match self.cut_by {
+            None | Some(CutBy::User) => "cut off",
+            Some(CutBy::Error) => "cut off by an error",
+            Some(CutBy::Restart) => "cut off when lisle ended",
+        })
+    }
 }
 
 /// Thinking of the model.
@@ -213,13 +240,15 @@ impl From<String> for Carried {
 pub enum InfoKind {
     /// The permission mode changed.
     ModeChanged,
-    /// The user stopped the turn, or it died.
+    /// The user stopped the turn.
     Interrupted,
+    /// lisle quit or died during the turn; the model is told so.
+    Restarted,
     /// Older messages were summed up here.
     Compacted,
     /// Files were restored; the model is told.
     Restored,
-    /// A command in the background ended; the model is told.
+    /// A command in the background ended, or a call that was stopped had been done already; the model is told.
     JobEnded,
     /// Anything else.
     Remark,

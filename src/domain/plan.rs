@@ -127,6 +127,18 @@ pub struct PlanApproval {
     pub covers: String,
 }
 
+impl PlanApproval {
+    /// What the user says to its steps, a line each; empty where nothing is said.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let said = |mark: &Mark| {
+            let comment = mark.comment.as_deref().filter(|comment| !comment.trim().is_empty())?;
+            Some(format!("Step {}: {comment}", mark.number))
+        };
+        self.marks.iter().filter_map(said).collect::<Vec<_>>().join("\n")
+    }
+}
+
 impl Outline {
     /// Reads a plan. Steps are the items of a numbered list (`1.` or `1)`), or headings like `### Step 1: …`: those below a
     /// heading that says "steps", else the last list of the text. What is indented below a step belongs to it.

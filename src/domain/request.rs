@@ -205,3 +205,22 @@ pub enum Answer {
     #[serde(with = "on_the_wire")]
     Key(Key),
 }
+
+impl Answer {
+    /// What the user wrote in it. Nothing of a key, and of rules only that they are kept.
+    #[must_use]
+    pub fn said(&self) -> Option<String> {
+        let said = match self {
+            Self::Instead(text)
+            | Self::No(Some(text))
+            | Self::PlanEdited(text)
+            | Self::PlanChanges(text)
+            | Self::Reply(text) => text.clone(),
+            Self::PlanApprove(approval) => approval.said(),
+            Self::Once | Self::Remember { .. } | Self::No(None) | Self::PlanDecline | Self::Trust(_) | Self::Key(_) => {
+                return None;
+            }
+        };
+        (!said.trim().is_empty()).then_some(said)
+    }
+}

@@ -1,6 +1,13 @@
-//! A key that shows itself to nobody but who asks for it. Where it comes from is the configuration's business, where it
-//! goes the provider's.
+//! A key that shows itself to nobody but who asks for it, and the one table of what keys look like in a text. Where a key
+//! comes from is the configuration's business, where it goes the provider's.
 
+mod json;
+mod shapes;
+
+pub use json::masked_json;
+#[cfg(test)]
+pub(crate) use shapes::tests::examples;
+pub use shapes::{masked, masked_value, quoted};
 use std::fmt;
 
 /// A key of a provider: something that can stand in a header.
@@ -53,105 +60,9 @@ impl fmt::Debug for Key {
     }
 }
 
-/// How keys of well-known servers begin.
-const BEGINNINGS: [&str; 24] = [
-    "sk-",
-    "sk_live_",
-    "rk_live_",
-    "gsk_",
-    "AIza",
-    "xai-",
-    "hf_",
-    "nvapi-",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xapp-",
-    "AKIA",
-    "ASIA",
-    "npm_",
-    "pypi-",
-    "Bearer ",
-    "bearer ",
-];
-/// A shorter word is none.
-const SHORTEST: usize = 16;
-
-/// A text in which what looks like a key is `***` behind its beginning, and how many were found; private keys are left
-/// out whole. `None`: there is nothing of that kind in it.
-#[must_use]
-pub fn masked(text: &str) -> Option<(String, usize)> {
-    let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '+' | '/' | '=');
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    for start in BEGINNINGS {
-        for at in memchr::memmem::find_iter(text.as_bytes(), start.as_bytes()) {
-            let begins = !text.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_ascii_alphanumeric()));
-            let from = at + start.len();
-            let tail = text.get(from..).unwrap_or_default();
-            let length = tail.find(|c| !is_key(c)).unwrap_or(tail.len());
-            // A full stop at its end belongs to the sentence.
-            let key = tail.get(..length).unwrap_or_default().trim_end_matches('.');
-            if begins && key.len() >= SHORTEST && key.contains(|c: char| c.is_ascii_digit()) {
-                found.push((from, from + key.len()));
-            }
-        }
-    }
-    for at in memchr::memmem::find_iter(text.as_bytes(), b"PRIVATE KEY-----") {
-        let from = at + "PRIVATE KEY-----".len();
-        let rest = text.get(from..).unwrap_or_default();
-        if !text.get(..at).is_some_and(|before| before.ends_with("-----BEGIN ") || before.ends_with(" ")) {
-            continue;
-        }
-        if let Some(end) = rest.find("-----END") {
-            found.push((from, from + end));
-        }
-    }
-    if found.is_empty() {
-        return None;
-    }
-    found.sort_unstable();
-    let (mut out, mut at, mut count) = (String::with_capacity(text.len()), 0, 0);
-    for (from, to) in found {
-        if from < at {
-            continue;
-        }
-        out.push_str(text.get(at..from).unwrap_or_default());
-        out.push_str("***");
-        (at, count) = (to, count + 1);
-    }
-    out.push_str(text.get(at..).unwrap_or_default());
-    Some((out, count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keys_are_masked_where_they_stand() {
-        for (text, shown) in [
-            ("KEY=sk-proj-a1b2c3d4e5f6a7b8 rest", "KEY=sk-*** rest"),
-            ("ghp_abcdefghij0123456789.", "ghp_***."),
-            (r#"{"a":"Bearer abcdefghijklmnop123"}"#, r#"{"a":"Bearer ***"}"#),
-            (
-                "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
-                "-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----",
-            ),
-        ] {
-            assert_eq!(masked(text), Some((shown.to_owned(), 1)), "{text}");
-        }
-        for text in
-            ["", "sk-learn is a library", "task-0123456789abcdefgh", "sk-short1", "the bearer of this letter came"]
-        {
-            assert_eq!(masked(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn a_key_does_not_show_itself() {

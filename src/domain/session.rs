@@ -52,6 +52,16 @@ impl ThinkingLevel {
     }
 }
 
+/// What can be switched on and off in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionSwitch {
+    /// Prompts stay in the vendor's cache for an hour or longer, where it has that.
+    LongCache,
+    /// Tools are told to the model in full; a sentence each otherwise.
+    FullTools,
+}
+
 /// Where a session's title came from. A user's title is never overwritten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -100,10 +110,24 @@ pub struct SessionMeta {
     pub connection: Option<ConnectionName>,
     /// The first message was sent.
     pub connection_locked: bool,
+    /// The connection that is asked in the place of `connection`: that one is not configured here, or the session names none.
+    /// Known only while its engine lives.
+    #[serde(default)]
+    pub stand_in: Option<ConnectionName>,
+    /// `connection` is not configured here and nothing stands in for it: messages wait in the queue until somebody says what
+    /// does. Known only while its engine lives.
+    #[serde(default)]
+    pub unmapped: bool,
     /// Model of the connection; `None` for its default.
     pub model: Option<String>,
     /// Thinking level.
     pub thinking: ThinkingLevel,
+    /// Prompts stay in the vendor's cache for an hour or longer, where it has that. Known only while its engine lives.
+    #[serde(default)]
+    pub long_cache: bool,
+    /// Tools are told to the model in full. Known only while its engine lives.
+    #[serde(default)]
+    pub full_tools: bool,
     /// Where tools work.
     pub cwd: PathBuf,
     /// Where they worked when the first message was sent; fixed from then on.
@@ -215,8 +239,12 @@ impl SessionMeta {
             mode,
             connection: None,
             connection_locked: false,
+            stand_in: None,
+            unmapped: false,
             model: None,
             thinking: ThinkingLevel::default(),
+            long_cache: false,
+            full_tools: false,
             cwd,
             first_cwd: None,
             pending_execution: None,
@@ -235,6 +263,12 @@ impl SessionMeta {
             next_cost: None,
             held_by: None,
         }
+    }
+
+    /// The connection that is asked, as far as is known.
+    #[must_use]
+    pub fn asked(&self) -> Option<&ConnectionName> {
+        self.stand_in.as_ref().or(self.connection.as_ref())
     }
 
     /// What stands in the list: the title, else the start of the first message, else "New session".

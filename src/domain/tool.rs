@@ -232,11 +232,12 @@ impl ToolFigures {
         self.diff.iter().chain(&self.diffs)
     }
 
-    /// Keeps what would change, for a call that is about to run.
+    /// Keeps what would change, for a call that is about to run: of very much its beginning.
     pub fn propose(&mut self, proposal: &Proposal) {
+        let mut left = super::diff::ROW;
         match proposal {
-            Proposal::Change { diff, .. } => self.diff = Some(diff.clone()),
-            Proposal::Changes { .. } => self.diffs = proposal.diffs().cloned().collect(),
+            Proposal::Change { diff, .. } => self.diff = Some(diff.for_row(&mut left)),
+            Proposal::Changes { .. } => self.diffs = proposal.diffs().map(|diff| diff.for_row(&mut left)).collect(),
             Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {}
         }
     }

@@ -121,6 +121,10 @@ pub struct UndoFile {
     pub lines: Option<(u32, u32)>,
     /// Whether it can.
     pub state: UndoState,
+    /// The command that ran while it was changed: by it, or by whoever wrote there meanwhile. `None` where it is certain
+    /// whose change it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub during: Option<String>,
 }
 
 /// What an undo does to a path.
@@ -145,6 +149,9 @@ pub enum UndoState {
     Ready,
     /// Somebody changed it since: it is left unless it is named. Why that is thought, as a sentence.
     Changed(String),
+    /// Somebody changed it between two of the changes: it goes back to what was written then, and before that only if it
+    /// is named. Why that is thought, as a sentence.
+    Between(String),
     /// It cannot be restored; why, as a sentence.
     Lost(String),
 }

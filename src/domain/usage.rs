@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
-    /// Tokens of the latest request's context: input, cache reads and cache writes together. Replaced by each request.
+    /// Tokens of all prompts, cached ones included, added up over the session.
     pub input_tokens: u64,
     /// Tokens that the model wrote, added up over the session.
     pub output_tokens: u64,
     /// `input_tokens + output_tokens`.
     pub total_tokens: u64,
-    /// The same as `input_tokens`; kept because other programs read this key.
+    /// Tokens of the latest request's context: input, cache reads and cache writes together. Replaced by each request.
     pub context_tokens: u64,
     /// US dollars, added up. 0 where the price is not known.
     pub cost_usd: f64,
@@ -41,9 +41,9 @@ pub struct RequestUsage {
 }
 
 impl Usage {
-    /// Adds one request: the context figures are replaced, output and cost are added up.
+    /// Adds one request: the context figures are replaced, input, output and cost are added up.
     pub fn add(&mut self, one: RequestUsage, cost_usd: f64, window: Option<u64>) {
-        self.input_tokens = one.input;
+        self.input_tokens = self.input_tokens.saturating_add(one.input);
         self.context_tokens = one.input;
         self.output_tokens = self.output_tokens.saturating_add(one.output);
         self.total_tokens = self.input_tokens.saturating_add(self.output_tokens);
@@ -57,6 +57,7 @@ impl Usage {
 
     /// Adds a request apart from the conversation: what it cost, and nothing of the context.
     pub fn add_apart(&mut self, one: RequestUsage, cost_usd: f64) {
+        self.input_tokens = self.input_tokens.saturating_add(one.input);
         self.output_tokens = self.output_tokens.saturating_add(one.output);
         self.total_tokens = self.input_tokens.saturating_add(self.output_tokens);
         self.cost_usd += cost_usd;
@@ -64,7 +65,9 @@ impl Usage {
 
     /// Takes back what [`Usage::add`] added up for a request, before a newer count of the same request is added.
     pub fn take_back(&mut self, one: RequestUsage, cost_usd: f64) {
+        self.input_tokens = self.input_tokens.saturating_sub(one.input);
         self.output_tokens = self.output_tokens.saturating_sub(one.output);
+        self.total_tokens = self.input_tokens.saturating_add(self.output_tokens);
         self.cost_usd = (self.cost_usd - cost_usd).max(0.0);
     }
 }

@@ -239,6 +239,7 @@ actions! {
         Trust "trust" "what is not trusted here, and trust it" [Global];
         Cwd "cwd" "change the directory where tools work" [Global];
         TakeOver "take_over" "write here, though another process holds the session" [Global];
+        Workspace "workspace" "to another workspace" [Global];
     }
     /// The turn that runs.
     Turn TurnAction "turn" {

@@ -1,10 +1,19 @@
 //! The input of a call, from the text that a model wrote, and an id for a call that has none. For every wire.
 
-use serde_json::{Map, Value, json};
+use super::json::parse;
+use crate::domain::ids::CallId;
+use serde_json::{Value, json};
 
 /// An id for a call that came without one: nine letters and digits, which every server takes.
 pub(super) fn made_up_id() -> String {
     std::iter::repeat_with(fastrand::alphanumeric).take(9).collect()
+}
+
+/// Whether a call that a server wrote under the id `kept` is ours: a server that repeats its ids over responses has its later calls
+/// told apart by a number behind the id.
+pub(super) fn is_same_call(kept: &str, ours: &CallId) -> bool {
+    let rest = ours.as_str().strip_prefix(kept);
+    rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok()))
 }
 
 /// The input object. Forgives what servers and models get wrong; what is no object in any way becomes `{"_raw": text}`.
@@ -13,7 +22,7 @@ pub(super) fn input(arguments: &str) -> Value {
     if text.is_empty() {
         return json!({});
     }
-    let object = |text: &str| serde_json::from_str::<Map<String, Value>>(text).ok().map(Value::Object);
+    let object = |text: &str| parse(text).ok().filter(Value::is_object);
     if let Some(whole) = object(text) {
         return whole;
     }
@@ -21,10 +30,36 @@ pub(super) fn input(arguments: &str) -> Value {
     if let Some(rest) = text.strip_prefix("{}").and_then(object) {
         return rest;
     }
-    match serde_json::from_str(text) {
+    match parse(text) {
         Ok(Value::Null) => json!({}),
         // An object wrapped into a string once more.
         Ok(Value::String(inner)) => object(&inner).unwrap_or_else(|| json!({"_raw": arguments})),
         _ => json!({"_raw": arguments}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_that_models_write() {
+        for (text, value) in [
+            ("", json!({})),
+            ("null", json!({})),
+            (r#"{}{"a":1}"#, json!({"a": 1})),
+            (r#""{\"a\":1}""#, json!({"a": 1})),
+            (r#"{"a":"\ud83d"}"#, super::super::json::parse(r#"{"a":"\ud83d"}"#).unwrap()),
+            ("{", json!({"_raw": "{"})),
+        ] {
+            assert_eq!(input(text), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_behind_an_id_tells_repeated_ones_apart() {
+        let same = |kept: &str, ours: &str| is_same_call(kept, &CallId::new(ours));
+        assert!(same("call_0", "call_0") && same("call_0", "call_0-2"));
+        assert!(!same("call_0", "call_01") && !same("call_0", "call_0-x") && !same("call_1", "call_0-2"));
     }
 }

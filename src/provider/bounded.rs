@@ -34,6 +34,36 @@ impl Bounded {
     pub fn new(name: impl Into<String>, inner: Arc<dyn Provider>, places: &Places) -> Self {
         Self { name: name.into(), inner, places: places.0.clone() }
     }
+
+    /// Sends a request as soon as there is a place for it.
+    fn ask(&self, request: ModelRequest, send: fn(&dyn Provider, ModelRequest) -> Chunks) -> Chunks {
+        let (name, inner, places) = (self.name.clone(), self.inner.clone(), self.places.clone());
+        let state = (Stage::Asking, Some(request));
+        let chunks = stream::unfold(state, move |(mut stage, mut request)| {
+            let (name, inner, places) = (name.clone(), inner.clone(), places.clone());
+            async move {
+                loop {
+                    match stage {
+                        Stage::Asking => match places.clone().try_acquire_owned() {
+                            Ok(place) => stage = Stage::Answered(send(&*inner, request.take()?), Some(place)),
+                            Err(_) => return Some((Ok(Chunk::Waiting(Some(name))), (Stage::Waiting, request))),
+                        },
+                        Stage::Waiting => {
+                            // The places are never closed; if they were, nothing would bound the requests.
+                            let place = places.clone().acquire_owned().await.ok();
+                            let stage = Stage::Answered(send(&*inner, request.take()?), place);
+                            return Some((Ok(Chunk::Waiting(None)), (stage, request)));
+                        }
+                        Stage::Answered(mut chunks, place) => {
+                            let chunk = chunks.next().await?;
+                            return Some((chunk, (Stage::Answered(chunks, place), request)));
+                        }
+                    }
+                }
+            }
+        });
+        chunks.boxed()
+    }
 }
 
 /// Where a request is.
@@ -49,32 +79,11 @@ impl Provider for Bounded {
     }
 
     fn stream(&self, request: ModelRequest) -> Chunks {
-        let (name, inner, places) = (self.name.clone(), self.inner.clone(), self.places.clone());
-        let state = (Stage::Asking, Some(request));
-        let chunks = stream::unfold(state, move |(mut stage, mut request)| {
-            let (name, inner, places) = (name.clone(), inner.clone(), places.clone());
-            async move {
-                loop {
-                    match stage {
-                        Stage::Asking => match places.clone().try_acquire_owned() {
-                            Ok(place) => stage = Stage::Answered(inner.stream(request.take()?), Some(place)),
-                            Err(_) => return Some((Ok(Chunk::Waiting(Some(name))), (Stage::Waiting, request))),
-                        },
-                        Stage::Waiting => {
-                            // The places are never closed; if they were, nothing would bound the requests.
-                            let place = places.clone().acquire_owned().await.ok();
-                            let stage = Stage::Answered(inner.stream(request.take()?), place);
-                            return Some((Ok(Chunk::Waiting(None)), (stage, request)));
-                        }
-                        Stage::Answered(mut chunks, place) => {
-                            let chunk = chunks.next().await?;
-                            return Some((chunk, (Stage::Answered(chunks, place), request)));
-                        }
-                    }
-                }
-            }
-        });
-        chunks.boxed()
+        self.ask(request, |inner, request| inner.stream(request))
+    }
+
+    fn stream_kept_long(&self, request: ModelRequest) -> Chunks {
+        self.ask(request, |inner, request| inner.stream_kept_long(request))
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
@@ -91,6 +100,18 @@ impl Provider for Bounded {
 
     fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
         self.inner.level(model, level)
+    }
+
+    fn only(&self) -> Option<String> {
+        self.inner.only()
+    }
+
+    fn most_output(&self, model: &str) -> Option<u64> {
+        self.inner.most_output(model)
+    }
+
+    fn knows_price(&self, model: &str) -> bool {
+        self.inner.knows_price(model)
     }
 }
 

@@ -8,6 +8,7 @@ mod reset;
 
 use self::kind::{CHECK_URL, Kind, Said, kind, network};
 use super::ProviderError;
+use crate::domain::secret::quoted;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::error::Error;
@@ -144,7 +145,7 @@ impl Peer {
         let kind = Kind {
             code: "service_unavailable",
             retry: false,
-            ..network("No answer", what, "Try again, or raise limits.firstByteSeconds.")
+            ..network("No answer", what, "Try again, or raise limits.first_byte_seconds.")
         };
         self.error(kind, "", "")
     }
@@ -211,7 +212,7 @@ impl Peer {
         for secret in &self.secrets {
             out = out.replace(secret.as_str(), "***");
         }
-        mask_tokens(&out)
+        quoted(&out)
     }
 
     fn redirected(&self, headers: &HeaderMap) -> Kind {
@@ -327,35 +328,6 @@ fn span(text: &str) -> Option<Duration> {
         rest = tail;
     }
     if found { Duration::try_from_secs_f64(total).ok() } else { None }
-}
-
-/// Masks what looks like a key: known beginnings, and what follows "Bearer".
-fn mask_tokens(text: &str) -> String {
-    const BEGINNINGS: [&str; 7] = ["sk-", "gsk_", "AIza", "xai-", "hf_", "nvapi-", "Bearer "];
-    let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*' | '.');
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let at_word = out.chars().next_back().is_none_or(|before| !before.is_ascii_alphanumeric());
-        let found = BEGINNINGS.iter().find(|start| at_word && rest.starts_with(**start));
-        if let Some(start) = found {
-            let tail = rest.get(start.len()..).unwrap_or("");
-            let length = tail.find(|c| !is_key(c)).unwrap_or(tail.len());
-            if length >= 6 {
-                out.push_str(start);
-                out.push_str("***");
-                // A full stop at its end belongs to the sentence.
-                if tail.get(..length).is_some_and(|key| key.ends_with('.')) {
-                    out.push('.');
-                }
-                rest = tail.get(length..).unwrap_or("");
-                continue;
-            }
-        }
-        out.push(c);
-        rest = rest.get(c.len_utf8()..).unwrap_or("");
-    }
-    out
 }
 
 fn cut(text: &str, most: usize) -> String {

@@ -6,6 +6,7 @@ pub use super::endpoint::{Endpoint, Key, KeyIn};
 
 use super::ProviderError;
 use super::fault::Peer;
+use super::json::parse_bytes;
 use super::sse::{Event, Reader};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Proxy, Response, Url, redirect};
@@ -390,7 +391,7 @@ impl Events {
             self.seen.extend_from_slice(&bytes);
         }
         let bytes = self.seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.seen);
-        serde_json::from_slice(bytes).map_err(|error| {
+        parse_bytes(bytes).map_err(|error| {
             let start = String::from_utf8_lossy(bytes.get(..bytes.len().min(4_000)).unwrap_or(bytes)).into_owned();
             if error.is_eof() {
                 self.http.peer().broke_off(&start)

@@ -35,6 +35,11 @@ impl Sight {
         }
     }
 
+    /// What both leave: several requests may learn at once.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { pictures: self.pictures && other.pictures, documents: self.documents && other.documents }
+    }
+
     /// What is left after a refusal; `None` where it was about something else.
     pub(super) fn after(self, request: &ModelRequest, error: &ProviderError) -> Option<Self> {
         // The sentence alone: some servers repeat the request in their answer.
@@ -54,6 +59,11 @@ impl Sight {
 
 /// What servers refused to show their models so far, by model.
 pub(super) type Blind = BTreeMap<String, Sight>;
+
+/// Remembers what a model cannot be shown, beside what was known.
+pub(super) fn learn_blind(blind: &mut Blind, model: &str, sight: Sight) {
+    blind.entry(model.to_owned()).and_modify(|known| *known = known.and(sight)).or_insert(sight);
+}
 
 /// How servers say that something cannot be shown to a model. What is wrong with one picture alone ("exceeds 5 MB") is none of it.
 const CANNOT: &[&str] = &[

@@ -1,20 +1,25 @@
 //! Connections to models: a request value goes in, a stream of chunks comes out.
 //!
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
-//! keys and no vendors, `reading` knows streams and no vendors, `media` what a model can be shown, `levels` how hard it can think, `fault` puts failures into words, `figures` knows windows and
+//! keys and no vendors, `reading` knows streams and no vendors, `json` joins halves of characters, `media` what a model can be shown, `levels` how hard it can think, `fault` puts failures into words, `figures` knows windows and
 //! prices. A folder a vendor; `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
 pub mod anthropic;
 mod arguments;
 pub mod azure;
+#[cfg(test)]
+pub(crate) mod bodies;
 pub mod bounded;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
 pub mod gemini;
 pub mod http;
+mod json;
+mod learning;
 mod levels;
 mod media;
+pub mod named;
 pub mod openai_chat;
 pub mod openai_responses;
 mod reading;
@@ -35,7 +40,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// One request to a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
     /// The model's name at the connection.
     pub model: String,
@@ -175,7 +180,7 @@ pub enum Stop {
 pub struct ProviderError {
     /// One of the codes of Craft Agents' error list: `invalid_api_key`, `rate_limited`, `service_error`,
     /// `service_unavailable`, `network_error`, `proxy_error`, `billing_error`, `model_no_tool_support`, `invalid_model`,
-    /// `invalid_request`, `context_overflow`, `response_too_large`, `provider_error`, `unknown_error`.
+    /// `invalid_request`, `context_overflow`, `response_too_large`, `provider_error`, `unknown_error`; and [`named::NO_MODEL`] of our own.
     pub code: &'static str,
     /// A few words.
     pub title: String,
@@ -200,8 +205,18 @@ pub trait Provider: Send + Sync {
     /// Starts a request. Nothing is sent before the stream is polled.
     fn stream(&self, request: ModelRequest) -> Chunks;
 
+    /// The same, for a conversation whose prompts are to stay in the server's cache for long, where it has that.
+    fn stream_kept_long(&self, request: ModelRequest) -> Chunks {
+        self.stream(request)
+    }
+
     /// Asks the server for its models.
     fn models(&self) -> futures_util::future::BoxFuture<'static, Result<Vec<String>, ProviderError>>;
+
+    /// The model that is meant where none is named: the only one of its server, once that is known.
+    fn only(&self) -> Option<String> {
+        None
+    }
 
     /// The context window of a model in tokens and the price of a request in US dollars, where they are known.
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64);

@@ -2,6 +2,7 @@
 
 use super::fault::Peer;
 use super::http::{Events, Http};
+use super::json::{Halves, mended, parse};
 use super::sse::Event;
 use super::{Chunk, Chunks, ProviderError};
 use futures_util::stream::{self, StreamExt};
@@ -26,7 +27,7 @@ pub(super) enum Broken {
 impl Broken {
     /// The error that an event named `error` reports.
     pub(super) fn of(event: &Event) -> Self {
-        Self::Error(serde_json::from_str(&event.data).unwrap_or_else(|_| Value::String(event.data.clone())))
+        Self::Error(parse(&event.data).unwrap_or_else(|_| Value::String(event.data.clone())))
     }
 }
 
@@ -48,10 +49,18 @@ pub(super) trait Mapping: Send + 'static {
 /// The error for a stream that cannot be read on.
 pub(super) fn say(peer: &Peer, broken: Broken) -> ProviderError {
     match broken {
-        Broken::Error(value) => peer.in_stream(&value),
+        Broken::Error(value) => peer.in_stream(&mended(value)),
         Broken::Garbled(data) => peer.garbled("a part of its answer that is no JSON", &data),
         Broken::Short => peer.broke_off(""),
     }
+}
+
+/// The chunks of a response that came in one piece.
+pub(super) fn whole(chunks: impl IntoIterator<Item = Chunk>) -> Chunks {
+    let (mut halves, mut out) = (Halves::default(), VecDeque::new());
+    chunks.into_iter().for_each(|chunk| halves.take(chunk, &mut out));
+    halves.end(&mut out);
+    stream::iter(out.into_iter().map(Ok)).boxed()
 }
 
 /// A response that is being read.
@@ -59,14 +68,25 @@ pub(super) struct Reading<M> {
     http: Http,
     events: Events,
     mapping: M,
+    halves: Halves,
     ready: VecDeque<Chunk>,
+    /// What ended the response, once what came before it was given out.
+    failure: Option<ProviderError>,
     ended: bool,
 }
 
 impl<M: Mapping> Reading<M> {
     /// The chunks of a response.
     pub(super) fn chunks(http: &Http, events: Events, mapping: M) -> Chunks {
-        let me = Self { http: http.clone(), events, mapping, ready: VecDeque::new(), ended: false };
+        let me = Self {
+            http: http.clone(),
+            events,
+            mapping,
+            halves: Halves::default(),
+            ready: VecDeque::new(),
+            failure: None,
+            ended: false,
+        };
         stream::unfold(me, |mut me| async move {
             let chunk = me.next().await.transpose()?;
             Some((chunk, me))
@@ -79,13 +99,24 @@ impl<M: Mapping> Reading<M> {
             if let Some(chunk) = self.ready.pop_front() {
                 return Ok(Some(chunk));
             }
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
             if self.ended {
                 return Ok(None);
             }
-            let result = self.step().await;
-            // Nothing follows an error.
-            self.ended |= result.is_err() || self.mapping.over();
-            self.ready.extend(result?);
+            match self.step().await {
+                Ok(chunks) => {
+                    self.ended |= self.mapping.over();
+                    chunks.into_iter().for_each(|chunk| self.halves.take(chunk, &mut self.ready));
+                }
+                // Nothing follows an error.
+                Err(error) => {
+                    self.ended = true;
+                    self.halves.end(&mut self.ready);
+                    self.failure = Some(error);
+                }
+            }
         }
     }
 

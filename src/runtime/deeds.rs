@@ -3,9 +3,11 @@
 
 use super::face::Told;
 use super::kept::FaceFile;
+use super::workspaces::Workspaces;
 use super::{Folders, clipboard, commands, editor, picture, viewer};
 use crate::app::Msg;
 use crate::app::state::sessions::kept::Kept;
+use crate::config::log;
 use crate::domain::attachment::Attachment;
 use crate::domain::{Level, Notice};
 use std::path::PathBuf;
@@ -18,6 +20,14 @@ pub(super) type Tell = UnboundedSender<Told>;
 /// A variable of the environment.
 pub(super) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// Says it once when the log cannot be written.
+pub(super) fn tell_of_the_log(tell: &Tell) {
+    let tell = tell.clone();
+    log::on_failure(move |problem| {
+        let _ = tell.send(Told::Msg(Msg::Notice(problem.notice())));
+    });
 }
 
 /// Gives a text to the programs that keep clipboards, after the terminal was asked.
@@ -70,6 +80,28 @@ pub(super) fn keep_face(file: &FaceFile, kept: Kept) {
         if let Err(error) = file.write() {
             tracing::warn!("how the list is shown could not be kept: {error}");
         }
+    });
+}
+
+/// Lists the workspaces.
+pub(super) fn list_workspaces(tell: &Tell, workspaces: &Workspaces) {
+    let (tell, workspaces) = (tell.clone(), workspaces.clone());
+    tokio::task::spawn_blocking(move || {
+        let _ = tell.send(Told::Msg(Msg::Workspaces(workspaces.list())));
+    });
+}
+
+/// Looks whether a workspace can be opened.
+pub(super) fn find_workspace(
+    tell: &Tell,
+    workspaces: &Workspaces,
+    (written, create): (String, bool),
+    from: Option<PathBuf>,
+) {
+    let (tell, workspaces) = (tell.clone(), workspaces.clone());
+    tokio::task::spawn_blocking(move || {
+        let found = workspaces.find(&written, create, from.as_deref());
+        let _ = tell.send(Told::Msg(Msg::Workspace(found)));
     });
 }
 

@@ -56,7 +56,11 @@ impl Face {
             Effect::Measure { session, files } => self.measure(session, files),
             Effect::Shrink { session, wants } => self.shrink(session, wants),
             Effect::ForgetPictures => self.forget_pictures(),
-            Effect::Quit { resume } => self.exit = Some(Exit { resume }),
+            Effect::Workspaces => deeds::list_workspaces(&self.tell, &self.workspaces),
+            Effect::Workspace { written, create, from } => {
+                deeds::find_workspace(&self.tell, &self.workspaces, (written, create), from);
+            }
+            Effect::Quit { resume, workspace } => self.exit = Some(Exit { workspace, ..Exit::of(resume) }),
         }
     }
 

@@ -17,10 +17,12 @@ use super::memory::{Known, Memory};
 use super::outbox::Outbox;
 use super::terminal::{Guard, Learnt};
 use super::tty::Tty;
+use super::workspaces::Workspaces;
 use super::{Exit, Folders, Link};
 use crate::app::msg::{MouseKind, Timer};
 use crate::app::{Msg, State, resolve, update};
 use crate::domain::picture::Want;
+use crate::domain::unsaved::Unsaved;
 use crate::domain::{At, SessionId};
 use crate::ui;
 use ratatui::layout::Rect;
@@ -108,6 +110,7 @@ pub(super) struct Face {
     pub known: Known,
     pub kept: FaceFile,
     pub commands: Folders,
+    pub workspaces: Workspaces,
     /// Started by the first question.
     pub finder: Option<Finder>,
     pub temp: PathBuf,
@@ -142,6 +145,8 @@ pub(super) struct Face {
     pub gone: bool,
     /// The engine said its last word.
     pub ended: bool,
+    /// What it could not save.
+    pub unsaved: Vec<Unsaved>,
     /// Until then the engine may save, after a signal; then the loop ends in any case.
     pub deadline: Option<Instant>,
     pub exit: Option<Exit>,
@@ -288,7 +293,7 @@ impl Face {
 
     /// The loop ends, whether the screen asked for it or not.
     pub fn quit(&mut self) {
-        self.exit.get_or_insert_with(|| Exit { resume: self.state.current_id().cloned() });
+        self.exit.get_or_insert_with(|| Exit::of(self.state.current_id().cloned()));
     }
 
     /// When the loop has to wake although nothing comes.

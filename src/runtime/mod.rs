@@ -2,9 +2,9 @@
 //!
 //! `setup` puts the engine together, `open` opens its connections, and `start` the screen. `run` is the loop over a `face`, the screen's state with all it needs from outside; `effects` does what the screen
 //! asks for, `signals` what the system tells. `linear` is the other loop: lines in and lines out, without a screen; both do through `deeds` and `outbox` what they have in common. `terminal` takes the terminal and gives it back, on the two ends that `tty`
-//! opened; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
+//! opened, and `strays` keeps others from writing on it; `memory` knows what it answered last time, `kept` what the screen looked like. `input` reads it. `frames` and `encode` write to it what `canvas`
 //! draws, `graphics` what is drawn of pictures. `clipboard` and `editor` are the ways to other programs;
-//! `files` finds files and `commands` reads the user's own commands for the screen. `settings` reads and changes the user's
+//! `workspaces` lists workspaces and remembers the last one, `files` finds files and `commands` reads the user's own commands for the screen. `settings` reads and changes the user's
 //! settings. `inspector` shows what keys arrive, `doctor` what of this machine can be used.
 
 mod brush;
@@ -35,9 +35,11 @@ mod settings;
 pub mod setup;
 mod signals;
 mod start;
+mod strays;
 pub mod terminal;
 pub mod tty;
 mod viewer;
+pub mod workspaces;
 
 pub use crate::agent::Link;
 pub use commands::Folders;
@@ -46,11 +48,13 @@ pub use run::run;
 pub use start::{app, keymap};
 pub use terminal::Mouse;
 pub use tty::TtyError;
+pub use workspaces::Workspaces;
 
 use crate::config::Settings;
 use crate::domain::Notice;
 use crate::domain::finding::Finding;
 use crate::domain::ids::SessionId;
+use crate::domain::unsaved::Unsaved;
 use crate::keymap::Table;
 use crate::theme::resolve::ThemeText;
 use crate::ui;
@@ -108,6 +112,8 @@ pub struct Options {
     pub state_dir: PathBuf,
     /// Where the user's own commands lie.
     pub commands: Folders,
+    /// Where workspaces lie.
+    pub workspaces: Workspaces,
     /// The session to begin with; a new one without.
     pub resume: Option<SessionId>,
     /// The first message of a new session.
@@ -117,10 +123,46 @@ pub struct Options {
 }
 
 /// How the screen was left.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Exit {
     /// The session to name in the command that resumes.
     pub resume: Option<SessionId>,
+    /// The folder of the workspace that is opened next.
+    pub workspace: Option<PathBuf>,
+    /// What could not be saved.
+    pub unsaved: Vec<Unsaved>,
+    /// The engine had ended by then. Where it had not, nobody knows what it saved.
+    pub ended: bool,
+    /// Why the screen could not be shown any longer.
+    pub trouble: Option<RunError>,
+}
+
+impl Exit {
+    fn of(resume: Option<SessionId>) -> Self {
+        Self { resume, workspace: None, unsaved: Vec::new(), ended: false, trouble: None }
+    }
+
+    /// The end of a loop, after the engine's last words.
+    fn after(result: Result<Self, RunError>, ended: bool, unsaved: Vec<Unsaved>) -> Self {
+        match result {
+            Ok(exit) => Self { ended, unsaved, ..exit },
+            Err(trouble) => Self { ended, unsaved, trouble: Some(trouble), ..Self::of(None) },
+        }
+    }
+
+    /// What the user has to know now that the terminal is theirs again: nothing when all went well.
+    pub fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.unsaved.iter().map(Unsaved::words).collect();
+        match &self.trouble {
+            Some(trouble) => words.push(trouble.to_string()),
+            None if !self.ended => words.push(
+                "ended before all sessions were saved: the disk or a command held them up. Open them to see what is there"
+                    .to_owned(),
+            ),
+            None => {}
+        }
+        words
+    }
 }
 
 /// Why the screen could not be shown, or not any longer.

@@ -15,6 +15,7 @@ use crate::provider::endpoint::is_loopback;
 use crate::provider::figures::{Figures, Prices, Thinks};
 use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
+use crate::provider::named::Named;
 use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::rehearsal::Rehearsal;
@@ -58,7 +59,8 @@ impl Opener {
             .filter_map(|info| Some(self.open(all.find(&info.name)?, all.default.as_ref())))
             .collect();
         let vendors = all.vendors_without_key().iter().map(Usable::info).collect();
-        let mut out = Connections::new().with_keys(Arc::new(self)).with_vendors(vendors);
+        let stand_ins = config::connections::stand_ins(&self.paths);
+        let mut out = Connections::new().with_keys(Arc::new(self)).with_vendors(vendors).with_stand_ins(stand_ins);
         for (info, provider) in opened {
             out.add(info, provider);
         }
@@ -71,6 +73,7 @@ impl Opener {
             info.default_model.clone_from(model);
         }
         let provider = self.provider(one, &mut info).map(|provider| self.bounded(one, provider));
+        let provider = provider.map(|provider| Arc::new(Named::new(one.name.as_str(), provider)) as Arc<dyn Provider>);
         (info, provider)
     }
 
@@ -138,6 +141,12 @@ impl Keys for Opener {
         };
         let stored = self.paths.credentials_file().display().to_string();
         Some(KeyRequest { connection: connection.clone(), host, stored, why })
+    }
+
+    fn stand_in(&self, named: &ConnectionName, answers: &ConnectionName) -> Result<(), String> {
+        config::connections::remember_stand_in(&self.paths, named, answers).map_err(|error| {
+            format!("That {answers} answers for {named} was not kept in {}: {error}.", self.paths.state.display())
+        })
     }
 
     fn store(&self, connection: &ConnectionName, key: &Key) -> Result<Opened, String> {

@@ -15,6 +15,7 @@ use super::{Exit, LAST_SAVE, Link, Options, RunError, deeds, listen};
 use crate::app::effect::Place;
 use crate::app::state::Size;
 use crate::app::{Msg, State, start};
+use crate::domain::unsaved::Unsaved;
 use crate::domain::{Command, Event, Level, Notice, Stamped};
 use rustix::system::uname;
 use std::collections::HashMap;
@@ -33,20 +34,22 @@ const AT_ONCE: usize = 128;
 /// To be called on the main thread (`block_on`, not `spawn`): a panic of its thread gives the terminal back.
 ///
 /// # Errors
-/// When there is no usable terminal, or the engine ended by itself.
+/// When there is no usable terminal. What goes wrong once it is open is in the [`Exit`].
 pub async fn run(link: Link, options: Options) -> Result<Exit, RunError> {
     let tty = Tty::open()?;
     let (tell, mut told) = unbounded_channel();
     let mut signals = Signals::listen().map_err(RunError::System)?;
+    deeds::tell_of_the_log(&tell);
     let mut face = open(tty, link, options, tell)?;
     let result = turn(&mut face, &mut signals, &mut told).await;
     face.leave();
     // Saving needs no screen: the shell has its terminal back meanwhile.
     if !face.ended {
         let end = face.deadline.unwrap_or_else(|| Instant::now() + LAST_SAVE);
-        let _ = tokio::time::timeout_at(end.into(), last_words(&mut face.link)).await;
+        let last = last_words(&mut face.link, &mut face.unsaved);
+        face.ended = tokio::time::timeout_at(end.into(), last).await.is_ok();
     }
-    result
+    Ok(Exit::after(result, face.ended, face.unsaved))
 }
 
 fn open(
@@ -107,6 +110,7 @@ fn open(
         heard: Able::default(),
         studio: None,
         commands: options.commands,
+        workspaces: options.workspaces,
         finder: None,
         temp: std::env::temp_dir(),
         remember_theme: options.remember_theme,
@@ -123,6 +127,7 @@ fn open(
         suspended: false,
         gone: false,
         ended: false,
+        unsaved: Vec::new(),
         deadline: None,
         exit: None,
     };
@@ -249,6 +254,9 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
         return Ok(());
     };
     let ended = event.event == Event::Ended;
+    if let Event::Unsaved(unsaved) = &event.event {
+        face.unsaved.push((**unsaved).clone());
+    }
     // The end of a turn is what somebody waits for, above all who pressed Esc.
     let owed = if matches!(event.event, Event::TurnEnded { .. }) { Owed::User } else { Owed::Engine };
     face.tell(Msg::Engine(Box::new(event)), owed);
@@ -259,14 +267,16 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Tells the engine to end and waits until it has.
-pub(super) async fn last_words(link: &mut Link) {
+/// Tells the engine to end and waits until it has; what it could not save is added to `unsaved`.
+pub(super) async fn last_words(link: &mut Link, unsaved: &mut Vec<Unsaved>) {
     // Told twice is told once: the screen may have asked already.
     let ask = link.commands.clone();
     tokio::spawn(async move { ask.send(Command::Shutdown).await });
     while let Some(event) = link.events.recv().await {
-        if event.event == Event::Ended {
-            return;
+        match event.event {
+            Event::Unsaved(one) => unsaved.push(*one),
+            Event::Ended => return,
+            _ => {}
         }
     }
 }

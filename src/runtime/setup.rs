@@ -2,11 +2,13 @@
 
 use super::open::Opener;
 use super::rules::{Files, Places};
+use super::workspaces::Workspaces;
 use crate::agent;
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::permission::{Holding, Sandbox};
 use crate::domain::problem::Problem;
+use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::sandbox;
@@ -35,16 +37,18 @@ pub struct Wanted {
     pub cwd: Option<PathBuf>,
     /// The workspace's folder.
     pub workspace: Option<PathBuf>,
+    /// Without one, the workspace that was opened last in the app.
+    pub last_workspace: bool,
 }
 
 impl Wanted {
-    /// What the arguments change in a session that exists. `model` is the one that it has, where that is known: naming a
-    /// connection alone keeps it.
+    /// What the arguments change in a session that exists. A connection alone keeps the model of the session where it offers
+    /// it.
     #[must_use]
-    pub fn acts(&self, model: Option<&str>) -> Vec<Act> {
+    pub fn acts(&self) -> Vec<Act> {
         let mut acts: Vec<Act> = self.mode.map(|mode| Act::Mode { mode, drop_plan: false }).into_iter().collect();
         if self.connection.is_some() || self.model.is_some() {
-            let model = self.model.as_deref().or(model).unwrap_or_default().to_owned();
+            let model = self.model.clone().unwrap_or_default();
             acts.push(Act::Model { connection: self.connection.clone(), model });
         }
         acts
@@ -108,22 +112,49 @@ impl Ground {
             None => here.clone(),
         };
         let cwd = cwd.canonicalize().with_context(|| format!("--cwd {} cannot be used", cwd.display()))?;
+        let ours = paths.data.join("workspaces");
+        let places = Workspaces { ours: ours.clone(), state: paths.state.clone(), current: PathBuf::new() };
+        let last = || wanted.last_workspace.then(|| places.last()).flatten();
         let workspace = match wanted.workspace.as_ref().or(settings.workspace.as_ref()) {
             // A bare name in the settings is one of our own; a folder of the command line is seen from here.
             Some(dir) if wanted.workspace.is_some() => here.join(dir),
-            Some(dir) => paths.data.join("workspaces").join(dir),
-            None => paths.data.join("workspaces").join("default"),
+            Some(dir) => ours.join(dir),
+            None => last().unwrap_or_else(|| ours.join(USUAL)),
         };
-        let mut options = Options::new(workspace.clone(), &paths.state);
-        options.fsync = match settings.fsync {
-            settings::Fsync::Always => Fsync::Always,
-            settings::Fsync::Normal => Fsync::Normal,
-            settings::Fsync::Off => Fsync::Off,
-        };
-        let store = Store::open(options)?;
+        let store = store(&workspace, &paths, &settings)?;
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
+    }
+
+    /// The same in another workspace: a new session is begun there.
+    ///
+    /// # Errors
+    /// When the workspace cannot be opened.
+    pub fn moved(&self, workspace: PathBuf) -> anyhow::Result<Self> {
+        let store = store(&workspace, &self.paths, &self.settings)?;
+        let wanted = Wanted { which: Which::New, workspace: Some(workspace.clone()), ..self.wanted.clone() };
+        Ok(Self {
+            wanted,
+            paths: self.paths.clone(),
+            settings: self.settings.clone(),
+            problems: Vec::new(),
+            store,
+            connections: self.connections.clone(),
+            cwd: self.cwd.clone(),
+            workspace,
+            runner: self.runner.clone(),
+        })
+    }
+
+    /// Where workspaces lie, and which one is open.
+    #[must_use]
+    pub fn workspaces(&self) -> Workspaces {
+        Workspaces {
+            ours: self.paths.data.join("workspaces"),
+            state: self.paths.state.clone(),
+            current: self.workspace.clone(),
+        }
     }
 
     /// Looks for model servers on the usual ports of this machine, where that may be done at all. Only for those who are about
@@ -156,6 +187,12 @@ impl Ground {
             Some(why) => Err(format!("the connection {name} cannot be used: {why}")),
             None => Ok(()),
         }
+    }
+
+    /// The connections that are configured or were found here, the default one first.
+    #[must_use]
+    pub fn connection_names(&self) -> Vec<ConnectionName> {
+        self.connections.all.iter().map(|one| one.name.clone()).collect()
     }
 
     /// Connections that were found and never chosen.
@@ -199,6 +236,8 @@ impl Ground {
                 sandbox: if enforced { Holding::Held(self.sandbox_setting()) } else { Holding::Nothing },
                 inbox: self.inbox(),
                 warn_cost: self.settings.limits.warn_cost,
+                long_cache: self.settings.extended_prompt_cache,
+                full_tools: self.settings.rich_tool_descriptions,
                 undo: self.undo(),
             },
             chosen: Box::new(move |name| {
@@ -322,6 +361,17 @@ impl Ground {
             data: self.paths.data.clone(),
         }
     }
+}
+
+fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> anyhow::Result<Store> {
+    let mut options = Options::new(workspace.to_owned(), &paths.state);
+    options.temp = std::env::temp_dir();
+    options.fsync = match settings.fsync {
+        settings::Fsync::Always => Fsync::Always,
+        settings::Fsync::Normal => Fsync::Normal,
+        settings::Fsync::Off => Fsync::Off,
+    };
+    Ok(Store::open(options)?)
 }
 
 fn profile(settings: &Settings) -> Sandbox {

@@ -1,7 +1,7 @@
 //! Opens the app: themes, keymap and session as the user wants them, over the engine that `setup` puts together.
 
 use super::setup::{Ground, Which};
-use super::{Folders, Link, Mouse, Options, SettingsFile};
+use super::{Exit, Folders, Link, Mouse, Options, SettingsFile};
 use crate::agent;
 use crate::config::own::{self, Kind};
 use crate::config::settings;
@@ -17,14 +17,41 @@ use std::sync::Arc;
 /// Runs the app until the user leaves it; `prompt` is sent as its first message. `linear` says whether lines are wanted in
 /// place of the full screen, where the command line does.
 ///
-/// Returns the session to name in the command that resumes.
+/// Returns how it was left, what could not be saved included.
 ///
 /// # Errors
 /// When there is no usable terminal, or the session to continue does not exist.
-pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -> anyhow::Result<Option<SessionId>> {
+pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -> anyhow::Result<Exit> {
+    let (mut ground, mut prompt, mut news) = (Arc::new(ground), prompt, Vec::new());
+    let (mut unsaved, mut ended) = (Vec::new(), true);
+    loop {
+        let mut exit = shown(&ground, prompt.take(), linear, std::mem::take(&mut news)).await?;
+        // What one workspace could not save is said in the next one, and once more at the end.
+        let words = exit.words();
+        unsaved.append(&mut exit.unsaved);
+        ended &= exit.ended;
+        let Some(folder) = exit.workspace.take().filter(|_| exit.trouble.is_none()) else {
+            return Ok(Exit { unsaved, ended, ..exit });
+        };
+        news.extend(words.into_iter().map(|words| Notice::new(Level::Error, words)));
+        ground = Arc::new(ground.moved(folder)?);
+        let workspaces = ground.workspaces();
+        if let Err(error) = workspaces.remember(&workspaces.current) {
+            tracing::warn!(%error, "the workspace is not remembered for the next start");
+        }
+    }
+}
+
+/// Shows one workspace. `news`: what is said there first.
+async fn shown(
+    ground: &Arc<Ground>,
+    prompt: Option<String>,
+    linear: Option<bool>,
+    news: Vec<Notice>,
+) -> anyhow::Result<Exit> {
     let mut problems = ground.problems.clone();
-    let keys = keymap(&ground, &mut problems);
-    let themes = themes(&ground, &mut problems);
+    let keys = keymap(ground, &mut problems);
+    let themes = themes(ground, &mut problems);
     let ui = ground.settings.ui.clone();
     let kept_theme = ground.paths.state.join("theme");
     let theme = if ui.theme == "auto" { recall(&kept_theme).unwrap_or(ui.theme) } else { ui.theme };
@@ -44,15 +71,16 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
     let link = agent::open(ground.engine(false));
     let first = match &resume {
         Some(session) => {
-            catch_up(&link, &ground, session, prompt).await;
+            catch_up(&link, ground, session, prompt).await;
             None
         }
         None => prompt,
     };
     let settings = SettingsFile { path: ground.paths.config_file(), started: ground.settings.clone() };
-    let notices = problems.iter().map(Problem::notice).chain(offers(&ground)).collect();
+    let notices = news.into_iter().chain(problems.iter().map(Problem::notice)).chain(offers(ground)).collect();
     let (state_dir, workspace) = (ground.paths.state.clone(), ground.workspace().to_owned());
     let config = ground.paths.config.clone();
+    let (workspaces, looked) = (ground.workspaces(), Arc::clone(ground));
     let linear = super::linear::wanted(linear, ground.settings.ui.linear);
     let options = Options {
         keys: Arc::new(keys),
@@ -60,7 +88,7 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
         theme,
         remember_theme: Box::new(move |name| remember(&kept_theme, name)),
         settings,
-        look: Arc::new(move || super::doctor::findings(&ground)),
+        look: Arc::new(move || super::doctor::findings(&looked)),
         glyphs: match ui.glyphs {
             settings::Glyphs::Auto => None,
             settings::Glyphs::Unicode => Some(Glyphs::Unicode),
@@ -75,17 +103,17 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
         notify: ui.notify,
         state_dir,
         commands: Folders { config, workspace },
+        workspaces,
         resume,
         first,
         notices,
     };
-    let exit = if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? };
-    Ok(exit.resume)
+    Ok(if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? })
 }
 
 /// What the command line wants of a session that exists.
 async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
-    let mut acts = ground.wanted.acts(None);
+    let mut acts = ground.wanted.acts();
     acts.extend(prompt.map(Act::send));
     for act in acts {
         // The engine was opened just now: it listens.

@@ -31,6 +31,7 @@
 use super::graphics::kitty;
 use super::graphics::way::Program;
 use super::input::answer::{Answer, Rgb};
+use super::strays::Strays;
 use super::tty::{Tty, TtyError, Typed};
 use rustix::termios::Termios;
 use std::io;
@@ -163,6 +164,8 @@ struct Held {
     kitty: bool,
     /// Numbers of the pictures that the terminal keeps for us.
     pictures: Vec<u32>,
+    /// Nobody else writes on the screen.
+    strays: Option<Strays>,
 }
 
 /// The terminal while lisle has it. Dropping it gives the terminal back.
@@ -183,8 +186,16 @@ impl Guard {
     /// # Errors
     /// When the terminal refuses.
     pub fn take(tty: Tty, wishes: Wishes) -> Result<Self, TtyError> {
-        let held =
-            Held { tty, found: None, undo: Vec::new(), ours: false, asked: false, kitty: false, pictures: Vec::new() };
+        let held = Held {
+            tty,
+            found: None,
+            undo: Vec::new(),
+            ours: false,
+            asked: false,
+            kitty: false,
+            pictures: Vec::new(),
+            strays: None,
+        };
         let guard = Self { held: Arc::new(Mutex::new(held)), wishes };
         guard.enter()?;
         *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some((thread::current().id(), Arc::clone(&guard.held)));
@@ -218,6 +229,10 @@ impl Guard {
         (held.found, held.ours, held.kitty) = (Some(found), true, false);
         let mut bytes = String::new();
         let ours = self.wishes.screen == Screen::Ours;
+        if ours && held.tty.is_of_process() {
+            let caught = Strays::catch().inspect_err(|error| tracing::warn!(%error, "others may write on the screen"));
+            held.strays = caught.ok();
+        }
         let mut modes = if ours { vec![TITLE, ALTERNATE] } else { Vec::new() };
         modes.extend([PASTE, FOCUS]);
         if ours {
@@ -351,6 +366,7 @@ impl Held {
         if !std::mem::take(&mut self.ours) {
             return;
         }
+        self.strays = None;
         let mut bytes = String::from(BEFORE_UNDOING);
         let pictures = std::mem::take(&mut self.pictures);
         if !pictures.is_empty() {

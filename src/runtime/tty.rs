@@ -44,6 +44,8 @@ pub struct Tty {
     pub input: Arc<OwnedFd>,
     /// Where the screen goes.
     pub output: Arc<Output>,
+    /// It is what this process was started in, so stdout and stderr may be it too.
+    of_process: bool,
 }
 
 impl Tty {
@@ -63,13 +65,20 @@ impl Tty {
         } else {
             open_path(c"/dev/tty").map_err(TtyError::NoKeys)?
         };
-        Ok(Self::on(input, output))
+        Ok(Self { of_process: true, ..Self::on(input, output) })
     }
 
     /// The terminal with these two ends, which may be the same file.
     #[must_use]
     pub fn on(input: OwnedFd, output: OwnedFd) -> Self {
-        Self { input: Arc::new(input), output: Arc::new(Output { fd: output, shut: Mutex::new(true) }) }
+        let output = Output { fd: output, shut: Mutex::new(true) };
+        Self { input: Arc::new(input), output: Arc::new(output), of_process: false }
+    }
+
+    /// Whether this process was started in it.
+    #[must_use]
+    pub fn is_of_process(&self) -> bool {
+        self.of_process
     }
 
     /// Columns and rows. 80 by 24 when the terminal does not say.

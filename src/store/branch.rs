@@ -10,7 +10,8 @@ use super::refers::Refers;
 use super::session::{self, Found, Reader};
 use super::{Fsync, Store, StoreError, files, layout, live, lock, pieces, row, tail};
 use crate::domain::message::{Body, Message};
-use crate::domain::session::{BranchedFrom, SessionMeta};
+use crate::domain::session::{BranchedFrom, SessionMeta, TitleFrom};
+use crate::domain::title;
 use crate::domain::usage::Usage;
 use crate::domain::{At, MessageId, Mode, SessionId};
 use serde_json::Value;
@@ -71,6 +72,29 @@ impl Store {
         self.branch_of(&self.reader(from), at, now, Manner::Branch)
     }
 
+    /// Gives a branch that was just made its title, else that of its parent with the next number behind it. Where that fails
+    /// it has the title of its parent, which is told in the log: the branch itself is there.
+    #[must_use]
+    pub fn title_branch(&self, made: SessionMeta, given: Option<String>) -> SessionMeta {
+        let given = given.filter(|title| !title.trim().is_empty());
+        let named = given.is_some();
+        let next = || {
+            let listed = self.list().sessions;
+            title::next(made.shown_title(), listed.iter().map(SessionMeta::shown_title))
+        };
+        let text = given.unwrap_or_else(next);
+        let titled = self.alter(&made.id, |meta| {
+            meta.title.clone_from(&text);
+            if named {
+                meta.title_from = TitleFrom::User;
+            }
+        });
+        titled.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the branch {} has the title of its parent", made.id);
+            made
+        })
+    }
+
     pub(super) fn branch_of(
         &self,
         reader: &Reader<'_>,
@@ -84,8 +108,10 @@ impl Store {
         let found = session::find(io, &reader.dir)?;
         let lock = reader.dir.join(layout::LOCK);
         let alive = io.stat(&lock).is_ok() && !lock::is_free(io, &lock);
-        let open = live::folded(self.open_rows(reader, &found, &live)?);
-        let cut = cut(reader, &found, at, open, alive)?;
+        let lacking = self.lacking_rows(reader, &found)?;
+        let mut open = live::taken_along(self.open_rows(reader, &found, &live)?);
+        open.retain(|row| lacking.iter().all(|there| there.id != row.id));
+        let cut = cut(reader, &found, at, (lacking, open), alive)?;
         let mut parent = reader.meta(&found);
         if !found.head.sound && cut.counted.last_message > At(0) {
             // What cannot be read says no time: the rows do.
@@ -127,12 +153,12 @@ impl Store {
         let sync = self.inner.fsync != Fsync::Off;
         let path = temp.join(layout::SESSION);
         let error = |e| StoreError::io("write", &path, e);
-        let mut fields = self.header_of(found, parent, cut, id, made);
+        let mut fields = self.header_of((&reader.dir, found), parent, cut, id, made);
         let (line, _) = match header::line(&mut fields, header::SLOT) {
             Ok(fits) => fits,
             Err(_) => {
                 // What other programs keep in it is too long for a new header; the parent keeps it.
-                let meta = self.meta_of(parent, cut, id, made);
+                let meta = self.meta_of(&reader.dir, parent, cut, id, made);
                 fields = Journal::fresh_fields(&meta, &self.inner.layout.session(id), self);
                 header::encode_counted(&mut fields, &cut.counted);
                 header::line(&mut fields, header::SLOT)
@@ -165,7 +191,14 @@ impl Store {
             io.fsync(&file).map_err(|e| StoreError::io("save", &path, e))?;
         }
         let hash = header::hash(line.as_bytes());
-        let second = Second { before: hash.clone(), after: hash, length, header: fields, own: Value::Null, old: None };
+        let second = Second {
+            before: hash.clone(),
+            after: hash,
+            length,
+            header: fields,
+            own: own_of(&found.head.own),
+            old: None,
+        };
         session::replace(io, &temp.join(layout::HEADER), second.render().as_bytes(), sync)?;
         let mut dirs: Vec<PathBuf> = Vec::new();
         for name in refers.used() {
@@ -184,7 +217,14 @@ impl Store {
         Ok(())
     }
 
-    fn meta_of(&self, parent: &SessionMeta, cut: &Cut, id: &SessionId, (now, manner): (At, Manner)) -> SessionMeta {
+    fn meta_of(
+        &self,
+        from: &Path,
+        parent: &SessionMeta,
+        cut: &Cut,
+        id: &SessionId,
+        (now, manner): (At, Manner),
+    ) -> SessionMeta {
         let mut meta = SessionMeta::new(id.clone(), now, parent.mode, parent.cwd.clone());
         if self.inner.foreign {
             meta.mode = meta.mode.min(Mode::Ask);
@@ -209,6 +249,10 @@ impl Store {
                 meta.mode = meta.mode.stricter(at_most);
                 (meta.created, meta.used, meta.last_message) = (parent.created, parent.used, parent.last_message);
                 meta.flagged = parent.flagged;
+                // What lay in the session's own directory there lies in this one's here.
+                let dir = self.inner.layout.session(id);
+                meta.cwd = moved(&parent.cwd, from, &dir);
+                meta.first_cwd = parent.first_cwd.as_deref().map(|path| moved(path, from, &dir));
             }
         }
         meta
@@ -217,14 +261,14 @@ impl Store {
     /// The branch's header: the parent's, with what other programs keep in it, but for what is about its own life.
     fn header_of(
         &self,
-        found: &Found,
+        (from, found): (&Path, &Found),
         parent: &SessionMeta,
         cut: &Cut,
         id: &SessionId,
         made: (At, Manner),
     ) -> super::json::Fields {
         let dir = self.inner.layout.session(id);
-        let meta = self.meta_of(parent, cut, id, made);
+        let meta = self.meta_of(from, parent, cut, id, made);
         let mut fields = found.head.fields.clone();
         if !found.head.sound && !fields.has("createdAt") {
             fields = Journal::fresh_fields(&meta, &dir, self);
@@ -238,10 +282,41 @@ impl Store {
             // Its times are written, also where they came from the file's own.
             (base.created, base.used, base.last_message) = (At(0), At(0), At(0));
         }
-        header::encode(&mut fields, Some(&base), &meta, Home { dir: &dir, home: &self.inner.home });
+        let place = Home { dir: &dir, home: &self.inner.home };
+        if let Manner::Import { .. } = made.1 {
+            // Of another home's sessions none is here.
+            fields.remove("branchFromMessageId");
+            fields.remove("branchFromSessionPath");
+            for path in ["workingDirectory", "sdkCwd"] {
+                fields.remove(path);
+            }
+            (base.cwd, base.first_cwd) = (PathBuf::new(), Some(PathBuf::new()));
+        }
+        header::encode(&mut fields, Some(&base), &meta, place);
+        let workspace = self.workspace_id();
+        header::settle(&mut fields, &meta, place, (&self.inner.layout.workspace, workspace.as_deref()));
         header::encode_counted(&mut fields, &cut.counted);
         fields
     }
+}
+
+/// A path below `from` as it is below `to`; any other path as it is.
+fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
+    match path.strip_prefix(from) {
+        Ok(rest) if rest.as_os_str().is_empty() => to.to_owned(),
+        Ok(rest) => to.join(rest),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// What the branch keeps of the engine's own data: what answers for a connection that is not configured here, for which one its
+/// model was chosen, and what was switched. The plan, the todo list and the answers are the parent's.
+fn own_of(parent: &Value) -> Value {
+    let kept = ["connections", "modelFor", "extendedPromptCache", "richToolDescriptions"]
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), parent.get(key)?.clone())));
+    let kept: serde_json::Map<String, Value> = kept.collect();
+    if kept.is_empty() { Value::Null } else { Value::Object(kept) }
 }
 
 /// Where the history ends, and what it is up to there.
@@ -249,7 +324,7 @@ fn cut(
     reader: &Reader<'_>,
     found: &Found,
     at: Option<&MessageId>,
-    open: Vec<Message>,
+    (lacking, open): (Vec<Message>, Vec<Message>),
     alive: bool,
 ) -> Result<Cut, StoreError> {
     let mut counted = Counted::default();
@@ -292,6 +367,9 @@ fn cut(
         })
         .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?;
     }
+    // Final, though the file lacks them: they come before what is open.
+    let finals = lacking.len();
+    let open: Vec<Message> = lacking.into_iter().chain(open).collect();
     let index = at.and_then(|at| open.iter().position(|row| row.id == *at));
     let mut whole = match (hit, at) {
         (Some(hit), _) if index.is_none() => return Ok(hit),
@@ -300,7 +378,7 @@ fn cut(
         }
         _ => Cut { end: torn.unwrap_or(found.len), pieces: Vec::new(), rows: open, counted, last },
     };
-    let along = index.map_or(if alive { 0 } else { whole.rows.len() }, |index| index + 1);
+    let along = index.map_or(if alive { finals } else { whole.rows.len() }, |index| index + 1);
     whole.rows.truncate(along);
     for row in &whole.rows {
         session::count(&mut whole.counted, row);

@@ -7,6 +7,7 @@ use super::{Store, StoreError, layout, session, tail};
 use crate::domain::SessionId;
 use crate::domain::attachment::copy_in;
 use crate::domain::message::UserText;
+use crate::domain::secret;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -65,7 +66,7 @@ impl Store {
         draft
     }
 
-    /// Adds a text to the history.
+    /// Adds a text to the history, keys in it masked: it outlives the session and its deletion.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -77,7 +78,8 @@ impl Store {
         if let Some(dir) = path.parent() {
             make_dirs(self.io(), dir)?;
         }
-        let line = format!("{}\n", serde_json::Value::String(text.to_owned()));
+        let safe = secret::masked(text).map_or_else(|| text.to_owned(), |(safe, _)| safe);
+        let line = format!("{}\n", serde_json::Value::String(safe));
         let append = || self.io().append(&self.io().open(&path, How::Append)?, line.as_bytes());
         append().map_err(|error| StoreError::io("write", &path, error))
     }

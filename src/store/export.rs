@@ -35,13 +35,17 @@ struct Sink<'w> {
 }
 
 impl Sink<'_> {
-    fn text(&mut self, text: &str) -> io::Result<()> {
-        match secret::masked(text) {
-            Some((text, count)) => {
-                self.masked += count;
-                self.bytes(text.as_bytes())
-            }
-            None => self.bytes(text.as_bytes()),
+    /// A text in which nothing is left to mask.
+    fn safe(&mut self, (text, masked): (String, usize)) -> io::Result<()> {
+        self.masked += masked;
+        self.bytes(text.as_bytes())
+    }
+
+    /// A line of JSON.
+    fn json(&mut self, line: &str) -> io::Result<()> {
+        match secret::masked_json(line) {
+            Some(safe) => self.safe(safe),
+            None => self.bytes(line.as_bytes()),
         }
     }
 
@@ -77,13 +81,14 @@ impl Store {
         // The live rows first: one that becomes final meanwhile is then in both, and told apart.
         let (live, _) = self.live(&reader.dir)?;
         let found = session::find(io, &reader.dir)?;
-        let open = live::folded(self.open_rows(&reader, &found, &live)?);
+        let lacking = self.lacking_lines(&reader, &found)?;
+        let mut open = live::taken_along(self.open_rows(&reader, &found, &live)?);
         let meta = reader.meta(&found);
         let path = reader.dir.join(layout::SESSION);
         let error = |error| StoreError::io("export", &path, error);
         let mut sink = Sink { write, waiting: Vec::new(), masked: 0 };
         let mut last = meta.created;
-        sink.text(&format.head(&meta, time)).map_err(error)?;
+        sink.safe(format.safe_head(&meta, time)).map_err(error)?;
         if let Some(file) = &found.file {
             let from = if format == Format::Json { 0 } else { found.head.body };
             tail::each(io, file, from, found.len, |line| -> io::Result<()> {
@@ -102,9 +107,11 @@ impl Store {
                         whole = tail::range(io, file, line.at, line.at + line.len)?;
                         &whole
                     };
-                    match std::str::from_utf8(bytes) {
-                        Ok(text) => sink.text(text)?,
-                        Err(_) => sink.bytes(bytes)?,
+                    // Bytes that are no UTF-8 are no reason to give a key away.
+                    let text = String::from_utf8_lossy(bytes);
+                    match secret::masked_json(&text) {
+                        Some(safe) => sink.safe(safe)?,
+                        None => sink.bytes(bytes)?,
                     }
                     return sink.bytes(b"\n");
                 }
@@ -113,20 +120,35 @@ impl Store {
                 for row in &mut rows {
                     row::settle(row);
                     last = row.at;
-                    sink.text(&format.row(row, time))?;
+                    sink.safe(format.safe_row(row, time))?;
                 }
                 Ok(())
             })
             .map_err(error)?;
         }
-        for row in &open {
-            let text = match format {
-                Format::Json => row::write(row, &reader.dir).map(|line| line + "\n").unwrap_or_default(),
-                _ => format.row(row, time),
-            };
-            sink.text(&text).map_err(error)?;
+        // What another program left out of the file is the session's all the same.
+        for line in lacking {
+            let mut rows = row::read(line.as_bytes(), 0, 0, &reader.dir).rows;
+            open.retain(|row| rows.iter().all(|there| there.id != row.id));
+            if format == Format::Json {
+                sink.json(&line).map_err(error)?;
+                continue;
+            }
+            session::fill_times(&mut rows, last);
+            for row in &mut rows {
+                row::settle(row);
+                last = row.at;
+                sink.safe(format.safe_row(row, time)).map_err(error)?;
+            }
         }
-        sink.text(format.tail()).and_then(|()| sink.flush()).map_err(error)?;
+        for mut row in open {
+            let written = match format {
+                Format::Json => sink.json(&row::write(&row, &reader.dir).map(|line| line + "\n").unwrap_or_default()),
+                _ => sink.safe(format.safe_row(&mut row, time)),
+            };
+            written.map_err(error)?;
+        }
+        sink.bytes(format.tail().as_bytes()).and_then(|()| sink.flush()).map_err(error)?;
         Ok(sink.masked)
     }
 

@@ -43,6 +43,8 @@ pub enum Followed {
     Rewritten,
     /// Nobody writes it any more, and its lock can be had.
     Free,
+    /// Somebody has begun to write it: its lock, which could be had, cannot any more.
+    Held,
     /// Its directory or its file is gone.
     Gone,
 }
@@ -78,7 +80,8 @@ pub struct Follower {
     meta: Option<SessionMeta>,
     missing: bool,
     gone: bool,
-    free: bool,
+    /// The lock could be had at the last look.
+    free: Option<bool>,
 }
 
 /// A live row.
@@ -90,7 +93,7 @@ struct Told {
 }
 
 impl Store {
-    /// Follows a session that another process writes, from now on.
+    /// Follows a session that another process writes, or may begin to, from now on.
     ///
     /// # Errors
     /// When there is no such session, or it cannot be read.
@@ -116,7 +119,7 @@ impl Store {
             meta: None,
             missing: false,
             gone: false,
-            free: false,
+            free: None,
         };
         follower.begin()?;
         Ok(follower)
@@ -127,6 +130,12 @@ impl Follower {
     /// The session.
     pub fn id(&self) -> &SessionId {
         &self.id
+    }
+
+    /// Nobody writes the session while this is said: whoever begins is told as [`Followed::Held`].
+    #[must_use]
+    pub fn at_rest(self) -> Self {
+        Self { free: Some(true), ..self }
     }
 
     fn reader(&self) -> Reader<'_> {
@@ -193,10 +202,11 @@ impl Follower {
             self.turn = Some(self.live.turn);
         }
         let free = lock::is_free(&*io, &self.dir.join(layout::LOCK));
-        if free && !self.free {
-            out.push(Followed::Free);
+        match (self.free.replace(free), free) {
+            (None | Some(false), true) => out.push(Followed::Free),
+            (Some(true), false) => out.push(Followed::Held),
+            (None | Some(false), false) | (Some(true), true) => {}
         }
-        self.free = free;
         Ok(out)
     }
 

@@ -11,7 +11,10 @@ use crate::domain::usage::Usage;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What `tokenUsage` has only while it is known.
+const FIGURES: [&str; 3] = ["cacheReadTokens", "cacheCreationTokens", "contextWindow"];
 
 /// The usual length of line 1 with its newline.
 pub const SLOT: usize = 4096;
@@ -122,7 +125,8 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
     meta.connection_locked = read.flag("connectionLocked");
     meta.connection = read.text("llmConnection").map(ConnectionName::new);
     meta.model = read.text("model");
-    if let Some(status) = read.text("sessionStatus").or_else(|| read.text("todoState")) {
+    if let Some(status) = read.text("sessionStatus").or_else(|| read.text("todoState")).or_else(|| read.text("status"))
+    {
         meta.status = status.replace('_', "-");
     }
     match fields.value("labels") {
@@ -144,11 +148,20 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
             None => read.unknown("thinkingLevel", &word, "medium is used"),
         }
     }
-    let fixed = read.text("sdkCwd");
-    if let Some(cwd) = read.text("workingDirectory").as_ref().or(fixed.as_ref()) {
-        meta.cwd = portable::absolute(cwd, place.home);
+    let ghost = ghost(fields, id, place);
+    let lives = |path: String| {
+        let path = portable::absolute(&path, place.home);
+        match ghost.as_ref().and_then(|ghost| path.strip_prefix(ghost).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => place.dir.to_owned(),
+            Some(rest) => place.dir.join(rest),
+            None => path,
+        }
+    };
+    let fixed = read.text("sdkCwd").map(lives);
+    if let Some(cwd) = read.text("workingDirectory").map(lives).or_else(|| fixed.clone()) {
+        meta.cwd = cwd;
     }
-    meta.first_cwd = fixed.map(|cwd| portable::absolute(&cwd, place.home));
+    meta.first_cwd = fixed;
     // Craft stores the parent's directory; its last part is the id.
     if let (Some(path), Some(message)) = (read.text("branchFromSessionPath"), read.text("branchFromMessageId"))
         && let Some(Ok(session)) = Path::new(&path).file_name().and_then(|n| n.to_str()).map(SessionId::parse)
@@ -164,9 +177,9 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
     }
     match fields.raw("tokenUsage").map(super::json::value_of) {
         None => {}
-        Some(value) => match serde_json::from_value::<Usage>(value.clone()) {
-            Ok(usage) => meta.usage = usage,
-            Err(_) => read.wrong("tokenUsage", &value),
+        Some(value) => match usage(value.clone()) {
+            Some(usage) => meta.usage = usage,
+            None => read.wrong("tokenUsage", &value),
         },
     }
     let own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
@@ -188,6 +201,64 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
     meta.odd = read.odd;
     meta.activity = Activity::Idle;
     meta
+}
+
+/// Tokens and cost as any program counts them.
+fn usage(mut value: Value) -> Option<Usage> {
+    let fields = value.as_object_mut()?;
+    // Documented under one name and written under the other.
+    if let Some(cost) = fields.get("totalCost").cloned() {
+        fields.entry("costUsd").or_insert(cost);
+    }
+    let mut usage: Usage = serde_json::from_value(value).ok()?;
+    if usage.context_tokens == 0 {
+        // Craft leaves it at 0, and has the context in the other one.
+        usage.context_tokens = usage.input_tokens;
+    }
+    Some(usage)
+}
+
+/// The directory in which the header says that the session lives, where it does not: it was copied or moved.
+fn ghost(fields: &Fields, id: &SessionId, place: Home<'_>) -> Option<PathBuf> {
+    let root = portable::absolute(&fields.text("workspaceRootPath")?, place.home);
+    let named = fields.text("id").unwrap_or_else(|| id.as_str().to_owned());
+    let dir = root.join("sessions").join(named);
+    (dir != place.dir).then_some(dir)
+}
+
+/// The header says that the session lives in this workspace.
+pub fn lives_in(fields: &Fields, root: &Path, place: Home<'_>) -> bool {
+    fields.text("workspaceRootPath").is_some_and(|there| portable::absolute(&there, place.home) == root)
+}
+
+/// Makes every path of a header that came from elsewhere one of where the session lives now, so that no program writes
+/// where it lived before. `workspace` is its folder and, where it is known, its id.
+pub fn settle(fields: &mut Fields, meta: &SessionMeta, place: Home<'_>, workspace: (&Path, Option<&str>)) {
+    let (root, id) = workspace;
+    if let Some(id) = id {
+        fields.set("workspaceId", json!(id).to_string());
+    }
+    let there = fields.text("workspaceRootPath").map(|there| portable::absolute(&there, place.home));
+    if lives_in(fields, root, place) {
+        return;
+    }
+    fields.set("workspaceRootPath", portable::render_text(&portable::homely(root, place.home), place.dir));
+    let path = |path: &Path| match path.strip_prefix(place.dir) {
+        Ok(_) => portable::render_text(&path.to_string_lossy(), place.dir),
+        Err(_) => portable::render_text(&portable::homely(path, place.home), place.dir),
+    };
+    if fields.has("workingDirectory") {
+        fields.set("workingDirectory", path(&meta.cwd));
+    }
+    if let Some(cwd) = meta.first_cwd.as_deref().filter(|_| fields.has("sdkCwd")) {
+        fields.set("sdkCwd", path(cwd));
+    }
+    let Some(parent) = fields.text("branchFromSessionPath").map(|path| portable::absolute(&path, place.home)) else {
+        return;
+    };
+    if let (Some(name), true) = (parent.file_name(), there.is_some_and(|there| parent.starts_with(there))) {
+        fields.set("branchFromSessionPath", json!(place.dir.with_file_name(name)).to_string());
+    }
 }
 
 struct Reading<'a> {
@@ -290,6 +361,8 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
         Err(_) => text(&portable::homely(path, place.home)),
     };
     let time = |at: At| at.0.to_string();
+    // Under this name other programs document it.
+    let has_status = fields.has("status");
     let mut put = |key: &str, changed: bool, json: Option<String>| match (changed, json) {
         (true, Some(json)) => fields.set(key, json),
         (true, None) => fields.remove(key),
@@ -310,6 +383,7 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
     put("name", changed!(title) && !(new && meta.title.is_empty()), Some(text(&meta.title)));
     put("isFlagged", changed!(flagged) && (!new || meta.flagged), flag(meta.flagged));
     put("sessionStatus", changed!(status), Some(text(&meta.status)));
+    put("status", changed!(status) && has_status, Some(text(&meta.status)));
     put("labels", changed!(labels) && !(new && meta.labels.is_empty()), {
         Some(portable::render(&meta.labels, place.dir))
     });
@@ -344,12 +418,25 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
             Some(Value::Object(there)) => there,
             _ => serde_json::Map::new(),
         };
-        if let Value::Object(now) = json!(meta.usage) {
+        if let Value::Object(mut now) = json!(meta.usage) {
+            // A figure that is not there any more is not what it was.
+            for key in FIGURES.iter().filter(|key| !now.contains_key(**key)) {
+                usage.remove(*key);
+            }
+            if let Some(cost) = now.get("costUsd").cloned() {
+                now.insert("totalCost".to_owned(), cost);
+            }
             for (key, value) in now {
                 // JavaScript has one sort of number: a whole cost is written without a fraction.
                 #[allow(clippy::cast_possible_truncation)]
                 let value = match value.as_f64() {
-                    Some(cost) if key == "costUsd" && cost.fract() == 0.0 && cost.abs() < 1e15 => json!(cost as i64),
+                    Some(cost)
+                        if matches!(key.as_str(), "costUsd" | "totalCost")
+                            && cost.fract() == 0.0
+                            && cost.abs() < 1e15 =>
+                    {
+                        json!(cost as i64)
+                    }
                     _ => value,
                 };
                 usage.insert(key, value);

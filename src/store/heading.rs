@@ -108,6 +108,11 @@ impl Journal {
             fields = Self::fresh_fields(&meta, &self.dir, &self.store);
         }
         header::encode(&mut fields, Some(&self.base), &meta, place);
+        let root = &self.store.inner.layout.workspace;
+        if !fields.has("workspaceId") || !header::lives_in(&fields, root, place) {
+            let id = self.store.workspace_id();
+            header::settle(&mut fields, &meta, place, (root, id.as_deref()));
+        }
         header::encode_counted(&mut fields, &self.counted);
         let in_second_only = |fields: &Fields| Second {
             before: self.head.hash.clone(),
@@ -164,6 +169,9 @@ impl Journal {
         }
         self.head.fields = fields;
         self.head.foreign = false;
+        if self.base.last_read != meta.last_read {
+            self.was_read.extend(self.base.last_read.take());
+        }
         self.base = meta;
         Ok(true)
     }

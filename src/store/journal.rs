@@ -7,6 +7,7 @@ use super::header::{self, Counted};
 use super::io::How;
 use super::live::{self, Live, LiveFile};
 use super::lock::Lock;
+use super::merge::Merged;
 use super::open::Fsync;
 use super::ours::Ours;
 use super::session::{self, Found, Head};
@@ -29,6 +30,29 @@ pub enum Durability {
     Written,
     /// It is forced to the disk as well: it survives the death of the machine.
     Synced,
+}
+
+/// Bytes of rows that are kept in memory until they are forced to the disk; then they are, whoever asked for it.
+const UNPROVEN: usize = 1 << 20;
+/// So often what was written is looked at before it counts as saved.
+const PROOFS: u32 = 4;
+
+/// Rows that are written and not yet forced to the disk.
+#[derive(Debug, Default)]
+pub(super) struct Unproven {
+    /// Where each begins, and its line.
+    pub lines: Vec<(u64, String)>,
+    /// Bytes of the lines.
+    pub bytes: usize,
+    /// An fsync of them failed.
+    pub failed: bool,
+}
+
+impl Unproven {
+    fn add(&mut self, at: u64, line: String) {
+        self.bytes += line.len();
+        self.lines.push((at, line));
+    }
 }
 
 /// A row that is to be written.
@@ -57,6 +81,8 @@ pub(super) struct Left {
     pub ours: bool,
     /// … and `session.jsonl` may lack rows of it.
     pub reconcile: bool,
+    /// Its properties, where they are others than its line 1 has.
+    pub meta: Option<SessionMeta>,
 }
 
 /// The writer of one session. The session's lock is held while it lives.
@@ -104,6 +130,12 @@ pub struct Journal {
     /// Rows that may have gone to a file that was replaced, where there is no `ours`.
     pub(super) unsure: Vec<String>,
     pub(super) rewrites: u64,
+    /// The last row that was written here.
+    pub(super) last_written: Option<MessageId>,
+    /// Marks of what is read that were replaced by newer ones here.
+    pub(super) was_read: Vec<MessageId>,
+    /// What another program changed in the properties, until it is asked for.
+    pub(super) merged: Option<Merged>,
     pub(super) elsewhere: Elsewhere,
     /// Who took the session over.
     pub(super) lost: Option<String>,
@@ -111,11 +143,15 @@ pub struct Journal {
     pub(super) unwritten: usize,
     /// Rows were written that were not forced to the disk.
     pub(super) unsynced: bool,
+    /// These rows, and where they stand, until that was done: a failed fsync may have thrown them away.
+    pub(super) unproven: Unproven,
+    /// The thread that owns the journal died of a defect: nothing more is written.
+    pub(super) broken: bool,
     pub(super) want_sync: bool,
     pub(super) header_due: bool,
     /// The header was so many bytes too long; not tried again before it changes.
     pub(super) refused: Option<usize>,
-    live: LiveFile,
+    pub(super) live: LiveFile,
     pub(super) closed: bool,
 }
 
@@ -165,10 +201,15 @@ impl Journal {
             reconcile: false,
             unsure: Vec::new(),
             rewrites: 0,
+            last_written: None,
+            was_read: Vec::new(),
+            merged: None,
             elsewhere,
             lost: None,
             unwritten: 0,
             unsynced: false,
+            unproven: Unproven::default(),
+            broken: false,
             want_sync: false,
             refused: None,
             live,
@@ -182,6 +223,10 @@ impl Journal {
     pub(super) fn carry(&mut self, left: Left, seen: &[Message]) {
         self.header_due |= left.counted.messages != self.base.messages;
         self.counted = left.counted;
+        if let Some(meta) = left.meta {
+            (self.given, self.meta) = (meta.clone(), meta);
+            self.header_due = true;
+        }
         self.live.content = left.live;
         self.live.stale = left.live_there;
         self.newest = seen.iter().map(|row| row.at).max().unwrap_or(At(0));
@@ -326,20 +371,34 @@ impl Journal {
             return self.retire_ours();
         }
         self.mine()?;
-        self.mend()?;
+        if let Err(error) = self.mend() {
+            if matches!(&error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::WouldBlock) {
+                self.keep_aside()?;
+            }
+            return Err(error);
+        }
         // A row that came to a file which was replaced meanwhile comes again, now and then more than once.
         let writes = !self.pending.is_empty();
         while self.reconcile || !self.pending.is_empty() {
+            self.bound()?;
             self.keep()?;
             let len = self.there()?;
             self.mine()?;
-            let Some(row) = self.pending.pop_front() else { break };
-            if let Err(error) = self.write_row(&row.line, len) {
-                self.pending.push_front(row);
-                return Err(error);
-            }
+            // It waits until it is written, whatever happens meanwhile.
+            let front = self.pending.front().map(|row| (row.line.clone(), row.id.clone()));
+            let Some((line, id)) = front else { break };
+            let at = self.write_row(&line, len)?;
+            self.pending.pop_front();
             self.unsynced = true;
-            self.written(&row.line)?;
+            self.last_written = id;
+            if self.fsyncs() {
+                self.unproven.add(at, line.clone());
+            }
+            self.written(&line)?;
+            if self.unproven.bytes > UNPROVEN {
+                self.want_sync = true;
+                self.sync()?;
+            }
         }
         if self.want_sync {
             self.sync()?;
@@ -353,6 +412,25 @@ impl Journal {
         Ok(())
     }
 
+    /// What is too long for a row is in a file of its own before the row is written.
+    fn bound(&mut self) -> Result<(), StoreError> {
+        let Some(row) = self.pending.front_mut().filter(|row| row.line.len() > row::MOST && !row.kept) else {
+            return Ok(());
+        };
+        let id = row.id.as_ref().map_or("row", MessageId::as_str);
+        let Some(bounded) = row::bounded(&row.line, id, &self.dir, row::MOST) else { return Ok(()) };
+        let folder = self.dir.join(row::FOLDER);
+        let io = self.store.io();
+        if !bounded.files.is_empty() && io.stat(&folder).is_err() {
+            io.mkdir(&folder).map_err(|e| StoreError::io("make", &folder, e))?;
+        }
+        for (name, text) in &bounded.files {
+            session::replace(io, &folder.join(name), text.as_bytes(), self.store.inner.fsync != Fsync::Off)?;
+        }
+        row.line = bounded.line;
+        Ok(())
+    }
+
     /// Our row stands in `ours.jsonl` before it stands in the session.
     fn keep(&mut self) -> Result<(), StoreError> {
         if let (Some(ours), Some(row)) = (&mut self.ours, self.pending.front_mut().filter(|row| !row.kept)) {
@@ -362,21 +440,61 @@ impl Journal {
         Ok(())
     }
 
+    /// The session cannot be written now, because another program is at it: what waits survives a death beside it.
+    fn keep_aside(&mut self) -> Result<(), StoreError> {
+        let ours = self.ours.get_or_insert_with(|| {
+            self.ours_for_now = true;
+            Ours::new(self.store.clone(), &self.dir)
+        });
+        for row in self.pending.iter_mut().filter(|row| !row.kept) {
+            ours.append(&row.line)?;
+            row.kept = true;
+        }
+        if self.want_sync && self.store.inner.fsync != Fsync::Off {
+            let lines: Vec<(u64, String)> = self.pending.iter().map(|row| (0, row.line.clone())).collect();
+            ours.sync(&lines)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
         if self.unsynced && self.fsyncs() {
-            if let Some(file) = &self.file {
-                self.store.io().fsync(file).map_err(|e| self.error("save", e))?;
+            if self.unproven.failed {
+                self.write_again()?;
+            }
+            if let Some(file) = &self.file
+                && let Err(error) = self.store.io().fsync(file)
+            {
+                self.unproven.failed = true;
+                return Err(self.error("save", error));
             }
             if let Some(ours) = &mut self.ours {
-                ours.sync()?;
+                ours.sync(&self.unproven.lines)?;
             }
             self.unsynced = false;
+            self.unproven = Unproven::default();
+        }
+        Ok(())
+    }
+
+    /// Writes rows once more, each at its place. After a failed fsync the system counts what it had as written, so that
+    /// the next one would say that all is well.
+    fn write_again(&self) -> Result<(), StoreError> {
+        let io = self.store.io();
+        let file = io.open(&self.path(), How::Change).map_err(|e| self.error("write", e))?;
+        if io.stat_of(&file).map_err(|e| self.error("write", e))?.ino != self.ino {
+            // Another program's file by now: rows that it lacks come again with the next write.
+            return Ok(());
+        }
+        for (at, line) in &self.unproven.lines {
+            io.write_at(&file, *at, line.as_bytes()).map_err(|e| self.error("write", e))?;
         }
         Ok(())
     }
 
     /// One row, with one write, to a file that has `len` bytes. Whatever an earlier attempt left of it is taken away first.
-    fn write_row(&mut self, line: &str, len: u64) -> Result<(), StoreError> {
+    /// Returns where the row begins.
+    fn write_row(&mut self, line: &str, len: u64) -> Result<u64, StoreError> {
         let path = self.path();
         let io = self.store.inner.io.clone();
         let mut suspect = self.fresh;
@@ -425,9 +543,10 @@ impl Journal {
             }
             return Err(error("write", failed));
         }
-        self.len += (prefix.len() + line.len()) as u64;
+        let at = self.len + prefix.len() as u64;
+        self.len = at + line.len() as u64;
         (self.fresh, self.torn) = (false, false);
-        Ok(())
+        Ok(at)
     }
 
     /// Opens or replaces a row that can still change, at once.
@@ -473,7 +592,7 @@ impl Journal {
         self.add_live(&additions, Durability::Written)?;
         self.live.content.saved();
         // A file that somebody else may write is no place to get it back from.
-        if self.lock.granted() {
+        if self.lock.granted() && self.live.is_open() {
             self.live.content.let_go();
         }
         Ok(())
@@ -527,8 +646,8 @@ impl Journal {
             return Err(error);
         }
         self.mine()?;
-        // Without the lock, the one that was taken over from may have written the file in between.
-        let anew = self.live.overgrown() || (!self.lock.granted() && self.live.is_changed());
+        // Somebody removed it, or the one that was taken over from wrote it in between.
+        let anew = self.live.overgrown() || self.live.is_changed();
         let written = if anew { self.rewrite_live() } else { self.live.append(lines, durability) };
         if written.is_err() {
             self.live.stale = true;
@@ -566,10 +685,46 @@ impl Journal {
             let unpadded = self.touched && self.head.sound && !self.head.long && self.head.slot == 0;
             if unpadded { self.write_header(true) } else { Ok(()) }
         });
+        let flushed = flushed.and_then(|()| self.prove());
         // Of one that was taken over, nothing more is to be written, and what was not is told and kept.
         let over = self.lost.is_some() && self.pending.is_empty();
         self.closed |= flushed.is_ok() || over;
         flushed
+    }
+
+    /// The file that was written is still the one of the session's name, and as long as we left it. Where it is not, what it
+    /// lacks is written again.
+    fn prove(&mut self) -> Result<(), StoreError> {
+        for _ in 0..PROOFS {
+            if !self.touched || !self.mended || self.lost.is_some() {
+                return Ok(());
+            }
+            self.there()?;
+            if self.is_whole() {
+                return Ok(());
+            }
+            self.mine()?;
+            self.flush()?;
+        }
+        Err(self.error("save", super::watch::busy()))
+    }
+
+    /// Everything that was given stands in files that are ours and have the session's name.
+    pub(super) fn is_whole(&self) -> bool {
+        let there = |stat: super::io::Stat| stat.ino == self.ino && stat.len >= self.len;
+        let proved = self.ino == 0 || self.store.io().stat(&self.path()).is_ok_and(there);
+        proved && !self.unsaved() && !self.header_due() && self.lost.is_none() && self.lock.lost().is_none()
+    }
+
+    /// Keeps a final row in memory where nothing can be written any more.
+    pub(super) fn hold(&mut self, row: &Message) {
+        self.take(row, false);
+        self.live.content.drop_row(&row.id);
+    }
+
+    /// Keeps a row that can still change in memory where nothing can be written any more.
+    pub(super) fn hold_live(&mut self, row: Message) {
+        self.live.content.set(row, self.len);
     }
 
     /// The rows are gone: nothing of them is live, and nothing waits.

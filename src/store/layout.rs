@@ -114,6 +114,12 @@ pub fn read_marker(bytes: &[u8]) -> (Option<String>, bool) {
     (text("name").map(str::to_owned), text("madeBy") == Some("lisle"))
 }
 
+/// The workspace's id in a `config.json`.
+pub fn read_id(bytes: &[u8]) -> Option<String> {
+    let config = serde_json::from_slice::<serde_json::Value>(bytes).ok()?;
+    config.get("id").and_then(|id| id.as_str()).filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// The names in the directory of sessions: ids, and in order those of directories that cannot be sessions.
-    fn ids(&self) -> std::io::Result<(Vec<SessionId>, Vec<String>)> {
+    pub(super) fn ids(&self) -> std::io::Result<(Vec<SessionId>, Vec<String>)> {
         let dir = self.inner.layout.sessions();
         let (mut ids, mut strange) = (Vec::new(), Vec::new());
         for name in self.io().list(&dir)? {
@@ -193,7 +193,10 @@ impl Store {
         let first = self.first_bytes(&dir.join(layout::SESSION));
         if let Ok(First::Header { fields, .. }) = &first {
             let modified = At(stat.map_or(0, |stat| stat.modified));
-            let meta = header::decode(fields, id, Home { dir: &dir, home: &self.inner.home }, modified);
+            let mut meta = header::decode(fields, id, Home { dir: &dir, home: &self.inner.home }, modified);
+            if !fields.has("messageCount") && stat.is_some_and(|stat| stat.len <= HEADER_AT_MOST) {
+                self.count(id, &dir, &mut meta);
+            }
             return Some((meta, stat.map_or(Basis::Passing, |stat| Basis::Line(stat.into()))));
         }
         let basis = match Basis::files(self.io(), &dir) {
@@ -228,8 +231,19 @@ impl Store {
         Some((meta, if sure { basis } else { Basis::Passing }))
     }
 
+    /// What another program did not count: the number of the rows, the preview, the times.
+    fn count(&self, id: &SessionId, dir: &Path, meta: &mut SessionMeta) {
+        let reader = session::Reader { io: self.io(), id, dir: dir.to_owned(), home: &self.inner.home };
+        // What cannot be read now is as the header has it.
+        if let Ok(found) = session::find(self.io(), dir)
+            && let Ok(counted) = reader.up_to_date(&found, meta)
+        {
+            counted.put_into(meta);
+        }
+    }
+
     /// What the first bytes hold.
-    fn first_bytes(&self, path: &Path) -> std::io::Result<First> {
+    pub(super) fn first_bytes(&self, path: &Path) -> std::io::Result<First> {
         let file = self.io().open(path, How::Read)?;
         Ok(header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?))
     }

@@ -231,14 +231,23 @@ impl Live {
     }
 }
 
-/// Rows as a death leaves them: calls without a result interrupted, text partial, empty text gone.
-pub fn folded(mut rows: Vec<Message>) -> Vec<Message> {
-    for row in &mut rows {
+/// Rows as a death leaves them: calls without a result interrupted by it, text cut off by it, empty text gone.
+pub fn folded(rows: Vec<Message>) -> Vec<Message> {
+    settled(rows, row::settle_after_death)
+}
+
+/// Rows as they are taken along while they may still change where they are: calls interrupted, text cut off, empty text gone.
+pub fn taken_along(rows: Vec<Message>) -> Vec<Message> {
+    settled(rows, |row| {
         row::settle(row);
         if let Body::Assistant(text) = &mut row.body {
             text.partial = true;
         }
-    }
+    })
+}
+
+fn settled(mut rows: Vec<Message>, settle: impl Fn(&mut Message)) -> Vec<Message> {
+    rows.iter_mut().for_each(settle);
     rows.retain(|row| match &row.body {
         Body::Assistant(text) => !text.text.is_empty() || text.native.is_some(),
         Body::Thinking(thinking) => !thinking.text.is_empty() || thinking.native.is_some(),

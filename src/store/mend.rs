@@ -135,8 +135,6 @@ impl Journal {
         let Ok(stat) = io.stat(&theirs) else { return Ok(()) };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
         let young = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(stat.modified) < THEIR_TEMP_MS;
-        let bytes = session::whole(&*io, &theirs)?.unwrap_or_default();
-        let whole = bytes.ends_with(b"\n") && matches!(header::first(&bytes), header::First::Header { .. });
         if young {
             let error = std::io::Error::new(
                 ErrorKind::WouldBlock,
@@ -144,11 +142,21 @@ impl Journal {
             );
             return Err(self.error("write", error));
         }
-        if !whole {
+        let bytes = session::whole(&*io, &theirs)?.unwrap_or_default();
+        if bytes.is_empty() {
             return Ok(());
         }
+        // The other program removes its temporary file sooner or later, whole or not.
         self.salvage(&bytes)?;
-        session::replace(&*io, &self.path(), &bytes, true)?;
+        if !matches!(header::first(&bytes), header::First::Header { .. }) {
+            return Ok(());
+        }
+        // What was being written when it died has no end: the lines before it were shown, and stay.
+        let end = match memchr::memrchr(b'\n', &bytes) {
+            Some(last) if serde_json::from_slice::<serde::de::IgnoredAny>(&bytes[last + 1..]).is_err() => last + 1,
+            _ => bytes.len(),
+        };
+        session::replace(&*io, &self.path(), &bytes[..end], true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
         self.take_found(found).map(drop)
@@ -157,6 +165,10 @@ impl Journal {
     /// Writes the file anew with this line 1; every other byte stays. Nothing is ever missing: the new file is whole
     /// before it takes the name. False when another program replaced the file meanwhile: theirs stays.
     pub(super) fn rewrite(&mut self, line: &str) -> Result<bool, StoreError> {
+        if self.unproven.failed {
+            // What is copied below may be what a failed fsync threw away.
+            self.sync()?;
+        }
         let io = self.store.inner.io.clone();
         let path = self.path();
         let temp = layout::temp(&path);
@@ -224,6 +236,7 @@ impl Journal {
         self.head.body = slot as u64;
         self.len = slot as u64 + self.len.saturating_sub(body);
         self.unsynced = false;
+        self.unproven = Default::default();
         self.file = Some(file);
         self.ino = now;
         self.store.sync_dir(&self.dir)?;

@@ -23,6 +23,57 @@ pub fn merge(base: &SessionMeta, ours: &SessionMeta, theirs: &SessionMeta) -> Se
     out
 }
 
+/// `theirs` with what only somebody who went on here can know, from `ours`: their save is of before that.
+pub fn without_the_past(ours: &SessionMeta, theirs: &SessionMeta) -> SessionMeta {
+    SessionMeta {
+        usage: ours.usage.clone(),
+        model: ours.model.clone(),
+        connection: ours.connection.clone(),
+        connection_locked: ours.connection_locked,
+        thinking: ours.thinking,
+        first_cwd: ours.first_cwd.clone(),
+        last_read: ours.last_read.clone(),
+        unread: ours.unread,
+        ..theirs.clone()
+    }
+}
+
+/// What another program changed in the properties of a session that is written here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// The properties as they were given here last.
+    pub(super) given: SessionMeta,
+    /// The same with what changed there.
+    pub(super) merged: SessionMeta,
+}
+
+impl Merged {
+    /// The properties `now` with what changed there; a mode only becomes stricter. What rows and the running program
+    /// decide stays.
+    #[must_use]
+    pub fn onto(&self, now: &SessionMeta) -> SessionMeta {
+        let mut out = merge(&self.given, now, &self.merged);
+        out.mode = out.mode.stricter(now.mode);
+        SessionMeta {
+            id: now.id.clone(),
+            preview: now.preview.clone(),
+            used: now.used,
+            last_message: now.last_message,
+            messages: now.messages,
+            last_role: now.last_role.clone(),
+            odd: now.odd.clone(),
+            activity: now.activity.clone(),
+            held_by: now.held_by.clone(),
+            next_cost: now.next_cost,
+            stand_in: now.stand_in.clone(),
+            long_cache: now.long_cache,
+            full_tools: now.full_tools,
+            unmapped: now.unmapped,
+            ..out
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,12 +9,13 @@
 //! | `search` | all rows of all sessions, by a query; `around` reads the rows around a hit |
 //! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
 //! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
-//! | `follow` | [`Follower`]: what another process writes, read as it comes |
+//! | `follow` `news` | [`Follower`]: what another process writes, read as it comes; word from the system that something did |
 //! | `header` `row` `live` `lock` | the formats, one each |
 //! | `change` | properties of a session that nobody has open |
 //! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
 //! | `export` | conversations as files for people |
 //! | `import` | sessions of other programs as sessions here |
+//! | `rescue` | a file in the temp directory for what a session's files do not take |
 //! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
 //! | `verify` `repair` | how a session's files are, and repairs |
 //! | `merge` | properties that two programs changed |
@@ -52,6 +53,7 @@ mod lock;
 mod mend;
 mod merge;
 mod names;
+mod news;
 mod open;
 mod ours;
 mod pieces;
@@ -59,6 +61,7 @@ mod portable;
 mod properties;
 mod refers;
 mod repair;
+mod rescue;
 pub mod row;
 mod search;
 mod session;
@@ -69,7 +72,7 @@ mod watch;
 mod writer;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use around::Around;
 pub use export::Exported;
@@ -78,6 +81,8 @@ pub use header::Counted;
 pub use import::Imported;
 pub use journal::{Durability, Journal};
 pub use list::{Listing, Mark};
+pub use merge::Merged;
+pub use news::News;
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
 pub use properties::PropertiesStamp;
 pub use session::Page;
@@ -90,7 +95,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file call failed.
-    #[error("cannot {doing} {}: {source}{}", .path.display(), advice(.source))]
+    #[error("cannot {doing} {}: {source}{}", .path.display(), advice(.doing, .source))]
     Io {
         /// What was tried: `read`, `write` …
         doing: &'static str,
@@ -122,6 +127,14 @@ pub enum StoreError {
         holder: String,
         /// So many rows were not written; they are kept in `session.jsonl.salvage`.
         unwritten: usize,
+    },
+    /// What is named is no session of anybody's.
+    #[error("cannot import {}: {why}", .path.display())]
+    NoImport {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why not, and what to name instead.
+        why: &'static str,
     },
     /// The header does not fit into what other programs read of it.
     #[error("the header of {} would be {excess} bytes too long. Remove some labels or shorten the title", .path.display())]
@@ -159,6 +172,12 @@ pub enum StoreError {
         /// Why not.
         why: String,
     },
+    /// The session's writer failed inside lisle.
+    #[error("writing {} failed inside lisle, the log has it. Copy what you need and start lisle again", .path.display())]
+    Broken {
+        /// The session's directory.
+        path: PathBuf,
+    },
     /// The session's writer has ended.
     #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]
     Closed {
@@ -168,6 +187,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Rows that came after a takeover, and the file that has them.
+    pub fn salvaged(&self) -> Option<(usize, PathBuf)> {
+        match self {
+            Self::TakenOver { path, unwritten, .. } if *unwritten > 0 => Some((*unwritten, path.join(layout::SALVAGE))),
+            _ => None,
+        }
+    }
+
     pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
     }
@@ -183,9 +210,14 @@ fn unwritten_words(rows: usize) -> String {
 }
 
 /// What to do about an error, as the end of a sentence.
-fn advice(error: &std::io::Error) -> &'static str {
+fn advice(doing: &str, error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind as Kind;
+    // What only looks at something keeps nothing for later.
+    let looks = matches!(doing, "import" | "export" | "search" | "open the workspace" | "work in");
     match error.kind() {
+        Kind::StorageFull | Kind::QuotaExceeded if looks => ". Free some space and try again",
+        Kind::ReadOnlyFilesystem if looks => ". The file system is read-only; mount it writable",
+        Kind::NotADirectory if looks => ". Name a directory",
         Kind::StorageFull | Kind::QuotaExceeded => {
             ". Free some space; what is unsaved is kept in memory and tried again"
         }
@@ -194,6 +226,7 @@ fn advice(error: &std::io::Error) -> &'static str {
         }
         Kind::PermissionDenied => ". Check the owner and the rights of the file and of the directories above it",
         Kind::NotFound => ". Was it moved or deleted?",
+        _ if looks => ". Check the disk and try again",
         _ => ". Check the disk; what is unsaved is kept in memory and tried again",
     }
 }

@@ -10,6 +10,7 @@ use super::journal::{Journal, Left};
 use super::layout::{self, Layout};
 use super::live::{self, Live};
 use super::lock::{self, Asked};
+use super::merge::without_the_past;
 use super::ours::{self, Ours};
 use super::session::{self, Found, Page, Reader};
 use super::{StoreError, names};
@@ -46,6 +47,8 @@ pub struct Options {
     pub state: PathBuf,
     /// The user's home directory: what `~` in headers means.
     pub home: PathBuf,
+    /// Folder for what a session's files do not take.
+    pub temp: PathBuf,
     /// When writes are forced to the disk.
     pub fsync: Fsync,
     /// The file calls.
@@ -53,10 +56,17 @@ pub struct Options {
 }
 
 impl Options {
-    /// The real disk, usual fsync, and the home directory of the environment.
+    /// The real disk, usual fsync, `/tmp`, and the home directory of the environment.
     pub fn new(workspace: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_default();
-        Self { workspace: workspace.into(), state: state.into(), home, fsync: Fsync::Normal, io: Arc::new(Disk) }
+        Self {
+            workspace: workspace.into(),
+            state: state.into(),
+            home,
+            temp: PathBuf::from("/tmp"),
+            fsync: Fsync::Normal,
+            io: Arc::new(Disk),
+        }
     }
 }
 
@@ -70,6 +80,7 @@ pub struct Store {
 pub(super) struct Inner {
     pub layout: Layout,
     pub home: PathBuf,
+    pub temp: PathBuf,
     pub fsync: Fsync,
     pub io: Arc<dyn Io>,
     pub foreign: bool,
@@ -147,7 +158,7 @@ impl Store {
     /// # Errors
     /// When the workspace's path names something that cannot be one.
     pub fn open(options: Options) -> Result<Self, StoreError> {
-        let Options { workspace, state, home, fsync, io } = options;
+        let Options { workspace, state, home, temp, fsync, io } = options;
         let workspace = std::path::absolute(&workspace).unwrap_or(workspace);
         match io.stat(&workspace) {
             Ok(stat) if !stat.is_dir => {
@@ -169,6 +180,7 @@ impl Store {
             inner: Arc::new(Inner {
                 layout,
                 home,
+                temp,
                 fsync,
                 io,
                 name,
@@ -202,6 +214,12 @@ impl Store {
             let found = self.inner.layout.workspace.ancestors().find_map(|path| self.io().is_remote(path).ok());
             found.unwrap_or(false)
         })
+    }
+
+    /// The workspace's id as its `config.json` has it.
+    pub(super) fn workspace_id(&self) -> Option<String> {
+        let config = session::whole(self.io(), &self.inner.layout.config()).ok().flatten()?;
+        layout::read_id(&config)
     }
 
     /// The directory of a session, whether or not it exists.
@@ -352,6 +370,12 @@ impl Store {
         let folded = if alive { open } else { live::folded(open) };
         let queue = live.queue.into_iter().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
         let base = meta.clone();
+        // They saved what they had in memory before we went on.
+        if let Some(ours) = found.head.ours.as_ref().filter(|_| !missing.is_empty()) {
+            let place = header::Home { dir: &reader.dir, home: reader.home };
+            meta = without_the_past(&header::decode(ours, id, place, At(found.modified)), &meta);
+        }
+        let known = (meta != base).then(|| meta.clone());
         let mut shown = counted.clone();
         missing.iter().chain(&folded).for_each(|row| session::count(&mut shown, row));
         (meta.messages, meta.last_message, meta.preview) = (shown.messages, shown.last_message, shown.preview);
@@ -361,19 +385,36 @@ impl Store {
         let foreign_last_write = found.head.foreign;
         let earlier = page.earlier;
         let seen = Transcript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write };
-        let left = Left { folded, live_there, counted, ours, reconcile, live: Live::default() };
+        let left = Left { folded, live_there, counted, ours, reconcile, live: Live::default(), meta: known };
         Ok(Look { found, seen, base, left })
     }
 
     /// Rows of ours that the session lacks.
     pub(super) fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
+        let lines = self.missing_lines(reader, found, kept)?;
+        Ok(lines.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
+    }
+
+    /// Lines of ours that the session lacks, for whoever reads its file by himself: they come behind it.
+    pub(super) fn lacking_lines(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<String>, StoreError> {
+        let kept = Ours::new(self.clone(), &reader.dir);
+        let lacks = may_lack(&kept, found, kept.last()?)?;
+        if lacks { self.missing_lines(reader, found, &kept) } else { Ok(Vec::new()) }
+    }
+
+    /// The same as rows.
+    pub(super) fn lacking_rows(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<Message>, StoreError> {
+        let lines = self.lacking_lines(reader, found)?;
+        Ok(lines.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
+    }
+
+    fn missing_lines(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<String>, StoreError> {
         let bytes = match &found.file {
             Some(file) => super::tail::range(self.io(), file, found.head.body, found.len)
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,
             None => Vec::new(),
         };
-        let missing = ours::pair(kept.read()?, &bytes, found.head.sound).missing;
-        Ok(missing.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
+        Ok(ours::pair(kept.read()?, &bytes, found.head.sound).missing)
     }
 
     /// Rows before `cursor`, at most `rows` of them.
@@ -397,9 +438,7 @@ impl Store {
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
         let (live, _) = self.live(&reader.dir)?;
-        let kept = Ours::new(self.clone(), &reader.dir);
-        let lacks = may_lack(&kept, &found, kept.last()?)?;
-        let mut last = if lacks { self.missing(&reader, &found, &kept)? } else { Vec::new() };
+        let mut last = self.lacking_rows(&reader, &found)?;
         let mut open = self.open_rows(&reader, &found, &live)?;
         open.retain(|row| last.iter().all(|final_row| final_row.id != row.id));
         last.extend(live::folded(open));
@@ -462,6 +501,14 @@ impl Store {
         }
     }
 
+    /// Makes the workspace's folders and its mark where they are not there yet.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn make(&self, at: At) -> Result<(), StoreError> {
+        self.make_workspace(at)
+    }
+
     pub(super) fn make_workspace(&self, at: At) -> Result<(), StoreError> {
         let layout = &self.inner.layout;
         let io = self.io();
@@ -519,6 +566,9 @@ impl Journal {
         let workspace = super::portable::homely(&store.inner.layout.workspace, home);
         fields.set("id", serde_json::json!(meta.id).to_string());
         fields.set("workspaceRootPath", super::portable::render_text(&workspace, dir));
+        if let Some(id) = store.workspace_id() {
+            fields.set("workspaceId", serde_json::json!(id).to_string());
+        }
         header::encode(&mut fields, None, meta, place);
         fields
     }

@@ -21,6 +21,8 @@ pub struct Ours {
     path: PathBuf,
     file: Option<File>,
     unsynced: bool,
+    /// An fsync failed: what was written before may be nowhere.
+    doubted: bool,
 }
 
 /// What became of our rows in a file that another program wrote.
@@ -39,7 +41,7 @@ pub struct Paired {
 impl Ours {
     /// The file of the session in `dir`, which may not exist.
     pub fn new(store: Store, dir: &Path) -> Self {
-        Self { store, path: dir.join(layout::OURS), file: None, unsynced: false }
+        Self { store, path: dir.join(layout::OURS), file: None, unsynced: false, doubted: false }
     }
 
     fn error(&self, doing: &'static str, source: std::io::Error) -> StoreError {
@@ -74,15 +76,27 @@ impl Ours {
         Ok(())
     }
 
-    /// Forces what was added to the disk.
+    /// Forces what was added to the disk. `recent` are the rows that were added since the last time.
     ///
     /// # Errors
     /// When that failed.
-    pub fn sync(&mut self) -> Result<(), StoreError> {
-        if let Some(file) = self.file.as_ref().filter(|_| self.unsynced) {
-            self.store.io().fsync(file).map_err(|e| self.error("save", e))?;
+    pub fn sync(&mut self, recent: &[(u64, String)]) -> Result<(), StoreError> {
+        if self.doubted {
+            // To another file: of this one the system takes as written what it could not write.
+            let mut lines = self.read()?;
+            for (_, line) in recent {
+                if !lines.contains(line) {
+                    lines.push(line.clone());
+                }
+            }
+            self.replace(&lines)?;
+        } else if let Some(file) = self.file.as_ref().filter(|_| self.unsynced)
+            && let Err(error) = self.store.io().fsync(file)
+        {
+            self.doubted = true;
+            return Err(self.error("save", error));
         }
-        self.unsynced = false;
+        (self.unsynced, self.doubted) = (false, false);
         Ok(())
     }
 

@@ -4,11 +4,15 @@
 //! object `lisle`. Reading loses nothing, because lines are never written back: what cannot be shown is [`Body::Odd`].
 
 mod attached;
+mod bounded;
+mod shown;
+
+pub use bounded::{FOLDER, MOST, bounded};
 
 use super::json::{Fields, value_of};
 use super::portable;
 use crate::domain::message::{
-    AssistantText, Body, Failure, FailureAction, Info, InfoKind, Message, Native, Odd, Plan, Thinking, UserText,
+    AssistantText, Body, CutBy, Failure, FailureAction, Info, InfoKind, Message, Native, Odd, Plan, Thinking, UserText,
 };
 use crate::domain::notice::Level;
 use crate::domain::tool::{ToolCall, ToolStatus};
@@ -88,6 +92,9 @@ fn value(row: &Message) -> Option<Value> {
             if text.partial {
                 own.insert("partial".into(), json!(true));
             }
+            if let Some(by) = text.cut_by {
+                own.insert("cutBy".into(), json!(by));
+            }
             if let Some(native) = &text.native {
                 own.insert("native".into(), json!(native));
             }
@@ -110,7 +117,11 @@ fn value(row: &Message) -> Option<Value> {
             put("content", json!(format!("Running {name}...")));
             put("toolName", json!(name));
             put("toolUseId", json!(call.id));
-            put("toolInput", call.input.clone());
+            let (input, added) = shown::to_craft(&call.name, &call.input);
+            put("toolInput", input);
+            if !added.is_empty() {
+                own.insert("added".into(), json!(added));
+            }
             if let Some(intent) = crate::domain::tool::intent(&call.input) {
                 put("toolIntent", json!(intent));
             }
@@ -281,7 +292,7 @@ fn glued(text: &str, place: Place, dir: &Path) -> Option<Vec<Message>> {
 pub fn is_message(fields: &Fields) -> bool {
     fields.raw("id").is_some()
         && fields.text("type").is_some()
-        && fields.raw("content").is_some()
+        && (fields.raw("content").is_some() || fields.raw("toolName").is_some())
         && !fields.has("createdAt")
 }
 
@@ -311,6 +322,7 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
             text: content(fields),
             intermediate: fields.flag("isIntermediate").unwrap_or(false),
             partial: own.flag("partial").unwrap_or(false),
+            cut_by: decoded(&own, "cutBy"),
             native: decoded(&own, "native"),
         }),
         "tool" => Body::Tool(Box::new(tool(fields, &own))),
@@ -323,7 +335,7 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
                 None if kind == "warning" => Level::Warning,
                 _ => Level::Info,
             },
-            kind: decoded(&own, "kind").unwrap_or_else(|| {
+            kind: decoded(&own, "kind").map(|kind| told_now(kind, &text("content"))).unwrap_or_else(|| {
                 if fields.text("statusType").as_deref() == Some("compaction_complete") {
                     InfoKind::Compacted
                 } else if text("content") == "Response interrupted" {
@@ -342,10 +354,16 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
         id: fields.text("id").map_or_else(|| place.id(), MessageId::new),
         at: At(fields.number("timestamp").unwrap_or(0)),
         turn: fields.text("turnId"),
-        parent: fields.text("parentToolUseId").map(CallId::new),
+        parent: fields.text("parentToolUseId").filter(|id| !id.is_empty()).map(CallId::new),
         body,
     };
     (row, None)
+}
+
+/// Earlier versions kept the end of the program as an interruption by the user.
+fn told_now(kind: InfoKind, text: &str) -> InfoKind {
+    let ended = text.starts_with("The program ended");
+    if kind == InfoKind::Interrupted && ended { InfoKind::Restarted } else { kind }
 }
 
 fn decoded<T: DeserializeOwned>(fields: &Fields, key: &str) -> Option<T> {
@@ -364,8 +382,10 @@ fn content(fields: &Fields) -> String {
 fn tool(fields: &Fields, own: &Fields) -> ToolCall {
     let name = fields.text("toolName").unwrap_or_default();
     // A raw `{}` and a missing input are the same to a provider.
-    let input = fields.raw("toolInput").map_or_else(|| json!({}), value_of);
-    let result = match fields.value("toolResult") {
+    // Documented under the names behind, and written under those before.
+    let input = fields.raw("toolInput").or_else(|| fields.raw("input")).map_or_else(|| json!({}), value_of);
+    let input = shown::to_ours(input, decoded(own, "added").unwrap_or_default());
+    let result = match fields.value("toolResult").or_else(|| fields.value("result")) {
         None => None,
         Some(Value::String(text)) => Some(text),
         Some(other) => Some(other.to_string()),
@@ -382,7 +402,7 @@ fn tool(fields: &Fields, own: &Fields) -> ToolCall {
         _ => ToolStatus::Executing,
     };
     ToolCall {
-        id: CallId::new(fields.text("toolUseId").unwrap_or_default()),
+        id: CallId::new(fields.text("toolUseId").or_else(|| fields.text("id")).unwrap_or_default()),
         name: own_tool(&name).to_owned(),
         subject: own.text("subject").unwrap_or_else(|| subject(&input)),
         input,
@@ -396,9 +416,11 @@ fn tool(fields: &Fields, own: &Fields) -> ToolCall {
 
 /// What identifies a call of another program: the first telling text of its input.
 pub(super) fn subject(input: &Value) -> String {
-    const KEYS: [&str; 10] = [
+    const KEYS: [&str; 12] = [
         "command",
+        "cmd",
         "file_path",
+        "filePath",
         "path",
         "notebook_path",
         "pattern",
@@ -439,6 +461,19 @@ fn failure(fields: &Fields, own: &Fields) -> Failure {
 
 /// A row as it stands once nobody works on it any more: a call without a result is interrupted.
 pub fn settle(row: &mut Message) {
+    settle_with(row, "interrupted");
+}
+
+/// A row of ours as a death of lisle leaves it: a call without a result is interrupted by that, a text is cut off.
+pub fn settle_after_death(row: &mut Message) {
+    settle_with(row, "interrupted: lisle was restarted before the call had ended; the user did not stop it");
+    if let Body::Assistant(text) = &mut row.body {
+        text.partial = true;
+        text.cut_by.get_or_insert(CutBy::Restart);
+    }
+}
+
+fn settle_with(row: &mut Message, why: &str) {
     if let Body::Tool(call) = &mut row.body {
         let open = match call.status {
             ToolStatus::Pending | ToolStatus::Executing => true,
@@ -449,8 +484,8 @@ pub fn settle(row: &mut Message) {
                 call.status = ToolStatus::Error;
             }
             call.result = Some(match call.result.take() {
-                Some(output) if !output.trim().is_empty() => format!("{output}\ninterrupted"),
-                _ => "interrupted".to_owned(),
+                Some(output) if !output.trim().is_empty() => format!("{output}\n{why}"),
+                _ => why.to_owned(),
             });
         }
     }
@@ -501,6 +536,7 @@ pub(super) fn samples(dir: &Path) -> Vec<Message> {
             text: "so \u{1f600}".into(),
             intermediate: true,
             partial: true,
+            cut_by: Some(CutBy::Error),
             native: native.clone(),
         }),
         Body::Thinking(Thinking { text: "hm".into(), millis: Some(3), native }),

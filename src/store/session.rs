@@ -9,6 +9,7 @@ use crate::domain::message::{Body, Message};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, MessageId, SessionId};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -63,6 +64,8 @@ pub struct Head {
     pub unfinished: bool,
     /// Another program wrote the header last.
     pub foreign: bool,
+    /// The header as we wrote it last, where another program wrote it since.
+    pub ours: Option<Fields>,
 }
 
 /// Opens a session's file and reads its header; nothing more.
@@ -188,6 +191,9 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
         own.set("titleFrom", "\"user\"".to_owned());
         head.fields.set("lisle", own.render());
     }
+    if !known && head.sound {
+        head.ours = Some(second.header.clone());
+    }
     if known || !head.sound {
         head.counted_to = Some(second.length);
         head.fields = second.header;
@@ -294,11 +300,7 @@ impl Reader<'_> {
     /// When the file cannot be read.
     pub fn up_to_date(&self, found: &Found, meta: &SessionMeta) -> Result<Counted, StoreError> {
         let mut counted = counted_of(meta, found);
-        let from = match found.head.counted_to {
-            Some(to) => to.max(found.head.body),
-            None if found.head.sound => found.len,
-            None => found.head.body,
-        };
+        let from = counted_to(found);
         if let Some(file) = &found.file {
             self.count_from(file, from, found.len, &mut counted)?;
         }
@@ -309,7 +311,8 @@ impl Reader<'_> {
     fn count_from(&self, file: &File, start: u64, end: u64, counted: &mut Counted) -> Result<(), StoreError> {
         tail::each(self.io, file, start, end, |line| -> std::io::Result<()> {
             if !blank(line.bytes) {
-                row::read(line.bytes, line.at, 0, &self.dir).rows.iter().for_each(|row| count(counted, row));
+                let bytes = whole_line(self.io, file, &line)?;
+                row::read(&bytes, line.at, 0, &self.dir).rows.iter().for_each(|row| count(counted, row));
             }
             Ok(())
         })
@@ -334,14 +337,11 @@ impl Reader<'_> {
         let Some(file) = &found.file else { return Ok(Vec::new()) };
         let error = |e| StoreError::io("read", &self.dir.join(layout::SESSION), e);
         // Rows that came after the header was last written, as after a death, are counted; where nobody counted, all.
-        let trusted = match found.head.counted_to {
-            Some(to) => to,
-            None if found.head.sound => found.len,
-            None => 0,
-        };
+        let trusted = counted_to(found);
         if found.len > SCANNED {
             let rest = found.len.saturating_sub(trusted);
-            if rest > 0 && rest <= SCANNED {
+            // What came since our own header is little, unless a row is very long.
+            if rest > 0 && (rest <= SCANNED || found.head.counted_to.is_some()) {
                 self.count_from(file, trusted, found.len, counted)?;
             }
             return Ok(Vec::new());
@@ -353,7 +353,7 @@ impl Reader<'_> {
             number += 1;
             ended = line.ended;
             if line.at >= found.head.body && !blank(line.bytes) {
-                let read = row::read(line.bytes, line.at, number, &self.dir);
+                let read = row::read(&whole_line(self.io, file, &line)?, line.at, number, &self.dir);
                 if line.at >= trusted {
                     read.rows.iter().for_each(|row| count(counted, row));
                 }
@@ -381,7 +381,8 @@ impl Reader<'_> {
         // A file that became shorter was written anew by another program.
         let start = if from > found.len { found.head.body } else { from.max(found.head.body) };
         let line = |line: tail::Shown<'_>| -> std::io::Result<()> {
-            if let Some(id) = std::str::from_utf8(line.bytes).ok().and_then(|l| Fields::parse(l).ok()?.text("id")) {
+            let bytes = whole_line(self.io, file, &line)?;
+            if let Some(id) = std::str::from_utf8(&bytes).ok().and_then(|l| Fields::parse(l).ok()?.text("id")) {
                 out.insert(MessageId::new(id), if from > found.len { u64::MAX } else { line.at });
             }
             Ok(())
@@ -390,6 +391,14 @@ impl Reader<'_> {
             .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
         Ok(out)
     }
+}
+
+/// All of a line, also of one that is shown cut off because it is very long.
+pub(super) fn whole_line<'a>(io: &dyn Io, file: &File, line: &tail::Shown<'a>) -> std::io::Result<Cow<'a, [u8]>> {
+    if line.len == line.bytes.len() as u64 {
+        return Ok(Cow::Borrowed(line.bytes));
+    }
+    tail::range(io, file, line.at, line.at + line.len).map(Cow::Owned)
 }
 
 pub(super) fn blank(line: &[u8]) -> bool {
@@ -426,6 +435,15 @@ pub(super) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
         Oddity::UnknownType(kind) => {
             format!("{list} {} of the type {kind:?}, which this version does not know; kept.", pick("is", "are"))
         }
+    }
+}
+
+/// Where the rows begin that the header does not count.
+pub(super) fn counted_to(found: &Found) -> u64 {
+    match found.head.counted_to {
+        Some(to) => to.max(found.head.body),
+        None if found.head.sound && found.head.fields.has("messageCount") => found.len,
+        None => found.head.body,
     }
 }
 

@@ -216,12 +216,12 @@ impl Store {
         tail::each(io, file, found.head.body, found.len, |line| -> std::io::Result<()> {
             rows.lines += 1;
             rows.unended = !line.ended;
-            rows.refers.look(line.bytes);
-            // One that is too long to be held is left as it is.
-            if session::blank(line.bytes) || line.len != line.bytes.len() as u64 {
+            let bytes = session::whole_line(io, file, &line)?;
+            rows.refers.look(&bytes);
+            if session::blank(&bytes) {
                 return Ok(());
             }
-            let read = row::read(line.bytes, line.at, rows.lines, &reader.dir);
+            let read = row::read(&bytes, line.at, rows.lines, &reader.dir);
             for row in &read.rows {
                 session::count(&mut rows.counted, row);
                 rows.strange += u64::from(matches!(row.body, Body::Odd(_)));
@@ -230,7 +230,7 @@ impl Store {
             if let Some(oddity) = read.odd {
                 rows.odd.entry(oddity).or_default().push(rows.lines);
             }
-            rows.named.extend(refers::named(line.bytes, &reader.dir));
+            rows.named.extend(refers::named(&bytes, &reader.dir));
             Ok(())
         })
         .map_err(error)?;

@@ -7,11 +7,12 @@
 use super::io::{How, Stat};
 use super::journal::{Journal, Pending};
 use super::lock::Lock;
-use super::merge::merge;
+use super::merge::{Merged, merge, without_the_past};
 use super::ours::{Ours, Paired, pair};
 use super::row;
 use super::session::{self, Found, Reader};
 use super::{StoreError, layout, tail};
+use crate::domain::session::SessionMeta;
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +21,9 @@ const GAP_TRIES: u32 = 40;
 const GAP: Duration = Duration::from_millis(2);
 /// So often a file is read that another program replaces meanwhile.
 const TRIES: u32 = 8;
+
+/// So far back from its end a file has our last row, if whoever wrote it knew of it.
+const PAST: u64 = 4 << 20;
 
 /// What is said when that was not often enough.
 pub(super) fn busy() -> std::io::Error {
@@ -85,7 +89,9 @@ impl Journal {
                 self.adopt()?;
             }
         }
-        if self.reconcile && !self.pair_ours()? {
+        // What has no file gets one with the first write, and is paired with it then.
+        let there = self.ino != 0 || self.mended || self.store.io().stat(&self.path()).is_ok();
+        if self.reconcile && there && !self.pair_ours()? {
             self.adopt()?;
         }
         // Nothing of ours is missing: a session that is only looked at stays as it is.
@@ -194,6 +200,8 @@ impl Journal {
         self.head = found.head;
         self.torn = false;
         self.fresh = true;
+        // They stand in another file, or are paired with those of this one.
+        self.unproven = Default::default();
         // Not made where it is missing: between their unlink and their rename it would be an empty one, soon lost.
         let file = io.open(&self.path(), How::Extend).ok();
         let file = file.filter(|file| io.stat_of(file).is_ok_and(|stat| stat.ino == self.ino));
@@ -235,8 +243,11 @@ impl Journal {
             rows.iter().for_each(|row| session::count(&mut counted, row));
         }
         self.counted = counted;
-        self.meta = merge(&self.base, &self.meta, &theirs);
+        let past = self.is_past(&found, &theirs)?;
+        let seen = if past { without_the_past(&self.base, &theirs) } else { theirs.clone() };
+        self.meta = merge(&self.base, &self.meta, &seen);
         self.base = theirs;
+        self.merged = Some(Merged { given: self.given.clone(), merged: self.meta.clone() });
         self.refused = None;
         let replaced = found.ino != self.ino;
         let same = self.take_found(found)?;
@@ -247,6 +258,29 @@ impl Journal {
         }
         self.reconcile = true;
         Ok(same)
+    }
+
+    /// What they wrote is what they had in memory before our last row, or before our last mark of what is read.
+    fn is_past(&self, found: &Found, theirs: &SessionMeta) -> Result<bool, StoreError> {
+        if self.base.usage.output_tokens > theirs.usage.output_tokens && self.base.messages <= theirs.messages {
+            return Ok(true);
+        }
+        if theirs.last_read != self.base.last_read
+            && theirs.last_read.as_ref().is_some_and(|id| self.was_read.contains(id))
+        {
+            return Ok(true);
+        }
+        let (Some(id), Some(file)) = (&self.last_written, &found.file) else { return Ok(false) };
+        let from = found.len.saturating_sub(PAST).max(found.head.body);
+        let bytes = tail::range(self.store.io(), file, from, found.len).map_err(|e| self.error("read", e))?;
+        let id = format!("\"{}\"", id.as_str());
+        // Without any row it was cleared by a person.
+        Ok(!bytes.trim_ascii().is_empty() && memchr::memmem::find(&bytes, id.as_bytes()).is_none())
+    }
+
+    /// What they changed in the properties since this was asked for last.
+    pub fn take_merged(&mut self) -> Option<Merged> {
+        self.merged.take().filter(|merged| merged.given != merged.merged)
     }
 
     /// Looks which of our rows another program left out or changed. The former wait for the next write. False when the

@@ -2,15 +2,21 @@
 //!
 //! Calls are carried out in the order in which they were made. Text and header changes are gathered for a moment, text
 //! without waking the thread; what could not be saved is tried again by itself. Where another program may write the
-//! session, the thread looks now and then. What is worth saving when is the caller's business.
+//! session, the thread looks now and then. After a defect in it the thread goes on to keep and tell what is unsaved
+//! (`last`). What is worth saving when is the caller's business.
+
+mod last;
 
 use super::StoreError;
 use super::header::Counted;
 use super::journal::{Durability, Journal};
+use super::merge::Merged;
 use super::watch::Elsewhere;
 use crate::domain::contract::Queued;
 use crate::domain::inbox::TrashId;
+use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
+use crate::domain::unsaved::Unsaved;
 use crate::domain::{At, Message, MessageId};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -47,9 +53,13 @@ pub enum Health {
     Saved,
     /// Something waits in memory; why, and what to do.
     Unsaved(String),
+    /// Nothing more is saved here; why, and where what came too late is.
+    Over(String),
 }
 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
+/// The answer to the call that closed the session.
+type Closed = (Reply, Result<(), StoreError>);
 
 enum Op {
     Append(Vec<Message>, Durability, Reply),
@@ -62,6 +72,7 @@ enum Op {
     Meta(Box<SessionMeta>, Value, Urgency, Reply),
     Clear(At, Arc<OnceLock<TrashId>>, Reply),
     Flush(Reply),
+    Rescue(String, UserText, oneshot::Sender<Option<Unsaved>>),
     Close(Reply),
 }
 
@@ -80,6 +91,7 @@ pub struct Writer {
     health: watch::Receiver<Health>,
     counted: watch::Receiver<Counted>,
     elsewhere: watch::Receiver<Elsewhere>,
+    merged: watch::Receiver<Option<Merged>>,
     dir: PathBuf,
 }
 
@@ -90,6 +102,7 @@ impl Writer {
         let (health, health_seen) = watch::channel(Health::Saved);
         let (counted, counted_seen) = watch::channel(journal.counted().clone());
         let (elsewhere, elsewhere_seen) = watch::channel(journal.elsewhere().clone());
+        let (merged, merged_seen) = watch::channel(None);
         let dir = journal.dir().to_owned();
         let grown = Arc::new(Mutex::new(Vec::new()));
         let look = journal.watched().then(Instant::now);
@@ -99,6 +112,7 @@ impl Writer {
             health,
             counted,
             elsewhere,
+            merged,
             text: None,
             header: None,
             retry: None,
@@ -108,11 +122,19 @@ impl Writer {
         let started = std::thread::Builder::new()
             .name("lisle-journal".to_owned())
             .stack_size(2 << 20)
-            .spawn(move || desk.run(&inbox));
+            .spawn(move || last::run(desk, &inbox));
         if let Err(error) = started {
             tracing::error!(%error, "no thread for the writer of {}", dir.display());
         }
-        Self { ops, grown, health: health_seen, counted: counted_seen, elsewhere: elsewhere_seen, dir }
+        Self {
+            ops,
+            grown,
+            health: health_seen,
+            counted: counted_seen,
+            elsewhere: elsewhere_seen,
+            merged: merged_seen,
+            dir,
+        }
     }
 
     async fn ask(&self, op: impl FnOnce(Reply) -> Op) -> Result<(), StoreError> {
@@ -216,6 +238,17 @@ impl Writer {
         self.ask(Op::Close).await
     }
 
+    /// Puts what the files lack into a file of its own, after [`Writer::close`] failed with `why`; the draft with it, if it
+    /// could not be saved. `None` when nothing is missing.
+    pub async fn rescue(&self, why: String, draft: UserText) -> Option<Unsaved> {
+        let (reply, answer) = oneshot::channel();
+        {
+            let mut grown = self.grown.lock().unwrap_or_else(PoisonError::into_inner);
+            self.ops.send((std::mem::take(&mut *grown), Op::Rescue(why, draft, reply))).ok()?;
+        }
+        answer.await.ok()?
+    }
+
     /// How saving goes, now and from now on.
     pub fn health(&self) -> watch::Receiver<Health> {
         self.health.clone()
@@ -224,6 +257,11 @@ impl Writer {
     /// What others do with the session, now and from now on.
     pub fn elsewhere(&self) -> watch::Receiver<Elsewhere> {
         self.elsewhere.clone()
+    }
+
+    /// What another program changes in the session's properties, from now on.
+    pub fn merged(&self) -> watch::Receiver<Option<Merged>> {
+        self.merged.clone()
     }
 
     /// What the rows say of themselves: how many, the time of the last message, the preview.
@@ -238,6 +276,7 @@ struct Desk {
     health: watch::Sender<Health>,
     counted: watch::Sender<Counted>,
     elsewhere: watch::Sender<Elsewhere>,
+    merged: watch::Sender<Option<Merged>>,
     text: Option<Instant>,
     header: Option<Instant>,
     retry: Option<Instant>,
@@ -247,7 +286,8 @@ struct Desk {
 }
 
 impl Desk {
-    fn run(mut self, inbox: &Receiver<Call>) {
+    /// Carries calls out until one closes the session, whose answer comes back, or nobody can call any more.
+    fn run(&mut self, inbox: &Receiver<Call>) -> Option<Closed> {
         loop {
             let now = Instant::now();
             let due = [self.text, self.header, self.retry, self.look].into_iter().flatten().min();
@@ -266,10 +306,7 @@ impl Desk {
                     let done = self.journal.is_closed();
                     self.told(&closed);
                     if done {
-                        // The lock goes before the answer, so that whoever waits for it can have the session.
-                        drop(self);
-                        let _ = reply.send(closed);
-                        return;
+                        return Some((reply, closed));
                     }
                     let _ = reply.send(closed);
                 }
@@ -279,9 +316,9 @@ impl Desk {
                     let gathered = std::mem::take(&mut *self.grown.lock().unwrap_or_else(PoisonError::into_inner));
                     self.grow(gathered);
                     if let Err(error) = self.journal.close() {
-                        tracing::error!(%error, "a session was not saved whole");
+                        self.abandoned(&error);
                     }
-                    return;
+                    return None;
                 }
             }
             // Also after a message: a steady stream of them must not hold back what is due.
@@ -336,6 +373,10 @@ impl Desk {
                 (done, reply)
             }
             Op::Clear(now, name, reply) => (self.journal.clear(now).map(|to| _ = name.set(to)), reply),
+            Op::Rescue(why, draft, reply) => {
+                let _ = reply.send(self.journal.rescue(&why, &draft));
+                return;
+            }
             Op::Flush(reply) | Op::Close(reply) => (self.journal.flush(), reply),
         };
         if self.journal.header_due() {
@@ -366,10 +407,23 @@ impl Desk {
         }
     }
 
+    /// Nothing waits because it failed. After a failure that is said only when the files were looked at.
+    fn is_saved(&mut self) -> bool {
+        if *self.health.borrow() == Health::Saved {
+            return !self.journal.unsaved();
+        }
+        let whole = self.journal.is_whole();
+        if !whole && self.retry.is_none() && self.journal.lost.is_none() {
+            self.retry = Some(Instant::now() + self.wait);
+            self.wait = (self.wait * 2).min(RETRY_MOST);
+        }
+        whole
+    }
+
     /// Passes on how a call went; after a failure it is tried again in a while.
     fn told(&mut self, done: &Result<(), StoreError>) {
         let now = match done {
-            Ok(()) if !self.journal.unsaved() => {
+            Ok(()) if self.is_saved() => {
                 self.wait = RETRY;
                 Health::Saved
             }
@@ -381,7 +435,11 @@ impl Desk {
                     self.retry = Some(Instant::now() + self.wait);
                     self.wait = (self.wait * 2).min(RETRY_MOST);
                 }
-                Health::Unsaved(error.to_string())
+                if matches!(error, StoreError::TakenOver { .. }) {
+                    Health::Over(error.to_string())
+                } else {
+                    Health::Unsaved(error.to_string())
+                }
             }
         };
         self.health.send_if_modified(|health| {
@@ -396,6 +454,9 @@ impl Desk {
             }
             changed
         });
+        if let Some(merged) = self.journal.take_merged() {
+            self.merged.send_replace(Some(merged));
+        }
         self.counted.send_if_modified(|counted| {
             let changed = counted != self.journal.counted();
             if changed {

@@ -138,6 +138,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if !same_facts(&now, &with.facts) {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
+    with.before_changing()?;
     if background {
         return in_the_background(command, timeout, &with).await;
     }

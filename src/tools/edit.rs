@@ -9,6 +9,7 @@ use super::{Place, Run, RunError, Tool, blocking, paths, seen::Seen};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Edits in one call at the most.
 const MOST_EDITS: usize = 100;
@@ -87,13 +88,14 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> 
     let (loaded, old, form) = known(&path, place, seen)?;
     // A file with CRLF throughout is edited as if it had `\n`, the way `read` shows it.
     let crlf = form.newlines == Newlines::CrLf;
-    let mut now = if crlf { text::to_lf(&old) } else { old.clone() };
+    let mut now = if crlf { Cow::Owned(text::to_lf(&old)) } else { Cow::Borrowed(old.as_str()) };
     for (index, piece) in pieces.iter().enumerate() {
         let which = if pieces.len() == 1 { String::new() } else { format!("Edit {}: ", index + 1) };
-        now = replaced(&now, piece, form.newlines)
+        let next = replaced(&now, piece, form.newlines)
             .map_err(|why| format!("{which}{why} Nothing was changed in {shown}."))?;
+        now = Cow::Owned(next);
     }
-    let new = if crlf { text::to_crlf(&now) } else { now };
+    let new = if crlf { text::from_lf(&now) } else { now.into_owned() };
     if new == old {
         return Err(format!("The edits leave {shown} as it is. Nothing to do."));
     }
@@ -208,6 +210,7 @@ mod tests {
     use super::super::bench::Bench;
     use super::*;
     use crate::domain::tool::Proposal;
+    use proptest::prelude::*;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     fn edit(path: &str, edits: Value) -> Value {
@@ -265,6 +268,83 @@ mod tests {
         assert_eq!((diff.added, diff.removed, diff.is_new), (1, 1, false));
         assert_eq!(before, super::super::files::hex(&super::super::files::hash(b"a\n")));
         assert_eq!(after, super::super::files::hex(&super::super::files::hash(b"b\n")));
+    }
+
+    /// Pieces of files, most of them odd.
+    fn piece() -> impl Strategy<Value = &'static [u8]> {
+        prop::sample::select(vec![
+            &b"a"[..],
+            b" \t",
+            b"\n",
+            b"\r\n",
+            b"\r\r\n",
+            b"\r",
+            b"\n\r",
+            "é€".as_bytes(),
+            "\u{10ffe9}".as_bytes(),
+            b"\xe9",
+            b"\xff\xc3",
+            b"\xe2\x82",
+        ])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+        /// Whatever bytes a file has: those outside of what was edited stay the same.
+        #[test]
+        fn what_is_not_edited_stays_byte_for_byte(
+            (mark, before, after) in (any::<bool>(), prop::collection::vec(piece(), 0..12), prop::collection::vec(piece(), 0..12)),
+            crlf in any::<bool>(),
+            by_patch in any::<bool>(),
+            new in prop::sample::select(vec!["new", "two\nlines", "é"]),
+        ) {
+            let end: &[u8] = if crlf { b"\r\n" } else { b"\n" };
+            let mark: &[u8] = if mark { b"\xef\xbb\xbf" } else { b"" };
+            let head = [mark, &before.concat(), end].concat();
+            let tail = [end, &after.concat()].concat();
+            let bench = Bench::new();
+            bench.write("f", [&head, &b"EDITED"[..], &tail].concat());
+            let facts = bench.inspect("read", &json!({"path": "f"})).unwrap();
+            // What is no text at all is not edited.
+            prop_assume!(!bench.run_with("read", json!({"path": "f"}), facts).unwrap().failed);
+            let lines: String = new.split('\n').map(|line| format!("+{line}\n")).collect();
+            let (tool, input) = match by_patch {
+                false => ("edit", edit("f", json!([{"old": "EDITED", "new": new}]))),
+                true => ("patch", json!({"patch": format!("*** Begin Patch\n*** Update File: f\n@@\n-EDITED\n{lines}*** End Patch")})),
+            };
+            let facts = bench.inspect(tool, &input).unwrap();
+            bench.run_with(tool, input, facts).unwrap();
+            let now = bench.content("f");
+            prop_assert!(now.starts_with(&head), "{now:?} should begin with {head:?}");
+            prop_assert!(now.ends_with(&tail), "{now:?} should end with {tail:?}");
+            let middle = &now[head.len()..now.len() - tail.len()];
+            let lines = middle.split(|byte| *byte == b'\n').count();
+            prop_assert_eq!(lines, new.split('\n').count(), "{:?}", middle);
+        }
+    }
+
+    #[test]
+    fn nothing_is_changed_once_the_turn_was_stopped() {
+        let bench = Bench::new();
+        bench.write("f", "one\n");
+        bench.ok("read", json!({"path": "f"}));
+        let patch = "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch";
+        bench.stop.cancel();
+        for (tool, input) in [
+            ("edit", edit("f", json!([{"old": "one", "new": "1"}]))),
+            ("write", json!({"path": "made", "content": "x"})),
+            ("patch", json!({ "patch": patch })),
+            ("bash", json!({"command": "touch made"})),
+            ("bash", json!({"command": "touch made", "background": true})),
+            ("transform_data", json!({"language": "bash", "script": "true", "output": "made"})),
+        ] {
+            let facts = bench.inspect(tool, &input).unwrap();
+            let ended = bench.run_with(tool, input, facts);
+            assert_eq!(ended, Err(RunError::Stopped(String::new())), "{tool}");
+        }
+        assert_eq!(bench.content("f"), b"one\n");
+        assert!(!bench.path("made").exists() && !bench.path("new").exists());
     }
 
     #[test]

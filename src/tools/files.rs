@@ -3,6 +3,7 @@
 //! Every path here is already resolved (`paths`): a link met on the way means that something changed since, and ends
 //! the call. A file is replaced by a new one under its name, so that other names of the old one (hard links) keep it.
 
+use super::attributes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -69,6 +70,27 @@ pub fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
+/// The SHA-256 of what is left of a file, read piece by piece; `None` where that is more than `most` bytes.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn hash_of(file: File, most: u64) -> std::io::Result<Option<[u8; 32]>> {
+    let mut file = file.take(most.saturating_add(1));
+    let (mut hasher, mut piece, mut length) = (Sha256::new(), vec![0; 64 * 1024], 0_u64);
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n) => {
+                hasher.update(piece.get(..n).unwrap_or_default());
+                length += n as u64;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((length <= most).then(|| hasher.finalize().into()))
+}
+
 /// A hash in hexadecimal.
 #[must_use]
 pub fn hex(hash: &[u8; 32]) -> String {
@@ -127,11 +149,12 @@ pub fn load(path: &Path) -> Result<Loaded, FileError> {
 /// Puts `bytes` under `path` in one step: a new file beside it, on disk, then renamed.
 ///
 /// `before` is what must be there: `None` for nothing. A replaced file's mode is kept, and its owner where that is
-/// allowed; a new one gets the usual mode. Missing folders are made.
+/// allowed, and so are its extended attributes, access lists and labels among them: those that could not be kept are given
+/// back by name. A new one gets the usual mode. Missing folders are made.
 ///
 /// # Errors
 /// [`FileError::Changed`] when something else is there now; nothing is changed then.
-pub fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> Result<(), FileError> {
+pub fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> Result<Vec<String>, FileError> {
     put(path, bytes, before, 0o666, 0o777)
 }
 
@@ -140,10 +163,16 @@ pub fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> Result<(),
 /// # Errors
 /// [`FileError::Changed`] when the name is taken.
 pub fn create_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    put(path, bytes, None, 0o600, 0o700)
+    put(path, bytes, None, 0o600, 0o700).map(drop)
 }
 
-fn put(path: &Path, bytes: &[u8], before: Option<&Loaded>, mode: u32, folder_mode: u32) -> Result<(), FileError> {
+fn put(
+    path: &Path,
+    bytes: &[u8],
+    before: Option<&Loaded>,
+    mode: u32,
+    folder_mode: u32,
+) -> Result<Vec<String>, FileError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(FileError::Directory(path.to_owned()));
     };
@@ -159,6 +188,10 @@ fn put(path: &Path, bytes: &[u8], before: Option<&Loaded>, mode: u32, folder_mod
         Mode::from_raw_mode(first_mode),
     )
     .map_err(errno)?;
+    let lost = match before {
+        Some(_) => attributes::carry(&folder, name, &fd),
+        None => Vec::new(),
+    };
     let done = fill(path, File::from(fd), bytes, before).and_then(|()| swap(path, &folder, &temp, name, before));
     if done.is_err() {
         // Best effort: the reason of the failure is what counts.
@@ -166,7 +199,7 @@ fn put(path: &Path, bytes: &[u8], before: Option<&Loaded>, mode: u32, folder_mod
     } else {
         let _ = rustix::fs::fsync(&folder);
     }
-    done
+    done.map(|()| lost)
 }
 
 fn fill(path: &Path, mut file: File, bytes: &[u8], before: Option<&Loaded>) -> Result<(), FileError> {
@@ -193,9 +226,8 @@ fn swap(path: &Path, folder: &OwnedFd, temp: &str, name: &OsStr, before: Option<
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(changed());
         }
-        let mut bytes = Vec::new();
-        File::from(now).take(LARGEST + 1).read_to_end(&mut bytes).map_err(|source| from_io(path, source))?;
-        if hash(&bytes) != before.hash {
+        let now = hash_of(File::from(now), LARGEST).map_err(|source| from_io(path, source))?;
+        if now != Some(before.hash) {
             return Err(changed());
         }
         return rustix::fs::renameat(folder, temp, folder, name).map_err(errno);

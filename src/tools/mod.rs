@@ -54,6 +54,17 @@ pub struct Run {
     pub host: Arc<dyn host::Host>,
 }
 
+impl Run {
+    /// Looks once more whether the turn was stopped: right before the first thing that a call changes. What is done after
+    /// that is done whole, and the call says so.
+    ///
+    /// # Errors
+    /// [`RunError::Stopped`]; nothing was changed.
+    pub(crate) fn before_changing(&self) -> Result<(), RunError> {
+        if self.stop.is_cancelled() { Err(RunError::Stopped(String::new())) } else { Ok(()) }
+    }
+}
+
 /// Why a call did not come to an outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunError {
@@ -158,6 +169,7 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
 }
 
 pub mod ask_user;
+pub mod attributes;
 pub mod bash;
 pub mod call_llm;
 pub mod downloads;

@@ -2,6 +2,7 @@
 //! it runs, and its result is cut to what the model may get.
 
 use super::{Place, Run, RunError, Tool, limits, seen::Seen, summary};
+use crate::domain::foreign;
 use crate::domain::tool::{CallFacts, INTENT, Outcome, ToolSpec, intent};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -48,12 +49,13 @@ impl Registry {
         self.0.iter().map(|tool| tool.spec()).collect()
     }
 
-    /// The tool of that name.
+    /// The tool of that name, or the one that other programs call so.
     ///
     /// # Errors
     /// A sentence for the model that names the tools there are.
     pub fn find(&self, name: &str) -> Result<Arc<dyn Tool>, String> {
-        self.0.iter().find(|tool| tool.spec().name == name).cloned().ok_or_else(|| {
+        let named = |name: &str| self.0.iter().find(|tool| tool.spec().name == name).cloned();
+        named(name).or_else(|| foreign::tool(name).and_then(named)).ok_or_else(|| {
             let names: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
             format!("There is no tool `{}`. The tools are: {}.", super::input::one_line(name, 60), names.join(", "))
         })
@@ -78,15 +80,16 @@ impl Tool for Guarded {
     }
 
     fn subject(&self, input: &Value) -> String {
-        self.0.subject(input)
+        self.0.subject(&foreign::input(&self.0.spec().name, input))
     }
 
     fn inspect(&self, input: &Value, place: &Place, seen: &Seen) -> Result<CallFacts, String> {
-        self.0.inspect(input, place, seen)
+        self.0.inspect(&foreign::input(&self.0.spec().name, input), place, seen)
     }
 
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
         let tool = Arc::clone(&self.0);
+        let input = foreign::input(&tool.spec().name, &input).into_owned();
         Box::pin(async move {
             if with.stop.is_cancelled() {
                 return Err(RunError::Stopped(String::new()));
@@ -186,6 +189,22 @@ mod tests {
     fn an_unknown_name_gets_the_known_ones() {
         let error = Registry::standard().find("Read\nFile").err().unwrap();
         assert!(error.contains("`Read File`") && error.contains("read, list, glob"), "{error}");
+    }
+
+    #[test]
+    fn calls_in_the_words_of_other_programs_succeed() {
+        let bench = Bench::new();
+        bench.write("a", "one\n");
+        bench.ok("Read", json!({"file_path": "a"}));
+        let edit = json!({"file_path": "a", "old_string": "one", "new_string": "two", "replace_all": false});
+        bench.ok("Edit", edit);
+        assert_eq!(bench.content("a"), b"two\n");
+        bench.ok("write_file", json!({"file_path": "b", "content": "x\n"}));
+        assert_eq!(bench.content("b"), b"x\n");
+        bench.ok("TodoWrite", json!({"todos": [{"content": "a", "status": "pending", "activeForm": "a"}]}));
+        let (names, subject) = (Registry::standard(), json!({"file_path": "a"}));
+        assert_eq!(names.find("Read").unwrap().subject(&subject), "a");
+        assert!(names.find("exec_command").is_ok() && names.find("nothing").is_err());
     }
 
     #[test]

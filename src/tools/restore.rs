@@ -2,6 +2,7 @@
 //!
 //! Each path is changed in one step. What is to be restored, and whether, was decided by somebody else.
 
+use super::attributes;
 use super::files::{self, FileError};
 use crate::domain::undo::Thing;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -28,44 +29,73 @@ pub fn look(path: &Path, most: u64) -> Result<(Thing, Option<Vec<u8>>), FileErro
         return Err(FileError::Directory(path.to_owned()));
     };
     match files::open_folder_of(parent) {
-        Ok(folder) => look_in(&folder, name, path, most),
+        Ok(folder) => {
+            let mut bytes = Vec::new();
+            let thing = look_in(&folder, name, path, most, Some(&mut bytes))?;
+            let bytes = matches!(thing, Thing::File { .. }).then_some(bytes);
+            Ok((thing, bytes))
+        }
         // A link on the way is not followed, so there is nothing either.
         Err(FileError::Missing(_) | FileError::NoFolder(_)) => Ok((Thing::Absent, None)),
         Err(error) => Err(error),
     }
 }
 
+/// The same without the content, which is read piece by piece.
+///
+/// # Errors
+/// As [`look`].
+pub fn see(path: &Path, most: u64) -> Result<Thing, FileError> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(FileError::Directory(path.to_owned()));
+    };
+    match files::open_folder_of(parent) {
+        Ok(folder) => look_in(&folder, name, path, most, None),
+        Err(FileError::Missing(_) | FileError::NoFolder(_)) => Ok(Thing::Absent),
+        Err(error) => Err(error),
+    }
+}
+
 #[allow(clippy::unnecessary_cast, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
-fn look_in(folder: &OwnedFd, name: &OsStr, path: &Path, most: u64) -> Result<(Thing, Option<Vec<u8>>), FileError> {
+fn look_in(
+    folder: &OwnedFd,
+    name: &OsStr,
+    path: &Path,
+    most: u64,
+    content: Option<&mut Vec<u8>>,
+) -> Result<Thing, FileError> {
     let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok((Thing::Absent, None)),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Thing::Absent),
         Err(errno) => return Err(files::from_errno(path, errno)),
     };
     let mode = stat.st_mode as u32 & 0o7777;
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => (Thing::Folder { mode }, None),
+        FileType::Directory => Thing::Folder { mode },
         FileType::Symlink => {
             let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(|e| files::from_errno(path, e))?;
-            (Thing::Link { target: PathBuf::from(OsStr::from_bytes(target.as_bytes())) }, None)
+            Thing::Link { target: PathBuf::from(OsStr::from_bytes(target.as_bytes())) }
         }
         FileType::RegularFile if stat.st_size.max(0) as u64 > most => {
             let modified =
                 (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64);
-            (Thing::Large { bytes: stat.st_size.max(0) as u64, modified, mode }, None)
+            Thing::Large { bytes: stat.st_size.max(0) as u64, modified, mode }
         }
         FileType::RegularFile => {
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
             let fd = rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(|e| files::from_errno(path, e))?;
-            let mut bytes = Vec::new();
             let io = |source| FileError::Io { path: path.to_owned(), source };
-            File::from(fd).take(most + 1).read_to_end(&mut bytes).map_err(io)?;
-            if bytes.len() as u64 > most {
-                return Err(FileError::Changed(path.to_owned()));
-            }
-            (Thing::File { hash: files::hex(&files::hash(&bytes)), mode }, Some(bytes))
+            let hash = match content {
+                None => files::hash_of(File::from(fd), most).map_err(io)?,
+                Some(bytes) => {
+                    File::from(fd).take(most + 1).read_to_end(bytes).map_err(io)?;
+                    (bytes.len() as u64 <= most).then(|| files::hash(bytes))
+                }
+            };
+            let hash = hash.ok_or_else(|| FileError::Changed(path.to_owned()))?;
+            Thing::File { hash: files::hex(&hash), mode }
         }
-        _ => (Thing::Special, None),
+        _ => Thing::Special,
     })
 }
 
@@ -83,17 +113,30 @@ fn at<'a>(path: &'a Path, now: &Thing) -> Result<(OwnedFd, &'a OsStr), FileError
         return Err(FileError::Directory(path.to_owned()));
     };
     let folder = files::make_folder_of(parent)?;
-    if look_in(&folder, name, path, most(now))?.0 != *now {
+    if look_in(&folder, name, path, most(now), None)? != *now {
         return Err(FileError::Changed(path.to_owned()));
     }
     Ok((folder, name))
 }
 
-/// Puts a file of these bytes and permission bits where `now` stands, which is nothing, a file or a link.
+/// Puts a file of these bytes and permission bits where `now` stands, which is nothing, a file or a link. A file that
+/// stands there gives it its owner and its extended attributes; those that could not be kept are given back by name.
 ///
 /// # Errors
 /// [`FileError::Changed`] when something else is there; then, as after every error, nothing was changed.
-pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<(), FileError> {
+pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<Vec<String>, FileError> {
+    put(path, bytes, mode, now, None)
+}
+
+/// Puts a file under a free name that was another's before, with that one's owner and extended attributes.
+///
+/// # Errors
+/// As [`file`].
+pub fn moved(path: &Path, bytes: &[u8], mode: u32, from: &Path) -> Result<Vec<String>, FileError> {
+    put(path, bytes, mode, &Thing::Absent, Some(from))
+}
+
+fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, from: Option<&Path>) -> Result<Vec<String>, FileError> {
     let (folder, name) = at(path, now)?;
     let errno = |errno| files::from_errno(path, errno);
     // Only the rights are other: the file itself stays.
@@ -102,11 +145,20 @@ pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<(), Fil
     {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(errno)?;
-        return rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)).map_err(errno);
+        return rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)).map(|()| Vec::new()).map_err(errno);
     }
     let temp = temp();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(&folder, temp.as_str(), flags, Mode::from_raw_mode(0o600)).map_err(errno)?;
+    let lost = match (from.and_then(|from| Some((from.parent()?, from.file_name()?))), now) {
+        (Some((parent, name)), _) => {
+            files::open_folder_of(parent).map_or_else(|_| Vec::new(), |folder| attributes::carry(&folder, name, &fd))
+        }
+        (None, Thing::File { .. }) => attributes::carry(&folder, name, &fd),
+        (None, _) => Vec::new(),
+    };
+    // Nobody's owner comes back with a file that is gone: its set-id bits would make it run as whoever restores it.
+    let mode = if from.is_none() && !matches!(now, Thing::File { .. }) { mode & 0o1777 } else { mode };
     let mut written = File::from(fd);
     let io = |source| FileError::Io { path: path.to_owned(), source };
     let done = written
@@ -115,7 +167,7 @@ pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<(), Fil
         .and_then(|()| rustix::fs::fchmod(&written, Mode::from_raw_mode(mode)).map_err(errno))
         .and_then(|()| written.sync_all().map_err(io))
         .and_then(|()| rename(&folder, &temp, name, now).map_err(errno));
-    finish(&folder, &temp, done)
+    finish(&folder, &temp, done).map(|()| lost)
 }
 
 /// Puts a symbolic link where `now` stands.
@@ -198,4 +250,22 @@ pub fn folder(path: &Path, mode: u32) -> Result<(), FileError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let inner = rustix::fs::openat(&above, name, flags, Mode::empty()).map_err(errno)?;
     rustix::fs::fchmod(&inner, Mode::from_raw_mode(mode)).map_err(errno)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_that_is_brought_back_runs_as_nobody_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+        file(&path, b"x", 0o6755, &Thing::Absent).unwrap();
+        assert_eq!(mode(), 0o755, "its owner is not known any more");
+        let now = look(&path, 1_000).unwrap().0;
+        file(&path, b"y", 0o4755, &now).unwrap();
+        assert_eq!(mode(), 0o4755, "the owner of one that stands there stays");
+    }
 }

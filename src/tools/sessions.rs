@@ -123,7 +123,7 @@ fn described(meta: &SessionMeta) -> Vec<String> {
         format!(
             "model: {} at {}, thinking {}",
             meta.model.as_deref().unwrap_or("the default"),
-            meta.connection.as_ref().map_or("no connection", |name| name.as_str()),
+            meta.asked().map_or("no connection", |name| name.as_str()),
             meta.thinking.word()
         ),
         format!("now: {}", doing(meta)),

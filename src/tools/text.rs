@@ -13,7 +13,13 @@ pub enum Encoding {
     Utf16Be,
     /// One byte a character (ISO 8859-1).
     Latin1,
+    /// UTF-8 with bytes in it that are none. Each of those is a character from [`STRAY`] on.
+    Damaged,
 }
+
+/// Characters that stand for bytes that are no UTF-8: this one and the byte's value. They are for private use, and a text
+/// that has them itself is not read so.
+const STRAY: u32 = 0x10_ff00;
 
 /// How the lines of a text end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +57,7 @@ impl Form {
             Encoding::Utf16Le => parts.push("UTF-16 LE"),
             Encoding::Utf16Be => parts.push("UTF-16 BE"),
             Encoding::Latin1 => parts.push("not UTF-8, read as Latin-1"),
+            Encoding::Damaged => parts.push("UTF-8 with bytes in it that are none, which stay as they are"),
         }
         match self.newlines {
             Newlines::Lf => {}
@@ -69,7 +76,7 @@ pub fn decode(bytes: &[u8]) -> Result<(String, Form), &'static str> {
     let (text, encoding, bom) = if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         match std::str::from_utf8(rest) {
             Ok(text) => (text.to_owned(), Encoding::Utf8, true),
-            Err(_) => return Err("damaged UTF-8 text"),
+            Err(_) => (damaged(rest, true).ok_or("damaged UTF-8 text")?, Encoding::Damaged, true),
         }
     } else if let Some(rest) = bytes.strip_prefix(b"\xff\xfe") {
         (utf16(rest, u16::from_le_bytes).ok_or_else(|| kind(bytes))?, Encoding::Utf16Le, true)
@@ -80,7 +87,10 @@ pub fn decode(bytes: &[u8]) -> Result<(String, Form), &'static str> {
     } else {
         match std::str::from_utf8(bytes) {
             Ok(text) => (text.to_owned(), Encoding::Utf8, false),
-            Err(_) => (bytes.iter().map(|b| char::from(*b)).collect(), Encoding::Latin1, false),
+            Err(_) => match damaged(bytes, false) {
+                Some(text) => (text, Encoding::Damaged, false),
+                None => (bytes.iter().map(|b| char::from(*b)).collect(), Encoding::Latin1, false),
+            },
         }
     };
     let newlines = newlines(&text);
@@ -108,6 +118,17 @@ pub fn encode(text: &str, form: Form) -> Result<Vec<u8>, char> {
             out.extend(b"\xfe\xff");
             out.extend(text.encode_utf16().flat_map(u16::to_be_bytes));
         }
+        Encoding::Damaged => {
+            if form.bom {
+                out.extend(b"\xef\xbb\xbf");
+            }
+            for c in text.chars() {
+                match u32::from(c).checked_sub(STRAY).and_then(|byte| u8::try_from(byte).ok()) {
+                    Some(byte) => out.push(byte),
+                    None => out.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                }
+            }
+        }
         Encoding::Latin1 => {
             for c in text.chars() {
                 out.push(u8::try_from(u32::from(c)).map_err(|_| c)?);
@@ -121,6 +142,12 @@ pub fn encode(text: &str, form: Form) -> Result<Vec<u8>, char> {
 #[must_use]
 pub fn to_lf(text: &str) -> String {
     text.replace("\r\n", "\n")
+}
+
+/// What [`to_lf`] made of a text with `\r\n` throughout, put back: every other `\r` stays as it is.
+#[must_use]
+pub fn from_lf(text: &str) -> String {
+    text.replace('\n', "\r\n")
 }
 
 /// `text` with every line ending as `\r\n`.
@@ -139,6 +166,25 @@ pub fn newlines(text: &str) -> Newlines {
         (all, crlf) if all == crlf => Newlines::CrLf,
         _ => Newlines::Mixed,
     }
+}
+
+/// UTF-8 with some bytes that are none; `None` where it has more of those than of its characters outside ASCII, and so is
+/// something else, unless it is `known` to be UTF-8.
+fn damaged(bytes: &[u8], known: bool) -> Option<String> {
+    let mut text = String::with_capacity(bytes.len() + 16);
+    let (mut wide, mut stray) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        if chunk.valid().chars().any(|c| u32::from(c) >= STRAY) {
+            return None;
+        }
+        wide += chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            stray += 1;
+            text.push(char::from_u32(STRAY + u32::from(*byte))?);
+        }
+    }
+    (known || stray <= wide).then_some(text)
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
@@ -272,6 +318,8 @@ mod tests {
             (b"\xff\xfea\0\xe4\0", "aä", Encoding::Utf16Le, true, Newlines::Lf),
             (b"\xfe\xff\0a\0\n", "a\n", Encoding::Utf16Be, true, Newlines::Lf),
             (b"caf\xe9\n", "café\n", Encoding::Latin1, false, Newlines::Lf),
+            (b"caf\xc3\xa9 \xff\n", "café \u{10ffff}\n", Encoding::Damaged, false, Newlines::Lf),
+            (b"\xef\xbb\xbf\xe9\n", "\u{10ffe9}\n", Encoding::Damaged, true, Newlines::Lf),
             (b"\x1b[31mred\x1b[0m\n", "\x1b[31mred\x1b[0m\n", Encoding::Utf8, false, Newlines::Lf),
         ] {
             let (got, form) = decode(bytes).unwrap();

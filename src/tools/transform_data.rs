@@ -231,6 +231,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if !same_facts(&now, &with.facts) {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
+    with.before_changing()?;
     let (script, wanted) = blocking(move || prepare(&wanted).map(|script| (script, wanted))).await??;
     let mut command: Vec<OsString> = vec![wanted.interpreter.clone().into()];
     if wanted.language == "bash" {

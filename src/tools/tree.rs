@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 const DEEPEST: usize = 128;
 /// Times of files may lag so far behind the clock, in nanoseconds: a file that was changed this shortly before it was
 /// looked at may change again without its times telling.
-const LAG: i64 = 50_000_000;
+pub const LAG: i64 = 50_000_000;
 
 /// How much is looked at and kept.
 #[derive(Clone, Debug)]
@@ -191,6 +191,14 @@ impl Table {
         }
         out.sort_by(|a, b| a.path.cmp(&b.path));
         out
+    }
+
+    /// When what stands at an absolute path was changed last, names and rights included: nanoseconds since the epoch.
+    /// Nobody can set that time back.
+    #[must_use]
+    pub fn changed_at(&self, path: &Path) -> Option<i64> {
+        let node = self.nodes.get(path.strip_prefix(&self.root).ok()?)?;
+        Some(node.facts.changed)
     }
 
     /// Whether something at `path` would have been seen.

@@ -2,12 +2,13 @@
 //!
 //! The change that was decided on is worked out again right before it is made, and checked once more at the rename.
 
+use super::attributes;
 use super::files::{self, FileError, Loaded};
 use super::input::{self, Fields};
 use super::text::{self, Encoding, Form, Newlines};
 use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, read, same_facts, seen::Seen};
 use crate::domain::diff::FileDiff;
-use crate::domain::tool::{self, CallFacts, Outcome, Proposal, ToolSpec, Touch};
+use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -186,8 +187,9 @@ pub(crate) fn carry_out(
         return Err(RunError::FactsChanged(Box::new(facts)).into());
     }
     let shown = paths::shown(&change.path, &with.place);
-    match files::replace(&change.path, &change.after, change.before.as_ref()) {
-        Ok(()) => {}
+    with.before_changing()?;
+    let lost = match files::replace(&change.path, &change.after, change.before.as_ref()) {
+        Ok(lost) => lost,
         Err(FileError::Changed(_)) => {
             // Somebody was faster: what would happen now is another question.
             let now = plan()?.facts(tool, subject, &with.place);
@@ -202,12 +204,12 @@ pub(crate) fn carry_out(
             return Err(Halt::Says(format!("{shown} could not be written: {source}. The file is as it was.")));
         }
         Err(other) => return Err(Halt::Says(format!("{other}. Nothing was written."))),
-    }
+    };
     with.seen.note(&change.path, files::hash(&change.after));
-    let diff = change.diff(&with.place);
+    let (added, removed) = facts.proposal.diffs().next().map_or((0, 0), |diff| (diff.added, diff.removed));
     let lines = change.new.lines().count();
     let what = if change.before.is_none() { "Created" } else { "Changed" };
-    let mut text = format!("{what} {shown}: {lines} lines, {} added, {} removed.", diff.added, diff.removed);
+    let mut text = format!("{what} {shown}: {lines} lines, {added} added, {removed} removed.");
     if let Some(before) = change.before.as_ref().filter(|before| before.names > 1) {
         let others = match before.names - 1 {
             1 => "another name, which keeps".to_owned(),
@@ -215,11 +217,14 @@ pub(crate) fn carry_out(
         };
         text.push_str(&format!(" Note: the file had {others} the old content."));
     }
+    if let Some(lost) = attributes::lost(&lost) {
+        text.push_str(&format!(" Note: {lost}."));
+    }
     if let Some(note) = &change.note {
         text.push_str(&format!(" Note: {note}."));
     }
     let mut outcome = Outcome::ok(text);
-    outcome.figures = tool::ToolFigures { diff: Some(diff), ..tool::ToolFigures::default() };
+    outcome.figures.propose(&facts.proposal);
     Ok(outcome)
 }
 
@@ -227,6 +232,7 @@ pub(crate) fn carry_out(
 mod tests {
     use super::super::bench::Bench;
     use super::*;
+    use crate::domain::tool;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     fn mode(bench: &Bench, name: &str) -> u32 {

@@ -7,6 +7,7 @@ use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::domain::At;
 use crate::domain::ids::MessageId;
+use crate::domain::message::Body;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, SessionAction};
 use crate::theme::Role;
@@ -64,7 +65,9 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
         let title = parent.map_or_else(|| from.session.to_string(), |meta| meta.shown_title().to_owned());
         let title = clean_line(&title).into_owned();
         let at = made(paint, &from.message).map(|at| day(at, state.now, state.utc_offset));
-        let at = at.map_or_else(String::new, |at| format!(", at {at}"));
+        let said = said_at(paint, &from.message).map(|said| format!(", after “{said}”"));
+        let at = at.map_or_else(String::new, |at| format!(", {at}"));
+        let at = format!("{}{at}", said.unwrap_or_default());
         let left = [
             paint.piece(format!("{} branch of ", paint.signs.branched), Role::Dim),
             paint.piece(title, Role::Text),
@@ -90,6 +93,23 @@ fn take(rest: &mut Rect) -> Option<Rect> {
     rest.y += 1;
     rest.height -= 1;
     Some(Rect { width: row.width.saturating_sub(1), ..row })
+}
+
+/// Characters of a message that are told.
+const EXCERPT: usize = 32;
+
+/// How the message began that a branch ends with: the user's own, as that is what they know it by.
+fn said_at(paint: &Paint<'_>, id: &MessageId) -> Option<String> {
+    let entries = &paint.state.current_open()?.chat.entries;
+    let place = entries.iter().position(|entry| entry.message.id == *id)?;
+    let said = entries.iter().take(place + 1).rev().find_map(|entry| match &entry.message.body {
+        Body::User(said) => Some(said.told()),
+        _ => None,
+    })?;
+    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(EXCERPT).collect();
+    let cut = if short.len() < line.len() { paint.signs.cut } else { "" };
+    Some(format!("{}{cut}", clean_line(&short))).filter(|text| !text.is_empty())
 }
 
 /// When a message was made: as its row says, else as its id does (`msg-{epochMs}-…`).

@@ -9,6 +9,7 @@ use crate::app::state::{Focus, Quit, State};
 use crate::domain::plan::StepStatus;
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::TodoStatus;
+use crate::domain::workspace::{USUAL, colour};
 use crate::domain::{Level, Mode};
 use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ListAction, PaneAction, SessionAction};
 use crate::keymap::key::chord_name;
@@ -27,7 +28,7 @@ pub(super) fn mode(state: &State) -> Mode {
 pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
     let connections = &state.config.connections;
     let meta = state.current_meta();
-    let connection = meta.and_then(|meta| meta.connection.as_ref());
+    let connection = meta.and_then(|meta| meta.asked());
     let default = match connection {
         Some(name) => connections.iter().find(|known| known.name == *name),
         None => connections.first().filter(|known| !known.offered),
@@ -55,7 +56,7 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
     let state = paint.state;
     let Some(meta) = state.current_meta() else {
         let left = [paint.piece("New session", Role::PanelTitle)];
-        let right = [paint.piece(clean_line(&state.config.workspace).into_owned(), Role::Dim)];
+        let right = [workspace(paint)];
         paint.sides(inner(area), &left, &right, 11);
         return;
     };
@@ -70,6 +71,9 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
     }
     if meta.archived {
         right.push(paint.piece("archived", Role::Dim));
+    }
+    if state.config.workspace != USUAL && !state.config.workspace.is_empty() {
+        right.push(workspace(paint));
     }
     right.push(paint.piece(clean_line(&meta.status).into_owned(), Role::Dim));
     for label in &meta.labels {
@@ -94,11 +98,18 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
             "now" => "began just now".to_owned(),
             age => format!("began {age} ago"),
         });
-        facts.extend(meta.connection.as_ref().map(|name| clean_line(name.as_str()).into_owned()));
+        facts.extend(meta.asked().map(|name| clean_line(name.as_str()).into_owned()));
         let left = [paint.piece(facts.join(&sign), Role::Faint)];
         let right = plan(paint).unwrap_or_else(|| todo(paint));
         paint.sides(inner(details), &left, &right, cells::pieces_width(&left));
     }
+}
+
+/// The workspace's name, in its own colour.
+fn workspace<'p>(paint: &Paint<'_>) -> Piece<'p> {
+    let name = &paint.state.config.workspace;
+    let style = colour(name).map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
+    piece(clean_line(name).into_owned(), style)
 }
 
 /// `plan 3/5  Write the parser`, while an approved plan is carried out.

@@ -195,6 +195,7 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
         deed: UndoDeed::Change,
         lines: Some((1, 2)),
         state: UndoState::Ready,
+        during: Some(dice.text()),
     };
     vec![
         Event::Health(Box::default()),

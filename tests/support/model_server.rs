@@ -71,6 +71,8 @@ pub struct Script {
     acts: Vec<Act>,
     /// Silence or death comes before the first byte of the response.
     headless: bool,
+    /// It answers this model alone, which no other script answers then.
+    model: Option<String>,
 }
 
 impl Script {
@@ -80,6 +82,7 @@ impl Script {
             headers: vec![("content-type".into(), content_type.into())],
             acts: vec![Act::Send(body.as_ref().to_vec())],
             headless: false,
+            model: None,
         }
     }
 
@@ -143,6 +146,12 @@ impl Script {
         self
     }
 
+    /// Nothing of the body comes before the gate is open.
+    pub fn held(mut self, gate: &Gate) -> Self {
+        self.acts.insert(0, Act::Wait(gate.clone()));
+        self
+    }
+
     pub fn then_stall(mut self) -> Self {
         self.acts.push(Act::Stall);
         self
@@ -150,6 +159,12 @@ impl Script {
 
     pub fn then_drop(mut self) -> Self {
         self.acts.push(Act::Drop);
+        self
+    }
+
+    /// Only for requests to this model, in whatever order they come.
+    pub fn for_model(mut self, model: &str) -> Self {
+        self.model = Some(model.into());
         self
     }
 
@@ -291,7 +306,7 @@ async fn serve(mut socket: TcpStream, shared: &Shared) -> std::io::Result<()> {
             socket.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").await?;
             continue;
         }
-        let script = shared.scripts.lock().unwrap().pop_front();
+        let script = next_script(&mut shared.scripts.lock().unwrap(), &asked);
         let script = script.unwrap_or_else(|| Script::json(500, &json!({"error": {"message": "no script is left"}})));
         shared.asked.send_modify(|all| all.push(asked));
         if !script.headless {
@@ -325,6 +340,13 @@ async fn serve(mut socket: TcpStream, shared: &Shared) -> std::io::Result<()> {
         socket.write_all(b"0\r\n\r\n").await?;
     }
     Ok(())
+}
+
+fn next_script(scripts: &mut VecDeque<Script>, asked: &Asked) -> Option<Script> {
+    let body = serde_json::from_str::<Value>(&asked.body).unwrap_or_default();
+    let model = body["model"].as_str();
+    let its_own = scripts.iter().position(|script| script.model.is_some() && script.model.as_deref() == model);
+    scripts.remove(its_own.or_else(|| scripts.iter().position(|script| script.model.is_none()))?)
 }
 
 async fn read_request(socket: &mut TcpStream, unread: &mut Vec<u8>) -> std::io::Result<Option<Asked>> {

@@ -334,11 +334,13 @@ impl Pty {
         self.look(Seen::text)
     }
 
-    /// Column and row of the real cursor; `None` when it is hidden.
-    pub fn cursor(&self) -> Option<(u16, u16)> {
+    /// Column and row of the real cursor, once it is shown.
+    pub fn cursor(&self) -> (u16, u16) {
+        // It is hidden while a frame is on its way.
+        self.wait_for("the cursor is shown", |seen| !seen.screen().hide_cursor());
         self.look(|seen| {
             let (row, column) = seen.screen().cursor_position();
-            (!seen.screen().hide_cursor()).then_some((column, row))
+            (column, row)
         })
     }
 

@@ -20,7 +20,7 @@ impl Lane {
         if (self.clearing || !self.yielding.is_empty()) && act != Act::Stop {
             let text = "The session is being deleted or cleared, so nothing was done in it.";
             self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
-            return;
+            return self.refuse(act, text).await;
         }
         if let Act::Draft { text, attachments } = act {
             if self.load(Show::Nothing).await {
@@ -40,8 +40,15 @@ impl Lane {
         if let Act::Detach { path } = act {
             return self.detach(path).await;
         }
+        if act == Act::Claim {
+            return self.claim_for_face().await;
+        }
         if !self.own().await {
-            return;
+            let why = match self.files.standing() {
+                Standing::Theirs(who) => format!("This session can only be read here: {who} has it open."),
+                _ => "This session cannot be read.".to_owned(),
+            };
+            return self.refuse(act, &why).await;
         }
         self.acted = true;
         if act == Act::Retitle {
@@ -49,6 +56,12 @@ impl Lane {
         }
         let begins = matches!(act, Act::Send { .. });
         self.automatic();
+        self.reach();
+        if let Act::Model { connection: Some(name), .. } | Act::StandIn { connection: name, .. } = &act
+            && !self.shared.setup.connections.can_answer(name)
+        {
+            return self.not_there(name).await;
+        }
         if let Act::Attach { path } = act {
             return self.attach(path).await;
         }
@@ -65,22 +78,31 @@ impl Lane {
         };
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
-            if let Act::Send { text, attachments } | Act::Steer { text, attachments } = act {
-                self.input(Input::Hold(UserText::with(text, attachments))).await;
-            }
-            return;
+            return match act {
+                Act::Send { text, attachments } | Act::Steer { text, attachments } => {
+                    self.input(Input::Hold(UserText::with(text, attachments))).await;
+                }
+                act => self.refuse(act, "What was said before cannot be read.").await,
+            };
         }
+        self.warn_of_unseen(&act).await;
         self.note_sent(&act);
         let chosen = match &act {
             Act::Model { connection, .. } => connection.clone(),
+            Act::StandIn { connection, .. } => Some(connection.clone()),
             _ => None,
         };
         if !self.look_at_plan(&act).await {
-            return;
+            return self.refuse(act, "The plan is not the one that was shown any more.").await;
         }
+        let act = self.fitting(act);
+        if leads_to_a_request(&act) {
+            self.tell_unfit().await;
+        }
+        let models = matches!(act, Act::Model { .. } | Act::StandIn { .. });
         self.input(Input::Act(act)).await;
-        if chosen.is_some() {
-            self.refresh_models();
+        if models {
+            self.show_models().await;
         }
         if begins {
             self.name_at_start();
@@ -90,6 +112,16 @@ impl Lane {
             self.shared.setup.connections.choose(&name);
             let shared = self.shared.clone();
             blocking(move || (shared.setup.chosen)(&name)).await;
+        }
+    }
+
+    /// Nothing was done of it: what the user wrote in it goes back to them, and nobody waits for a file that does not come.
+    async fn refuse(&mut self, act: Act, why: &str) {
+        if let Act::Attach { path } = act {
+            return self.out.send(Event::Attached { path, made: Err(why.to_owned()) }).await;
+        }
+        if act.said().is_some() {
+            self.out.send(Event::Refused { act: Box::new(act), why: why.to_owned() }).await;
         }
     }
 
@@ -108,21 +140,46 @@ impl Lane {
 
     /// Makes us the writer. False when we are not; the user was told why.
     pub(super) async fn own(&mut self) -> bool {
+        match self.hold().await {
+            Holding::Ours => true,
+            Holding::Theirs(who) => {
+                let text = format!("This session can only be read here: {who} has it open.");
+                let hint = "Close it there, take it over if it does not answer, or start a new session.";
+                let notice = Notice::new(Level::Warning, text).hint(hint);
+                self.out.send(Event::Notice(notice)).await;
+                false
+            }
+            Holding::Unread => false,
+        }
+    }
+
+    async fn hold(&mut self) -> Holding {
         match self.files.standing() {
-            Standing::Ours(_) | Standing::New { .. } => return true,
+            Standing::Ours(_) | Standing::New { .. } => return Holding::Ours,
             // What another program wrote since is shown first.
             Standing::Seen | Standing::Theirs(_) => self.files.look_again(),
             Standing::Unloaded => {}
         }
         if !self.claim(Show::Changed).await {
-            return false;
+            return Holding::Unread;
         }
-        let Standing::Theirs(who) = self.files.standing() else { return true };
-        let text = format!("This session can only be read here: {who} has it open.");
-        let hint = "Close it there, take it over if it does not answer, or start a new session.";
-        let notice = Notice::new(Level::Warning, text).hint(hint);
-        self.out.send(Event::Notice(notice)).await;
-        false
+        match self.files.standing() {
+            Standing::Theirs(who) => Holding::Theirs(who.clone()),
+            _ => Holding::Ours,
+        }
+    }
+
+    /// A face wants to be sure of the session before it sends something.
+    async fn claim_for_face(&mut self) {
+        let by = match self.hold().await {
+            Holding::Ours => {
+                self.acted = true;
+                None
+            }
+            Holding::Theirs(who) => Some(who),
+            Holding::Unread => return,
+        };
+        self.out.send(Event::Held { by }).await;
     }
 
     pub(super) async fn save_draft(&mut self, draft: UserText) {
@@ -134,7 +191,9 @@ impl Lane {
         {
             self.keep_meta(Safety::Written).await;
         }
-        if let Some(Err(error)) = self.files.save_draft(draft).await {
+        let saved = self.files.save_draft(draft).await;
+        self.draft_unsaved = !matches!(saved, Some(Ok(())));
+        if let Some(Err(error)) = saved {
             tracing::warn!(%error, "the draft was not saved");
         }
     }
@@ -277,6 +336,9 @@ impl Lane {
                 let closed = self.files.rest().await;
                 self.told("close the session", closed);
                 self.forget_meta();
+                // It is at rest from here on, and somebody else may write it.
+                self.files.look_again();
+                self.load(Show::Changed).await;
                 return;
             }
             Standing::Seen | Standing::Theirs(_) if self.left => {}
@@ -304,6 +366,16 @@ impl Lane {
     }
 }
 
+/// The outcome of asking for the right to write a session.
+enum Holding {
+    /// This engine has it.
+    Ours,
+    /// Another process has it; who, in words.
+    Theirs(String),
+    /// The session could not be read; the user was told why.
+    Unread,
+}
+
 /// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
 /// would hold up what the user waits for.
 fn leads_to_a_request(act: &Act) -> bool {
@@ -314,17 +386,21 @@ fn leads_to_a_request(act: &Act) -> bool {
         | Act::Queue(_)
         | Act::Retry
         | Act::Compact { .. }
+        | Act::StandIn { .. }
+        | Act::Model { connection: Some(_), .. }
         | Act::Answer { .. } => true,
         Act::Stop
         | Act::Mode { .. }
         | Act::DropPlan
         | Act::Model { .. }
         | Act::Thinking(_)
+        | Act::Switch { .. }
         | Act::Rename { .. }
         | Act::Retitle
         | Act::Read
         | Act::Cwd(_)
         | Act::KillJob { .. }
+        | Act::Claim
         | Act::TakeOver
         | Act::Attach { .. }
         | Act::Detach { .. }

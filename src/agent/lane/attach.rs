@@ -5,7 +5,9 @@ use super::super::files::Standing;
 use super::super::step::Safety;
 use super::{Lane, ToLane};
 use crate::domain::Event;
+use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::contract::Act;
+use crate::domain::notice::{Level, Notice};
 use crate::tools::keep;
 use std::path::{Path, PathBuf};
 
@@ -50,15 +52,50 @@ impl Lane {
     }
 
     /// A copy was made, or not.
-    pub(super) async fn attached(
-        &mut self,
-        path: PathBuf,
-        made: Result<crate::domain::attachment::Attachment, String>,
-    ) {
+    pub(super) async fn attached(&mut self, path: PathBuf, made: Result<Attachment, String>) {
+        let unseen = made.as_ref().ok().and_then(|file| self.unseen(std::slice::from_ref(file)));
         if let Ok(file) = &made {
             self.loose.add(&file.path);
         }
         self.out.send(Event::Attached { path, made }).await;
+        self.tell_unseen(unseen).await;
+    }
+
+    /// What of these files the session's model is known not to be able to look at, in words.
+    fn unseen(&self, files: &[Attachment]) -> Option<String> {
+        let (info, provider) = self.connection()?;
+        let model = self.own_model(&info);
+        let known = provider.known(&model);
+        let of = |kind: AttachmentKind, can: Option<bool>| {
+            let names =
+                files.iter().filter(|file| file.kind == kind && can == Some(false)).map(|file| file.name.as_str());
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let (pictures, documents) = (of(AttachmentKind::Image, known.vision), of(AttachmentKind::Pdf, known.pdf));
+        let model = if model.is_empty() { info.name.to_string() } else { model };
+        let what = match (pictures.as_str(), documents.as_str()) {
+            ("", "") => return None,
+            (pictures, "") => format!("cannot see pictures: {pictures}"),
+            ("", documents) => format!("cannot read PDF: {documents}"),
+            (pictures, documents) => format!("can neither see pictures nor read PDF: {pictures}, {documents}"),
+        };
+        Some(format!("{model} {what} goes along as a name only."))
+    }
+
+    async fn tell_unseen(&mut self, words: Option<String>) {
+        // Once for the same files and the same model.
+        let Some(words) = words.filter(|words| self.told_unseen.as_ref() != Some(words)) else { return };
+        self.told_unseen = Some(words.clone());
+        let notice = Notice::new(Level::Warning, words).hint("/model chooses one that can");
+        self.out.send(Event::Notice(notice)).await;
+    }
+
+    /// Before a message goes: what of it the model cannot look at, where that was not said when it was attached.
+    pub(super) async fn warn_of_unseen(&mut self, act: &Act) {
+        if let Act::Send { attachments, .. } | Act::Steer { attachments, .. } = act {
+            let unseen = self.unseen(attachments);
+            self.tell_unseen(unseen).await;
+        }
     }
 
     /// A copy is wanted no longer.

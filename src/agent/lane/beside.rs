@@ -1,24 +1,28 @@
 //! What goes on beside the turns of a session: who spawned it and hears of it, its title, a draft that is rewritten.
 
 use super::super::children::{News, Raised};
-use super::super::undo::Keeper;
+use super::super::undo::Keeping;
 use super::super::{enhance, titles};
 use super::keep::Show;
 use super::{Lane, ToLane};
+use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::session::TitleFrom;
-use crate::domain::{Event, MessageId};
-use crate::store::checkpoints::Checkpoints;
 use crate::tools::host::{Completion, Host, WhichModel};
-use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::super::step::Input;
 
 /// A title is asked for so often by itself: beside the first turn, and after it where that brought none.
 const TITLE_TRIES: u8 = 2;
+
+/// A run without a screen ends so long after its turn at the latest, with or without a title.
+const LAST_TITLE: Duration = Duration::from_secs(3);
 
 /// What goes on beside the turns.
 #[derive(Debug, Default)]
@@ -31,6 +35,8 @@ pub(super) struct Beside {
     told_mode: Option<Mode>,
     /// A turn ended, and nothing was made of it yet.
     ended: Option<TurnEnd>,
+    /// The last turn came to its end.
+    well: bool,
     /// A model is asked for a title.
     titling: bool,
     title_tries: u8,
@@ -49,7 +55,7 @@ impl Beside {
     }
 
     /// Where what a child changes is kept: with the turn of its parent.
-    pub(super) fn undo(&self) -> Option<(Arc<Keeper>, Checkpoints, Option<MessageId>)> {
+    pub(super) fn undo(&self) -> Option<Keeping> {
         self.raised.as_ref().map(|raised| raised.undo.clone())
     }
 }
@@ -81,8 +87,11 @@ impl Lane {
         {
             raised.news.send_replace(self.beside.news.clone());
         }
-        if self.beside.ended.take() == Some(TurnEnd::Done) {
-            self.name_at_end();
+        if let Some(end) = self.beside.ended.take() {
+            self.beside.well = matches!(end, TurnEnd::Done | TurnEnd::Plan);
+            if end == TurnEnd::Done {
+                self.name_at_end();
+            }
         }
     }
 
@@ -105,15 +114,14 @@ impl Lane {
     /// request to a large one, or to a local server that has one place.
     fn wants_title(&self) -> bool {
         let meta = &self.machine.meta;
-        let settings = &self.shared.setup.settings;
-        if settings.headless || meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {
+        if meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {
             return false;
         }
         if self.beside.titling || self.beside.title_tries >= TITLE_TRIES || titles::messages(self.machine.rows()) != 1 {
             return false;
         }
         let connections = &self.shared.setup.connections;
-        let Some(info) = meta.connection.as_ref().and_then(|name| connections.info(name)) else { return false };
+        let Some(info) = meta.asked().and_then(|name| connections.info(name)) else { return false };
         // What follows rules makes no better title than the start of the message.
         if info.provider == "rehearsal" || info.missing.is_some() {
             return false;
@@ -151,7 +159,7 @@ impl Lane {
         self.beside.titling = true;
         self.beside.title_tries += u8::from(!wanted);
         let was = self.machine.meta.title.clone();
-        let asked = self.engine().complete(Completion {
+        let asked = self.engine(None).complete(Completion {
             model: WhichModel::Small,
             system: titles::SYSTEM.to_owned(),
             text: titles::text(self.machine.rows()),
@@ -167,6 +175,17 @@ impl Lane {
             // A session that ended needs no title.
             let _ = me.send(ToLane::Titled { title, was, wanted }).await;
         });
+    }
+
+    /// Waits a moment for a title that is being made, where the session ends with its turn: nobody would make it later.
+    pub(super) async fn await_title(&mut self, from: &mut mpsc::Receiver<ToLane>) {
+        let until = Instant::now() + LAST_TITLE;
+        while self.beside.titling && self.beside.well && self.shared.setup.settings.headless {
+            match tokio::time::timeout_at(until, from.recv()).await {
+                Ok(Some(what)) => self.at_the_end(what).await,
+                Ok(None) | Err(_) => return,
+            }
+        }
     }
 
     pub(super) async fn titled(&mut self, title: Option<String>, was: String, wanted: bool) {
@@ -194,7 +213,7 @@ impl Lane {
         if draft.trim().is_empty() || !self.load(Show::Nothing).await {
             return;
         }
-        let (engine, me) = (self.engine(), self.me.clone());
+        let (engine, me) = (self.engine(None), self.me.clone());
         let (cwd, cache) = (self.machine.meta.cwd.clone(), self.shared.intros.clone());
         let task = tokio::spawn(async move {
             let result = enhance::enhance(&engine, &cwd, &cache, draft).await;

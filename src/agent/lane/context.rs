@@ -8,9 +8,12 @@ use super::keep::Show;
 use super::{Lane, no_connection, now};
 use crate::domain::Event;
 use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::notice::{Level, Notice};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use crate::provider::{Chunk, Item, ModelRequest, Provider, Stop};
+use crate::tools::files::{self, FileError};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A turn may begin with this input, so the machine must know what its first request holds.
@@ -25,6 +28,7 @@ fn may_ask(input: &Input) -> bool {
                 | Act::Compact { .. }
                 | Act::Answer { .. }
                 | Act::Model { .. }
+                | Act::StandIn { .. }
         ),
         Input::Redeliver(_) | Input::Chunk(_, Chunk::Stopped(Stop::Done)) | Input::Summed(..) => true,
         _ => false,
@@ -52,6 +56,15 @@ impl Lane {
         self.machine.set_models(models);
     }
 
+    /// The same, and what is shown of it.
+    pub(super) async fn show_models(&mut self) {
+        let before = self.machine.meta.usage.context_window;
+        self.refresh_models();
+        if self.machine.meta.usage.context_window != before {
+            self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+        }
+    }
+
     async fn refresh_memory(&mut self) {
         let (memories, config) = (self.memories.clone(), self.shared.setup.settings.config.clone());
         let cwd = self.machine.meta.cwd.clone();
@@ -66,14 +79,14 @@ impl Lane {
     }
 
     /// The session's connection, where it can be asked.
-    fn connection(&self) -> Option<(ConnectionInfo, Arc<dyn Provider>)> {
+    pub(super) fn connection(&self) -> Option<(ConnectionInfo, Arc<dyn Provider>)> {
         let connections = &self.shared.setup.connections;
-        let name = self.machine.meta.connection.as_ref()?;
+        let name = self.machine.meta.asked()?;
         let info = connections.info(name).filter(|info| info.missing.is_none())?;
         Some((info.clone(), connections.provider(name)?))
     }
 
-    fn own_model(&self, info: &ConnectionInfo) -> String {
+    pub(super) fn own_model(&self, info: &ConnectionInfo) -> String {
         let own = self.machine.meta.model.clone().filter(|model| !model.is_empty());
         own.unwrap_or_else(|| info.default_model.clone())
     }
@@ -102,13 +115,31 @@ impl Lane {
         self.works.sum(run, provider, request, (self.me.clone(), tally));
     }
 
+    /// Keeps a message whole of which the model gets a part from now on.
+    pub(super) async fn keep_whole(&mut self, path: PathBuf, text: String) {
+        let kept = blocking(move || match files::create_private(&path, text.as_bytes()) {
+            // It is there from an earlier compaction.
+            Err(FileError::Changed(_)) => Ok(()),
+            kept => kept,
+        });
+        if let Some(Err(error)) = kept.await {
+            let notice =
+                Notice::new(Level::Warning, format!("A long message could not be kept beside the summary: {error}"));
+            self.out
+                .send(Event::Notice(
+                    notice.hint("it stays in the conversation; the model has its beginning and its end"),
+                ))
+                .await;
+        }
+    }
+
     /// What the next request would hold.
     pub(super) async fn show_context(&mut self) {
         if !self.load(Show::Nothing).await || !self.load_context().await {
             return;
         }
+        self.refresh_models();
         if !self.machine.is_running() {
-            self.refresh_models();
             self.refresh_memory().await;
         }
         let report = self.machine.context_report(now());

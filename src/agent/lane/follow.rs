@@ -9,8 +9,9 @@ use crate::domain::contract::TurnEnd;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::Activity;
 use crate::domain::{Event, SessionMeta};
-use crate::store::{Followed, Follower};
+use crate::store::{Followed, Follower, News};
 use std::time::Duration;
+use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -19,6 +20,37 @@ const NEAR: Duration = Duration::from_millis(500);
 
 /// One on a network file system, or in the workspace of another program, so often.
 const FAR: Duration = Duration::from_secs(2);
+
+/// After word that something happened it is waited for so long: whoever only looks at the session lets it go meanwhile.
+const SETTLES: Duration = Duration::from_millis(250);
+
+/// When the files are looked at.
+#[derive(Debug)]
+enum Pace {
+    /// Again and again after this time.
+    Every(Duration),
+    /// When the system says that something happened there.
+    News(pipe::Receiver),
+}
+
+impl Pace {
+    async fn wait(&mut self) {
+        match self {
+            Pace::Every(time) => tokio::time::sleep(*time).await,
+            Pace::News(news) => match news.readable().await {
+                Ok(()) => {
+                    tokio::time::sleep(SETTLES).await;
+                    let mut words = [0; 4096];
+                    while news.try_read(&mut words).is_ok_and(|got| got > 0) {}
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "no more news of a session");
+                    *self = Pace::Every(FAR);
+                }
+            },
+        }
+    }
+}
 
 /// A task that looks at a session's files until this is dropped.
 #[derive(Debug)]
@@ -34,10 +66,10 @@ impl Drop for Following {
 }
 
 impl Following {
-    fn begin(mut follower: Follower, every: Duration, number: u64, lane: mpsc::Sender<ToLane>) -> Self {
+    fn begin(mut follower: Follower, mut pace: Pace, number: u64, lane: mpsc::Sender<ToLane>) -> Self {
         let task = tokio::spawn(async move {
             loop {
-                tokio::time::sleep(every).await;
+                pace.wait().await;
                 let polled = blocking(move || {
                     let polled = follower.poll();
                     (follower, polled)
@@ -62,19 +94,23 @@ impl Following {
 
 impl Lane {
     /// Follows what was read where somebody else writes or may write it, and somebody here looks.
-    pub(super) fn follow(&mut self, follower: Option<Follower>) {
+    pub(super) fn follow(&mut self, follower: Option<Follower>, news: Option<News>) {
         self.following = None;
         let store = &self.shared.setup.store;
-        let every = match self.files.standing() {
-            Standing::Theirs(_) if store.is_remote() => FAR,
-            Standing::Theirs(_) => NEAR,
-            Standing::Seen if store.is_remote() || store.is_foreign() => FAR,
+        let pace = match self.files.standing() {
+            Standing::Theirs(_) if store.is_remote() => Pace::Every(FAR),
+            Standing::Theirs(_) => Pace::Every(NEAR),
+            Standing::Seen if store.is_remote() || store.is_foreign() => Pace::Every(FAR),
             // Nothing is woken for a session at rest.
-            Standing::Seen | Standing::Ours(_) | Standing::New { .. } | Standing::Unloaded => return,
+            Standing::Seen => match news.map(|news| pipe::Receiver::from_owned_fd_unchecked(news.into())) {
+                Some(Ok(news)) => Pace::News(news),
+                Some(Err(_)) | None => Pace::Every(FAR),
+            },
+            Standing::Ours(_) | Standing::New { .. } | Standing::Unloaded => return,
         };
         if let Some(follower) = follower.filter(|_| !self.left) {
             self.looks += 1;
-            self.following = Some(Following::begin(follower, every, self.looks, self.me.clone()));
+            self.following = Some(Following::begin(follower, pace, self.looks, self.me.clone()));
         }
     }
 
@@ -112,13 +148,14 @@ impl Lane {
                     self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
                 }
             }
+            Followed::Held => {}
             Followed::Gone => self.gone().await,
         }
     }
 
     async fn their_meta(&mut self, meta: SessionMeta) {
         let old = &self.machine.meta;
-        let meta = SessionMeta { held_by: old.held_by.clone(), odd: old.odd.clone(), ..meta };
+        let meta = SessionMeta { held_by: old.held_by.clone(), ..known_here(old, meta) };
         let (ran, runs) = (is_running(old), is_running(&meta));
         if *old != meta {
             self.machine.meta = meta.clone();
@@ -137,8 +174,9 @@ impl Lane {
         match one {
             Followed::Meta(meta) => {
                 let old = &self.machine.meta;
-                let (activity, held_by, odd) = (old.activity.clone(), old.held_by.clone(), old.odd.clone());
-                let meta = SessionMeta { activity, held_by, odd, mode: meta.mode.stricter(old.mode), ..*meta };
+                let (activity, held_by) = (old.activity.clone(), old.held_by.clone());
+                let meta =
+                    SessionMeta { activity, held_by, mode: meta.mode.stricter(old.mode), ..known_here(old, *meta) };
                 if *old != meta {
                     self.machine.meta = meta.clone();
                     self.out.send(Event::Changed(Box::new(meta))).await;
@@ -150,7 +188,11 @@ impl Lane {
             | Followed::Delta { .. }
             | Followed::Dropped(_)
             | Followed::Queue(_)
+            | Followed::Held
             | Followed::Rewritten => {
+                if self.shared.setup.store.is_foreign() {
+                    self.also("another program").await;
+                }
                 self.files.look_again();
                 self.load(Show::Changed).await;
             }
@@ -172,6 +214,19 @@ impl Lane {
         self.unload();
         let session = self.machine.meta.id.clone();
         self.out.send(Event::Deleted { session, trash: None }).await;
+    }
+}
+
+/// Properties that were read, with what only the engine knows of the session.
+fn known_here(old: &SessionMeta, read: SessionMeta) -> SessionMeta {
+    SessionMeta {
+        odd: old.odd.clone(),
+        next_cost: old.next_cost,
+        stand_in: old.stand_in.clone(),
+        unmapped: old.unmapped,
+        long_cache: old.long_cache,
+        full_tools: old.full_tools,
+        ..read
     }
 }
 

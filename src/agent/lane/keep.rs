@@ -6,11 +6,11 @@ use super::super::queue::Queue;
 use super::super::step::{Input, Safety};
 use super::{Lane, SHOWN, durability, loosest, now, rules};
 use crate::domain::contract::Act;
-use crate::domain::message::Message;
+use crate::domain::message::{Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::{Event, MessageId, SessionId};
-use crate::store::{Access, Elsewhere, Health, Loaded, StoreError, Urgency, Writer};
+use crate::store::{Access, Elsewhere, Health, Loaded, Merged, StoreError, Urgency, Writer};
 use std::sync::PoisonError;
 
 /// What is shown of a session that was read.
@@ -67,11 +67,11 @@ impl Lane {
 
     async fn took(&mut self, loaded: Option<Result<Read, StoreError>>, show: Show, hold: Hold) -> bool {
         match loaded {
-            Some(Ok(Read { loaded, draft, follower })) => {
+            Some(Ok(Read { loaded, draft, follower, news })) => {
                 draft.attachments.iter().for_each(|file| self.loose.add(&file.path));
                 self.draft = draft;
                 self.take(loaded, show, hold).await;
-                self.follow(follower);
+                self.follow(follower, news);
                 true
             }
             Some(Err(error)) => {
@@ -125,7 +125,7 @@ impl Lane {
         // Whatever is written first, the stricter mode goes with it.
         let first = (!remarks.is_empty()).then(|| (meta.clone(), own_data));
         let stays = hold == Hold::Yes || (redelivers && show != Show::Nothing);
-        self.files.take(access, first, stays);
+        let elsewhere = self.files.take(access, first, stays);
         let rules = rules(&self.shared, &meta.id);
         let machine = Machine::new(meta, own, queue, rules).with_law_of(&self.machine, answers);
         let old = std::mem::replace(&mut self.machine, machine);
@@ -135,12 +135,18 @@ impl Lane {
         self.machine.resume_plan(now(), &last);
         self.automatic();
         if died_in_turn && remarks.is_empty() && !theirs {
-            remarks.push("The program ended during the last turn of this session; what was there is kept.".to_owned());
+            remarks.push(
+                "lisle was restarted: it had ended during the last turn of this session. What was there is kept."
+                    .to_owned(),
+            );
         }
-        let connections = &self.shared.setup.connections;
-        self.machine.connection_missing =
-            self.machine.meta.connection.as_ref().is_some_and(|name| connections.info(name).is_none());
+        self.reach();
         self.has_context = false;
+        if let Elsewhere::Also(who) = &elsewhere
+            && show != Show::Nothing
+        {
+            self.also(who).await;
+        }
         match (show, &before) {
             (Show::Nothing, _) | (Show::Changed, None) => {}
             (Show::Changed, Some(_)) if before == self.mark => {
@@ -191,8 +197,7 @@ impl Lane {
         }
         let notice = match elsewhere {
             Elsewhere::Quiet => return,
-            Elsewhere::Also(who) => Notice::new(Level::Warning, format!("This session is also open in {who}."))
-                .hint("Write in one of the two: what the other one has in memory may replace what is written here."),
+            Elsewhere::Also(who) => return self.also(&who).await,
             Elsewhere::Rewritten(_) => return self.rewritten().await,
             Elsewhere::Gone => Notice::new(Level::Error, "The files of this session are gone.")
                 .hint("What is unsaved is kept in memory and written if they come back."),
@@ -201,8 +206,29 @@ impl Lane {
         self.out.send(Event::Notice(notice)).await;
     }
 
+    /// Says once that the session is open in another program as well.
+    pub(super) async fn also(&mut self, who: &str) {
+        if std::mem::replace(&mut self.told_also, true) || self.left {
+            return;
+        }
+        let notice = Notice::new(Level::Warning, format!("This session is also open in {who}."))
+            .hint("Write in one of the two: what the other one has in memory may replace what is written here.");
+        self.out.send(Event::Notice(notice)).await;
+    }
+
+    /// Another program changed properties of a session that is written here.
+    pub(super) async fn merged(&mut self, merged: Option<Merged>) {
+        let Some(merged) = merged else { return };
+        let meta = merged.onto(&self.machine.meta);
+        if meta != self.machine.meta {
+            self.machine.meta = meta.clone();
+            self.out.send(Event::Changed(Box::new(meta))).await;
+        }
+    }
+
     /// Another program wrote the messages anew: what is there now is shown, and is what the model is told next.
     async fn rewritten(&mut self) {
+        self.also("another program").await;
         if !self.machine.is_running() {
             self.has_context = false;
             self.machine.set_rows(Vec::new());
@@ -214,9 +240,15 @@ impl Lane {
 
     /// Another process took the session over. Its turn ends here, and what comes there is followed.
     async fn lost(&mut self, who: String) {
+        // Whoever waits for an answer knows before the turn ends that none comes.
+        self.out.send(Event::Held { by: Some(who.clone()) }).await;
         self.input(Input::Act(Act::Stop)).await;
         let text = format!("This session was taken over by {who}: it can only be read here now.");
         self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+        // What came too late is told at once: nothing of it is tried again.
+        if let Some(unsaved) = self.files.end(&self.machine.meta, UserText::default()).await {
+            self.out.send(Event::Unsaved(Box::new(unsaved))).await;
+        }
         self.files.forget();
         self.has_context = false;
         self.acted = false;

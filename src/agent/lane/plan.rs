@@ -52,7 +52,7 @@ impl Lane {
                 Err(error) => return Err(error),
             };
             match &before {
-                Some(_) => files::replace(&path, text.as_bytes(), before.as_ref()),
+                Some(_) => files::replace(&path, text.as_bytes(), before.as_ref()).map(drop),
                 None => files::create_private(&path, text.as_bytes()),
             }
         });

@@ -3,17 +3,16 @@
 use super::super::desk::blocking;
 use super::super::files::Standing;
 use super::super::step::Input;
-use super::super::undo::{self, Done, Known};
+use super::super::undo::{self, Done, Known, Since};
 use super::keep::Show;
 use super::{Lane, ToLane, now};
 use crate::domain::message::Body;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::undo::UndoAim;
-use crate::domain::{At, CallId, Event, MessageId};
-use crate::tools::paths;
+use crate::domain::{At, Event, MessageId};
+use crate::tools::{attributes, paths};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use std::collections::HashSet;
 use std::path::PathBuf;
 use tokio::sync::oneshot;
 
@@ -123,16 +122,21 @@ impl Lane {
             Body::User(user) => Some((row.id.clone(), user.text.clone())),
             _ => None,
         });
-        let since: HashSet<CallId> = match aim {
+        let since = match aim {
             UndoAim::Since(id) => {
                 let Some(at) = rows.iter().rposition(|row| row.id == *id) else {
                     let text = "That message was summed up since, so what calls changed after it is not known.";
                     self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
                     return None;
                 };
-                rows[at + 1..].iter().filter_map(|row| row.tool()).map(|call| call.id.clone()).collect()
+                let after = || rows[at + 1..].iter().filter(|row| row.tool().is_some());
+                Since {
+                    at: rows[at].at,
+                    rows: after().map(|row| row.id.clone()).collect(),
+                    calls: after().filter_map(|row| row.tool()).map(|call| call.id.clone()).collect(),
+                }
             }
-            UndoAim::Last | UndoAim::Redo => HashSet::new(),
+            UndoAim::Last | UndoAim::Redo => Since::default(),
         };
         Some(Known { cwd: self.real_cwd(), said: said.collect(), since })
     }
@@ -198,6 +202,16 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
         text.push_str(&format!("{colon} {}", named(done.restored.clone())));
     }
     text.push('.');
+    if !done.kept.is_empty() {
+        text.push_str(&format!(" What was changed in between by others was kept: {}.", named(done.kept.clone())));
+    }
+    if !done.during.is_empty() {
+        let during = done.during.iter().map(|(file, command)| format!("{file} (`{}`)", one_line(command))).collect();
+        text.push_str(&format!(" Changed while a command ran, by it or by somebody else: {}.", named(during)));
+    }
+    if let Some(lost) = attributes::lost(&done.lost) {
+        text.push_str(&format!(" Note: {lost}."));
+    }
     if !done.left.is_empty() {
         let left: Vec<String> =
             done.left.iter().map(|(file, why)| format!("{file} ({})", lower(why.trim_end_matches('.')))).collect();
@@ -211,4 +225,8 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
 fn lower(sentence: &str) -> String {
     let mut letters = sentence.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().collect::<String>() + letters.as_str())
+}
+
+fn one_line(command: &str) -> String {
+    command.split_whitespace().collect::<Vec<_>>().join(" ")
 }

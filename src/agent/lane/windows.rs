@@ -11,15 +11,18 @@ impl Lane {
         if self.windows_asked || setup.settings.headless {
             return;
         }
-        let Some(name) = self.machine.meta.connection.clone() else { return };
+        let Some(name) = self.machine.meta.asked().cloned() else { return };
         let asks = setup.connections.info(&name).is_some_and(|info| !info.host.is_empty());
         let Some(provider) = setup.connections.provider(&name).filter(|_| asks) else { return };
         self.windows_asked = true;
-        let me = self.me.clone();
+        let (me, connections) = (self.me.clone(), setup.connections.clone());
         tokio::spawn(async move {
             let models = provider.models().await.map_err(|error| error.to_string());
             if let Err(why) = &models {
                 tracing::info!("{name} did not tell its models: {why}");
+            }
+            if models.as_ref().is_ok_and(|models| connections.learn(&name, models)) {
+                let _ = me.send(ToLane::Tell(Event::Connections(connections.infos()))).await;
             }
             let _ = me.send(ToLane::Tell(Event::Models { connection: name, models })).await;
         });

@@ -77,6 +77,13 @@ impl Machine {
         }
     }
 
+    /// A plan was approved: it was looked at, and the work goes on.
+    pub(super) fn status_at_approval(&mut self) {
+        if self.meta.status == REVIEW {
+            self.set_status(WORKING);
+        }
+    }
+
     /// A turn ended.
     pub(super) fn status_at_end(&mut self, end: TurnEnd) {
         let asks = match end {
@@ -91,7 +98,7 @@ impl Machine {
 
     fn last_answer(&self) -> Option<&str> {
         self.rows.iter().rev().find_map(|row| match &row.body {
-            Body::Assistant(said) if !said.text.trim().is_empty() => Some(said.text.as_str()),
+            Body::Assistant(said) if !said.text.trim().is_empty() && !said.partial => Some(said.text.as_str()),
             _ => None,
         })
     }

@@ -24,6 +24,8 @@ pub struct Underway {
     pub call: Call,
     /// Its row.
     pub row: Message,
+    /// When it was proposed, by the clock. The row's time may be later: it is never before that of an earlier row.
+    pub proposed: At,
     /// How far it is.
     pub stage: Stage,
     /// When its tool was started.
@@ -69,9 +71,17 @@ pub struct Asking {
 }
 
 impl Batch {
-    /// Adds a call with its row.
-    pub fn push(&mut self, call: Call, row: Message, reads_only: bool) {
-        self.calls.push(Underway { call, row, stage: Stage::Proposed, started: None, edited: None, reads_only });
+    /// Adds a call that is proposed now, with its row.
+    pub fn push(&mut self, now: At, call: Call, row: Message, reads_only: bool) {
+        self.calls.push(Underway {
+            call,
+            row,
+            proposed: now,
+            stage: Stage::Proposed,
+            started: None,
+            edited: None,
+            reads_only,
+        });
     }
 
     /// The call of that id that has no result yet.

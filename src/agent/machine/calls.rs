@@ -6,6 +6,7 @@ use super::{Machine, Turn, Work};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
+use crate::domain::foreign;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{Body, InfoKind, UserText};
 use crate::domain::notice::Level;
@@ -33,7 +34,12 @@ const STEERED: &str = "skipped: the user sent a new message";
 impl Machine {
     pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
         let mut batch = Batch::default();
-        for call in calls {
+        for (number, call) in calls.into_iter().enumerate() {
+            let mut call = self.in_our_words(call);
+            // A server may give every call the same id; within a response it tells the calls apart.
+            if batch.open(&call.id).is_some() {
+                call.id = CallId::new(format!("{}-{}", call.id, number + 1));
+            }
             let spec = self.rules.tools.iter().find(|(spec, _)| spec.name == call.name);
             let reads_only = spec.is_some_and(|(_, reads_only)| *reads_only);
             let tool = ToolCall {
@@ -52,12 +58,24 @@ impl Machine {
             // A call must be on disk before its tool runs, power loss included when it may change something.
             out.push(Step::Live(row.clone(), if reads_only { Safety::Written } else { Safety::Synced }));
             out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
-            batch.push(call, row, reads_only);
+            batch.push(now, call, row, reads_only);
         }
         if let Some(turn) = &mut self.turn {
             turn.work = Work::Calling(batch);
         }
         self.advance(now, out);
+    }
+
+    /// A call of a tool by the name and the fields that another program gives it, as it is meant here: models imitate the
+    /// history that they see.
+    fn in_our_words(&self, call: Call) -> Call {
+        let offered = |name: &str| self.rules.tools.iter().any(|(spec, _)| spec.name == name);
+        let name = match foreign::tool(&call.name) {
+            Some(ours) if !offered(&call.name) && offered(ours) => ours.to_owned(),
+            _ => call.name,
+        };
+        let input = if offered(&name) { foreign::input(&name, &call.input).into_owned() } else { call.input };
+        Call { name, input, ..call }
     }
 
     /// Keeps what became final, starts what may start, and goes on when all calls have results.
@@ -201,7 +219,7 @@ impl Machine {
     fn mode_for(&mut self, call: &Call) -> Mode {
         let settled = self.mode_since.plus(EXECUTE_SETTLES_MS);
         let proposed = match &mut self.turn {
-            Some(Turn { work: Work::Calling(batch), .. }) => batch.open(&call.id).map(|one| one.row.at),
+            Some(Turn { work: Work::Calling(batch), .. }) => batch.open(&call.id).map(|one| one.proposed),
             _ => None,
         };
         match self.meta.mode {
@@ -247,7 +265,11 @@ impl Machine {
         out: &mut Vec<Step>,
     ) {
         let mode = self.mode_for(call);
-        let told = self.tell_mode(now);
+        let mut told = self.tell_mode(now);
+        if let Some(row) = &mut told {
+            // It stands among the calls of this response: the model hears of it with their results.
+            row.turn = self.open_call(&call.id).and_then(|one| one.row.turn.clone());
+        }
         self.keep(told.into_iter().collect(), Safety::Written, out);
         let run = self.run;
         // What a person types is not held to the session's mode.
@@ -321,6 +343,16 @@ impl Machine {
         }
     }
 
+    /// A call that was stopped had changed files already: its row says that it was interrupted, so this is said behind it.
+    pub(super) fn ran_late(&mut self, now: At, ended: Result<Outcome, RunError>, out: &mut Vec<Step>) {
+        let Ok(outcome) = ended else { return };
+        if outcome.figures.changes().next().is_none() {
+            return;
+        }
+        let text = format!("It could not be stopped any more, and was done: {}", outcome.text.trim());
+        self.job_ended(now, text, out);
+    }
+
     /// A call has its result.
     pub(super) fn finish(&mut self, now: At, id: &CallId, mut outcome: Outcome, out: &mut Vec<Step>) {
         match std::mem::take(&mut outcome.then) {
@@ -385,10 +417,12 @@ impl Machine {
     /// A message to steer: calls that were not started are skipped, and it goes in with the results.
     pub(super) fn steer(&mut self, now: At, said: UserText, out: &mut Vec<Step>) {
         let item = self.queued(now, said);
+        let id = item.id.clone();
         let Some(turn) = &mut self.turn else { return };
         turn.steers.push(item);
         // Until it is delivered it is kept like a queued message.
         self.queue_changed(out);
+        out.push(Step::Emit(Event::Accepted { id, queued: true }));
         self.skip_unstarted(now, STEERED, out);
         self.advance(now, out);
     }

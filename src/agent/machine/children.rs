@@ -5,7 +5,7 @@ use super::batch::Stage;
 use super::{Machine, Turn, Work, notice};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
-use crate::domain::ids::{At, CallId};
+use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::session::TitleFrom;
@@ -14,12 +14,21 @@ use crate::domain::tool::{Child, ToolSpec};
 /// Tools that a spawned session has no use for: it spawns no others, and nobody waits for a plan of it.
 const NOT_BELOW: [&str; 2] = ["spawn", "submit_plan"];
 
+/// A tool in its first sentence, for models that need the room for other things. Its input stays as it is.
+fn brief(spec: &ToolSpec) -> ToolSpec {
+    let line = spec.description.lines().next().unwrap_or_default();
+    let first = line.split_once(". ").map_or(line, |(first, _)| first);
+    let description = if first.ends_with('.') || first.is_empty() { first.to_owned() } else { format!("{first}.") };
+    ToolSpec { description, ..spec.clone() }
+}
+
 impl Machine {
     /// The tools that the model is offered.
     pub(super) fn offered(&self) -> Vec<ToolSpec> {
         let below = self.meta.parent.is_some();
         let offered = |spec: &&ToolSpec| !below || !NOT_BELOW.contains(&spec.name.as_str());
-        self.rules.tools.iter().map(|(spec, _)| spec).filter(offered).cloned().collect()
+        let told = |spec: &ToolSpec| if self.meta.full_tools { spec.clone() } else { brief(spec) };
+        self.rules.tools.iter().map(|(spec, _)| spec).filter(offered).map(told).collect()
     }
 
     /// The mode in which a call that runs was decided.
@@ -32,6 +41,13 @@ impl Machine {
             }),
             _ => None,
         }
+    }
+
+    /// The row of a call of the response at hand.
+    #[must_use]
+    pub fn row_of(&self, id: &CallId) -> Option<MessageId> {
+        let Some(Work::Calling(batch)) = self.turn.as_ref().map(|turn| &turn.work) else { return None };
+        batch.live().find(|row| row.tool().is_some_and(|call| call.id == *id)).map(|row| row.id.clone())
     }
 
     /// The session that a call spawned is so far.
@@ -93,7 +109,8 @@ impl Machine {
     /// The last thing here was the user stopping the turn: nothing begins by itself after that.
     fn stopped_by_user(&self) -> bool {
         use crate::domain::message::{Body, InfoKind};
-        matches!(self.rows.last().map(|row| &row.body), Some(Body::Info(info)) if info.kind == InfoKind::Interrupted)
+        let stopped = |kind| matches!(kind, InfoKind::Interrupted | InfoKind::Restarted);
+        matches!(self.rows.last().map(|row| &row.body), Some(Body::Info(info)) if stopped(info.kind))
     }
 
     /// A model made a title. The user's is never overwritten by one that nobody asked for, and none that was given

@@ -3,13 +3,14 @@
 //! Nothing of the conversation changes before the one row is written that ends it: a stop, a failure or a death in the
 //! middle leaves everything as it was. Without a model's answer the structure alone is carried over, and the row says why.
 
+use super::person::give_back;
 use super::{Machine, Turn, Work, notice};
 use crate::agent::compact::{self, Room, Standing};
 use crate::agent::step::{Asked, RunNo, Safety, Step};
 use crate::agent::summary::{self, Part};
 use crate::agent::{context, tokens};
 use crate::domain::Event;
-use crate::domain::contract::TurnEnd;
+use crate::domain::contract::{Act, TurnEnd};
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::Level;
@@ -71,6 +72,10 @@ pub(super) struct Compacting {
 impl Machine {
     /// What is known of the models from now on.
     pub fn set_models(&mut self, models: Models) {
+        // The same window is shown everywhere. What another program wrote stays where nothing is known here.
+        if models.window.is_some() {
+            self.meta.usage.context_window = models.window;
+        }
         self.models = models;
     }
 
@@ -99,16 +104,17 @@ impl Machine {
         if self.turn.is_some() {
             let text = "A turn runs: nothing was compacted.";
             out.push(notice(Level::Warning, text, "Compact when it has ended; a full window is compacted by itself."));
-            return;
+            return give_back(Act::Compact { wish }, text, out);
         }
         if self.own.plan.is_some() {
             let text = "A plan waits for your answer: nothing was compacted.";
             out.push(notice(Level::Warning, text, "It can be approved so that it is compacted first."));
-            return;
+            return give_back(Act::Compact { wish }, text, out);
         }
         if !compact::has_matter(&self.rows) {
-            out.push(notice(Level::Info, "There is nothing to compact.", ""));
-            return;
+            let text = "There is nothing to compact.";
+            out.push(notice(Level::Info, text, ""));
+            return give_back(Act::Compact { wish }, text, out);
         }
         // The last exchange stays where all of it would, and where there is nothing else, it is summed up too.
         let room = self.room();
@@ -127,8 +133,8 @@ impl Machine {
     /// A plan was approved to be carried out behind a compaction. All of it is in the plan, so no row stays.
     pub(super) fn compact_for_plan(&mut self, now: At, approval: PlanApproval, out: &mut Vec<Step>) {
         let done = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
-        if self.rows.last().is_some_and(done) || !compact::has_matter(&self.rows) {
-            // A death came between the compaction and the rest.
+        if self.rows.last().is_some_and(done) || !compact::has_matter(&self.rows) || self.meta.unmapped {
+            // A death came between the compaction and the rest; or nothing answers here yet, and the plan waits for that.
             self.due = Some(approval);
             return;
         }
@@ -153,11 +159,11 @@ impl Machine {
         let Some(window) = self.window() else { return false };
         let just_done =
             self.turn.as_ref().is_some_and(|turn| turn.compacted.is_some() && turn.compacted == self.last_row);
-        if just_done || self.gauge.corrected(guess) < limit {
+        if just_done || self.gauge.at_least(guess) < limit {
             return false;
         }
         let cut = compact::cut(&self.rows, self.room().keep, self.unanswered());
-        let freed = self.gauge.corrected(tokens_of(&self.rows[..cut]));
+        let freed = self.gauge.scaled(tokens_of(&self.rows[..cut]));
         if !compact::has_matter(&self.rows[..cut]) || freed < window / WORTH {
             return false;
         }
@@ -293,7 +299,14 @@ impl Machine {
             waiting: self.own.plan.as_ref().map(|plan| &plan.review),
             progress: self.own.progress.as_ref(),
             todo: &self.own.todo,
+            session_dir: &self.rules.session_dir,
         };
+        // What is named must be there when the model reads it.
+        out.extend(
+            compact::wholes(&self.rows[..cut], standing.session_dir)
+                .into_iter()
+                .map(|(path, text)| Step::Whole(path, text)),
+        );
         // A failure in the middle loses no more than the parts that were not looked at: those before are summed up.
         let written = Some(it.so_far.as_str()).filter(|text| !text.is_empty());
         let keeps: Option<MessageId> = self.rows.get(cut).map(|row| row.id.clone());
@@ -308,6 +321,7 @@ impl Machine {
         let last = self.last_row.clone();
         if let Some(turn) = &mut self.turn {
             turn.compacted = last;
+            turn.standing = None;
         }
         match it.why {
             Why::Full | Why::Overflow => {
@@ -338,11 +352,9 @@ impl Machine {
 
     /// The figure of the context is a guess until the next request counts it.
     fn show_freed(&mut self, now: At, out: &mut Vec<Step>) {
-        let guess = tokens_of(&self.rows) + self.standing_tokens(now);
-        let usage = &mut self.meta.usage;
-        usage.input_tokens = self.gauge.corrected(guess);
-        usage.context_tokens = usage.input_tokens;
-        usage.total_tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        let mut guess = self.standing_tokens(now);
+        guess.rest += tokens_of(&self.rows);
+        self.meta.usage.context_tokens = self.gauge.corrected(guess);
         self.changed(out);
     }
 

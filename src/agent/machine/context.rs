@@ -1,20 +1,28 @@
 //! What the model gets with the next request, and how much of its window that takes.
 
-use super::{Machine, Work};
+use super::{Machine, Work, turn};
 use crate::agent::memory::Memory;
 use crate::agent::prompt::{self, PromptPart, Surroundings};
 use crate::agent::{context, tokens};
 use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Failure, FailureAction, Message};
+use crate::domain::tool::ToolSpec;
 use crate::provider::{Item, ModelRequest, ProviderError};
 use std::sync::Arc;
+
+/// What stands before the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Standing {
+    system: String,
+    tools: Vec<ToolSpec>,
+}
 
 /// So many of the largest results are named.
 const LARGEST: usize = 20;
 
 impl Machine {
-    /// What the files of project memory hold from now on. It counts from the next request on.
+    /// What the files of project memory hold from now on. It counts from the next turn on.
     pub fn set_memory(&mut self, memory: Arc<Memory>) {
         self.memory = memory;
     }
@@ -25,12 +33,20 @@ impl Machine {
         self.turn.is_none() || (!self.queue.items.is_empty() && !self.queue.held)
     }
 
-    pub(super) fn next_request(&self, now: At) -> ModelRequest {
+    /// The next request. What stands before the conversation is the same for all requests of a turn, so that providers can keep
+    /// it: what changes meanwhile is told behind it.
+    pub(super) fn next_request(&mut self, now: At) -> ModelRequest {
+        let anew = || Standing { system: prompt::joined(&self.prompt(now)), tools: self.offered() };
+        let kept = self.turn.as_ref().and_then(|turn| turn.standing.clone());
+        let standing = kept.unwrap_or_else(anew);
+        if let Some(turn) = &mut self.turn {
+            turn.standing = Some(standing.clone());
+        }
         ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
-            system: prompt::joined(&self.prompt(now)),
+            system: standing.system,
             items: context::items(&self.rows),
-            tools: self.offered(),
+            tools: standing.tools,
             thinking: self.meta.thinking,
         }
     }
@@ -51,9 +67,9 @@ impl Machine {
     }
 
     /// A guess at the tokens of what every request has beside the conversation.
-    pub(super) fn standing_tokens(&self, now: At) -> u64 {
+    pub(super) fn standing_tokens(&self, now: At) -> tokens::Guess {
         let system: u64 = self.prompt(now).iter().map(|part| tokens::text(&part.text)).sum();
-        system + self.offered().iter().map(tokens::tool).sum::<u64>()
+        tokens::Guess { tools: self.offered().iter().map(tokens::tool).sum(), rest: system }
     }
 
     /// What the next request would hold, with the rows as they are now.
@@ -61,7 +77,9 @@ impl Machine {
     pub fn context_report(&self, now: At) -> ContextReport {
         let mut parts = Vec::new();
         let mut add = |sort, name: &str, count: u64, guess: u64| {
-            parts.push(ContextPart { sort, name: name.to_owned(), count, tokens: self.gauge.scaled(guess) });
+            let tokens =
+                if sort == ContextSort::Tool { self.gauge.scaled_tool(guess) } else { self.gauge.scaled(guess) };
+            parts.push(ContextPart { sort, name: name.to_owned(), count, tokens });
         };
         for part in self.prompt(now) {
             add(part.sort, &part.name, part.text.chars().count() as u64, tokens::text(&part.text));
@@ -154,6 +172,22 @@ impl Machine {
             detail: error.detail,
             actions: vec![FailureAction::Compact, FailureAction::NewSession],
         }
+    }
+
+    /// The failure that is shown of a request. What went along with the last message may be why: that is said where the server
+    /// spoke of it, and where it refused a request that had some.
+    pub(super) fn failure(&self, error: ProviderError) -> Failure {
+        let refused = matches!(error.code, "invalid_request" | "image_too_large" | "provider_error");
+        let hint = refused && (speaks_of_media(&error) || self.has_media());
+        let mut failure = turn::failure_row(error);
+        if hint {
+            failure.text.truncate(failure.text.trim_end().len());
+            failure.text.push_str(
+                " The attachments may be why: /rewind takes the message back, so that it can be sent without them, or with \
+                 smaller ones (PNG, JPEG, GIF and WebP are what most servers take).",
+            );
+        }
+        failure
     }
 
     /// The message that the turn began with has attachments, or one since.

@@ -90,7 +90,6 @@ impl Machine {
         }
         let paused = asked.failure.is_some();
         self.settle_key(out);
-        self.connection_missing = false;
         if paused && self.turn.is_some() {
             self.request(now, out);
         } else {

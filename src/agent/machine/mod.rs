@@ -2,13 +2,14 @@
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
 //! from request to request, `calls` the calls of a response, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
-//! who is trusted, `key` the keys of connections, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
+//! who is trusted, `connection` which one answers, `key` their keys, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
 mod children;
 mod compaction;
+mod connection;
 mod context;
 mod key;
 mod law;
@@ -25,7 +26,7 @@ use super::queue::Queue;
 use super::step::{Input, RunNo, Safety, Step};
 use super::tokens::Gauge;
 use crate::domain::contract::{Queued, TurnEnd};
-use crate::domain::ids::{At, MessageId, RequestId};
+use crate::domain::ids::{At, ConnectionName, MessageId, RequestId};
 use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
@@ -44,8 +45,10 @@ pub use law::Answers;
 use response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use turn::StopCause;
 
 /// What the machine is told once.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +71,10 @@ pub struct Rules {
     pub session_dir: PathBuf,
     /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
     pub compact_at: f64,
+    /// Prompts stay long in the vendor's cache where the session says nothing of it.
+    pub long_cache: bool,
+    /// Tools are told to the model in full where the session says nothing of it.
+    pub full_tools: bool,
     /// Seed of ids and back-off.
     pub seed: u64,
 }
@@ -88,6 +95,18 @@ pub struct Own {
     /// The files, by their SHA-256, that the user does not want to trust from this session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_trusted: Vec<String>,
+    /// The connections that stand in for those that are not configured here, by the name of these.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub connections: BTreeMap<ConnectionName, ConnectionName>,
+    /// The connection that the session's model was chosen for, where it was chosen here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_for: Option<ConnectionName>,
+    /// Prompts stay long in the vendor's cache; `None` for what the settings say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extended_prompt_cache: Option<bool>,
+    /// Tools are told to the model in full; `None` for what the settings say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rich_tool_descriptions: Option<bool>,
     /// What a newer version keeps here, unchanged.
     #[serde(flatten)]
     pub other: serde_json::Map<String, Value>,
@@ -109,7 +128,29 @@ impl Own {
         let rules = list("rules").into_iter().filter_map(|rule| serde_json::from_value::<Rule>(rule).ok());
         let rules = rules.filter(|rule| rule.fault().is_none()).collect();
         let not_trusted = list("notTrusted").into_iter().filter_map(|hash| hash.as_str().map(str::to_owned)).collect();
-        Self { plan, progress, todo, rules, not_trusted, other }
+        let connections = match other.remove("connections") {
+            Some(Value::Object(map)) => map,
+            _ => serde_json::Map::new(),
+        };
+        let named =
+            |(theirs, ours): (String, Value)| Some((ConnectionName::new(theirs), ConnectionName::new(ours.as_str()?)));
+        let connections = connections.into_iter().filter_map(named).collect();
+        let model_for = other.remove("modelFor").and_then(|name| Some(ConnectionName::new(name.as_str()?)));
+        let mut switch = |key: &str| other.remove(key).and_then(|on| on.as_bool());
+        let (extended_prompt_cache, rich_tool_descriptions) =
+            (switch("extendedPromptCache"), switch("richToolDescriptions"));
+        Self {
+            plan,
+            progress,
+            todo,
+            rules,
+            not_trusted,
+            connections,
+            model_for,
+            extended_prompt_cache,
+            rich_tool_descriptions,
+            other,
+        }
     }
 }
 
@@ -133,7 +174,7 @@ pub struct Machine {
     pub queue: Queue,
     /// The program died in the last turn: the transcript and the model are told with the next one.
     pub died_in_turn: bool,
-    /// The connection that the session is locked to is not configured here.
+    /// The connection that the session was made with is not configured here.
     pub connection_missing: bool,
     /// What waits was left by a death, in a session that may go on by itself once somebody looks at it.
     pub redelivers: bool,
@@ -159,6 +200,8 @@ pub struct Machine {
     trust: Option<Request>,
     /// The question for the key of a connection.
     key: Option<key::KeyAsked>,
+    /// The turn waits for somebody to choose a model.
+    model_wanted: bool,
     mode_since: At,
     mode_told: Mode,
     shutting_down: bool,
@@ -198,6 +241,12 @@ struct Turn {
     emptied: bool,
     /// How often the same call came three times in a row and nobody could be asked.
     strikes: u32,
+    /// What all requests of the turn begin with. A compaction begins anew.
+    standing: Option<context::Standing>,
+    /// The last row that the last request told of.
+    sent: Option<MessageId>,
+    /// What attempts that broke off showed, while no request is on its way.
+    broken: Option<Box<Response>>,
     work: Work,
 }
 
@@ -243,6 +292,7 @@ impl Machine {
             untrusted: Vec::new(),
             trust: None,
             key: None,
+            model_wanted: false,
             mode_since: At(0),
             mode_told,
             shutting_down: false,
@@ -256,6 +306,8 @@ impl Machine {
             last_stamp: At(0),
         };
         machine.meta.plan_pending = machine.own.plan.is_some();
+        machine.meta.long_cache = machine.own.extended_prompt_cache.unwrap_or(machine.rules.long_cache);
+        machine.meta.full_tools = machine.own.rich_tool_descriptions.unwrap_or(machine.rules.full_tools);
         machine.meta.activity = machine.activity();
         machine.shown_activity = machine.meta.activity.clone();
         machine
@@ -267,7 +319,8 @@ impl Machine {
         if let Some(last) = rows.last() {
             self.last_row = Some(last.id.clone());
         }
-        self.rows = rows;
+        // What subagents said and did is no part of this conversation.
+        self.rows = rows.into_iter().filter(|row| row.parent.is_none()).collect();
     }
 
     /// The session's directory is another one: its id was taken when it was first written.
@@ -287,7 +340,11 @@ impl Machine {
         match self.turn.as_ref().map(|turn| &turn.work) {
             Some(Work::Responding(response)) => response.live().cloned().collect(),
             Some(Work::Calling(batch)) => batch.live().cloned().collect(),
-            Some(Work::Compacting(_) | Work::BackingOff) | None => Vec::new(),
+            Some(Work::Compacting(_) | Work::BackingOff) => {
+                let broken = self.turn.iter().filter_map(|turn| turn.broken.as_ref());
+                broken.flat_map(|broken| broken.live().cloned()).collect()
+            }
+            None => Vec::new(),
         }
     }
 
@@ -339,6 +396,7 @@ impl Machine {
             Input::Titled { title, was, wanted } => self.titled(title, &was, wanted, &mut out),
             Input::Failed(run, error) if run == self.run => self.failed(now, error, &mut out),
             Input::NoKey(run, wanted, failure) if run == self.run => self.no_key(now, *wanted, failure, &mut out),
+            Input::NoModel(run, error) if run == self.run => self.no_model(now, error, &mut out),
             Input::GiveKey(wanted) => self.give_key(now, *wanted, &mut out),
             Input::Keyed(connection, stored) => self.keyed(now, &connection, stored, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
@@ -348,6 +406,7 @@ impl Machine {
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, *ended, &mut out),
+            Input::Ran(_, _, ended) => self.ran_late(now, *ended, &mut out),
             Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
             Input::PlanFile(file) => self.found_plan(file, &mut out),
             Input::CarryOut => self.carry_out_due(now, &mut out),
@@ -364,14 +423,15 @@ impl Machine {
             Input::Redeliver(at) => self.redeliver(now, at, &mut out),
             Input::Hold(said) => {
                 self.hold_redelivery(&mut out);
-                self.enqueue(now, said);
+                let id = self.enqueue(now, said);
                 self.queue.hold();
                 self.queue_changed(&mut out);
+                out.push(Step::Emit(Event::Accepted { id, queued: true }));
             }
             Input::Shutdown => {
                 self.shutting_down = true;
                 if self.turn.is_some() {
-                    self.stop(now, "The program ended.", &mut out);
+                    self.stop(now, StopCause::Quit, &mut out);
                 }
             }
             // The rest is late news of a run that was stopped.
@@ -380,11 +440,11 @@ impl Machine {
             | Input::Used(..)
             | Input::Failed(..)
             | Input::NoKey(..)
+            | Input::NoModel(..)
             | Input::RetryNow(_)
             | Input::Summed(..)
             | Input::Inspected(..)
-            | Input::Progress(..)
-            | Input::Ran(..) => {}
+            | Input::Progress(..) => {}
         }
         let activity = self.activity();
         if activity != self.shown_activity {
@@ -402,6 +462,9 @@ impl Machine {
     fn activity(&self) -> Activity {
         if let Some(asked) = &self.key {
             return Activity::NeedsYou(waiting_for(&asked.request));
+        }
+        if self.model_wanted {
+            return Activity::NeedsYou("which model answers".to_owned());
         }
         if let Some(turn) = &self.turn {
             if let Work::Calling(batch) = &turn.work
@@ -421,6 +484,7 @@ impl Machine {
         }
         match &self.own.plan {
             Some(plan) => Activity::NeedsYou(format!("plan: {}", plan.review.title)),
+            None if self.waits_for_connection() => Activity::NeedsYou("which connection answers".to_owned()),
             None => match &self.trust {
                 Some(request) => Activity::NeedsYou(waiting_for(request)),
                 None => Activity::Idle,
@@ -492,9 +556,11 @@ impl Machine {
         out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
     }
 
-    fn enqueue(&mut self, now: At, said: UserText) {
+    fn enqueue(&mut self, now: At, said: UserText) -> MessageId {
         let item = self.queued(now, said);
+        let id = item.id.clone();
         self.queue.items.push(item);
+        id
     }
 
     fn queued(&mut self, now: At, said: UserText) -> Queued {
@@ -541,6 +607,7 @@ impl Machine {
     }
 
     fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
+        self.model_wanted = false;
         let ended = self.tell_jobs(now);
         self.keep(ended, Safety::Synced, out);
         // What was to steer and was not delivered waits in the queue.

@@ -1,23 +1,24 @@
 //! What the user does to a session: messages, answers, modes, names.
 
 use super::batch::{Asking, Edited, Stage};
+use super::turn::StopCause;
 use super::{Machine, Work, notice};
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
-use crate::domain::ids::{At, CallId, ConnectionName, RequestId};
+use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::message::UserText;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
-use crate::domain::session::TitleFrom;
+use crate::domain::session::{SessionSwitch, TitleFrom};
 use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
 
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
-        if !matches!(act, Act::Read | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
+        if !matches!(act, Act::Read | Act::Claim | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
             self.hold_redelivery(out);
         }
         match act {
@@ -31,8 +32,11 @@ impl Machine {
             Act::Queue(edit) => self.edit_queue(now, edit, out),
             Act::Stop => {
                 if self.turn.is_some() {
-                    self.stop(now, "You stopped the turn.", out);
+                    self.stop(now, StopCause::User, out);
                 }
+            }
+            Act::Compact { wish } if self.wants_connection(out) => {
+                give_back(Act::Compact { wish }, "The connection of this session is not configured here.", out);
             }
             Act::Compact { wish } => self.compact_wished(now, wish, out),
             Act::Retry if self.turn.is_none() => self.begin_again(now, out),
@@ -45,9 +49,19 @@ impl Machine {
             Act::Answer { request, answer } => self.answer(now, &request, answer, out),
             Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
             Act::DropPlan => self.give_up_plan(now, out),
-            Act::Model { connection, model } => self.set_model(connection, model, out),
+            Act::Model { connection, model } => self.set_model(now, connection, model, out),
+            Act::StandIn { connection, everywhere } => self.stand_in(now, connection, everywhere, out),
             Act::Thinking(level) => {
                 self.meta.thinking = level;
+                self.changed_by_user(out);
+            }
+            Act::Switch { what, on } => {
+                match what {
+                    SessionSwitch::LongCache => (self.own.extended_prompt_cache, self.meta.long_cache) = (Some(on), on),
+                    SessionSwitch::FullTools => {
+                        (self.own.rich_tool_descriptions, self.meta.full_tools) = (Some(on), on)
+                    }
+                }
                 self.changed_by_user(out);
             }
             Act::Rename { title } => {
@@ -69,7 +83,12 @@ impl Machine {
                 self.changed_by_user(out);
             }
             // Drafts and attachments are files of their own, and who writes is the lane's business.
-            Act::Draft { .. } | Act::TakeOver | Act::Attach { .. } | Act::Detach { .. } | Act::KillJob { .. } => {}
+            Act::Draft { .. }
+            | Act::Claim
+            | Act::TakeOver
+            | Act::Attach { .. }
+            | Act::Detach { .. }
+            | Act::KillJob { .. } => {}
         }
     }
 
@@ -82,9 +101,14 @@ impl Machine {
             return self.steer(now, said, out);
         }
         if self.turn.is_some() {
-            self.enqueue(now, said);
+            let id = self.enqueue(now, said);
             self.queue_changed(out);
+            out.push(Step::Emit(Event::Accepted { id, queued: true }));
             return;
+        }
+        if self.wants_connection(out) {
+            self.enqueue(now, said);
+            return self.hold_for_connection(out);
         }
         // The next message lets a held queue go: it is sent first, what waited follows.
         if self.queue.held {
@@ -92,13 +116,26 @@ impl Machine {
             self.queue_changed(out);
         }
         self.label(&said.text);
-        self.begin(now, said, out);
+        let at = self.stamp(now);
+        let id = self.message_id(at);
+        let mut turn = Vec::new();
+        self.begin_with(now, Some((id.clone(), said)), &mut turn);
+        // Taken once it is on disk, and before anything comes of it. Where nothing can answer yet it waits.
+        match turn.iter().position(|step| matches!(step, Step::Keep(..))) {
+            Some(kept) => turn.insert(kept + 1, Step::Emit(Event::Accepted { id, queued: false })),
+            None => turn.push(Step::Emit(Event::Accepted { id, queued: true })),
+        }
+        out.append(&mut turn);
     }
 
     fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
         let releases = edit == QueueEdit::Release;
-        if self.edit_steers(&edit) || self.queue.edit(edit) {
+        if self.edit_steers(&edit) || self.queue.edit(edit.clone()) {
             self.queue_changed(out);
+        } else if let QueueEdit::Replace { id, .. } = &edit
+            && self.queue.items.iter().all(|item| item.id != *id)
+        {
+            give_back(Act::Queue(edit), "The message was sent meanwhile, as it was.", out);
         }
         if releases && self.turn.is_none() {
             self.send_next(now, out);
@@ -157,7 +194,7 @@ impl Machine {
                 },
                 Answer::Instead(command) => self.instead(now, &call.id, &asking, command, out),
                 Answer::No(reason) => self.refused(now, &call.id, reason, out),
-                _ => out.push(stale_answer()),
+                answer => unheard(request, answer, out),
             },
             Some((call, Stage::Answering(_))) => {
                 let (failed, text) = match answer {
@@ -166,17 +203,14 @@ impl Machine {
                         true,
                         format!("The user did not answer.{}", reason.map(|r| format!(" {r}")).unwrap_or_default()),
                     ),
-                    _ => {
-                        out.push(stale_answer());
-                        return;
-                    }
+                    answer => return unheard(request, answer, out),
                 };
                 let mut outcome = crate::domain::tool::Outcome::ok(text);
                 outcome.failed = failed;
                 outcome.figures = ToolFigures::default();
                 self.finish(now, &call.id, outcome, out);
             }
-            _ => out.push(stale_answer()),
+            _ => unheard(request, answer, out),
         }
     }
 
@@ -294,20 +328,19 @@ impl Machine {
             self.refuse(now, &id, Decision::refused(mode, authority, reason), out);
         }
     }
+}
 
-    fn set_model(&mut self, connection: Option<ConnectionName>, model: String, out: &mut Vec<Step>) {
-        if let Some(name) = connection.filter(|name| self.meta.connection.as_ref() != Some(name)) {
-            if self.meta.connection_locked && !self.connection_missing && self.meta.connection.is_some() {
-                let text = "The connection of a session is fixed after its first message.";
-                out.push(notice(Level::Warning, text, "Start a new session for another connection."));
-                return;
-            }
-            self.meta.connection = Some(name);
-            self.connection_missing = false;
-        }
-        self.meta.model = Some(model).filter(|model| !model.is_empty());
-        self.changed_by_user(out);
+/// Nothing was done of it: what the user wrote in it goes back to them.
+pub(super) fn give_back(act: Act, why: &str, out: &mut Vec<Step>) {
+    if act.said().is_some() {
+        out.push(Step::Emit(Event::Refused { act: Box::new(act), why: why.to_owned() }));
     }
+}
+
+/// An answer that nobody waits for any more.
+fn unheard(request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
+    out.push(stale_answer());
+    give_back(Act::Answer { request: request.clone(), answer }, "That was already settled.", out);
 }
 
 pub(super) fn stale_answer() -> Step {

@@ -260,6 +260,7 @@ impl Machine {
         self.meta.mode = mode;
         // The user chose this mode deliberately: it counts at once.
         self.mode_since = At(0);
+        self.status_at_approval();
         // The message is on disk before the plan is gone and the mode another.
         self.begin(now, text, out);
         out.push(Step::KeepMeta(Safety::Synced));

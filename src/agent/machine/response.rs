@@ -1,71 +1,77 @@
 //! The response that is streaming in: its open text and thinking rows, and the calls that it proposes.
+//!
+//! What a response showed before it broke off stays: the next attempt goes on in the same rows. While it says the same again nothing
+//! changes on the screen; as soon as it says more, or something else, its text takes the place of the old one.
 
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::ids::{At, MessageId};
-use crate::domain::message::{AssistantText, Body, Message, Native, Thinking};
+use crate::domain::message::{AssistantText, Body, CutBy, Message, Native, Thinking};
 use crate::domain::usage::RequestUsage;
 use crate::provider::Call;
 
 /// A response in the making.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Response {
-    /// The provider's id of it.
+    /// The id of it, which no other response of the session has.
     pub turn: Option<String>,
     /// The calls, in order.
     pub calls: Vec<Call>,
     /// What it has used and cost so far, where the provider said.
     pub used: Option<(RequestUsage, f64)>,
-    text: Option<Message>,
-    thinking: Option<Message>,
+    text: Option<Growing>,
+    thinking: Option<Growing>,
     native: Vec<Native>,
 }
 
+/// A row that grows.
+#[derive(Clone, Debug, PartialEq)]
+struct Growing {
+    row: Message,
+    /// What this attempt said so far, while the row shows what an earlier one said.
+    again: Option<String>,
+    /// What an earlier attempt said, while the row shows something else.
+    before: String,
+}
+
 impl Response {
-    /// Something of it was shown.
+    /// Nothing came of it, blocks to replay included.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.text.is_none() && self.calls.is_empty() && self.native.is_empty()
+        self.says_nothing() && self.native.is_empty()
+    }
+
+    /// It has neither words nor calls; thinking may have come.
+    #[must_use]
+    pub fn says_nothing(&self) -> bool {
+        self.calls.is_empty() && self.text.as_ref().is_none_or(|text| text.said().trim().is_empty())
     }
 
     /// Rows that can still change, in order.
     pub fn live(&self) -> impl Iterator<Item = &Message> {
-        self.thinking.iter().chain(self.text.iter())
+        self.thinking.iter().chain(self.text.iter()).map(|growing| &growing.row)
     }
 
     /// Adds text; `id` names the row if this opens it.
     pub fn add_text(&mut self, add: String, id: MessageId, at: At, out: &mut Vec<Step>) {
         self.thinking_paused(at, out);
-        let turn = self.turn.clone();
-        let open = || Body::Assistant(AssistantText::default());
-        let grow = |body: &mut Body, add: &str| {
-            if let Body::Assistant(said) = body {
-                said.text.push_str(add);
-            }
-        };
-        grow_row(&mut self.text, add, Opening { id, at, turn, body: open }, grow, out);
+        let body = Body::Assistant(AssistantText::default());
+        add_to(&mut self.text, add, Message { turn: self.turn.clone(), ..Message::new(id, at, body) }, out);
     }
 
     /// Adds thinking; `id` names the row if this opens it.
     pub fn add_thinking(&mut self, add: String, id: MessageId, at: At, out: &mut Vec<Step>) {
-        let turn = self.turn.clone();
-        let open = || Body::Thinking(Thinking::default());
-        let grow = |body: &mut Body, add: &str| {
-            if let Body::Thinking(thought) = body {
-                thought.text.push_str(add);
-            }
-        };
-        grow_row(&mut self.thinking, add, Opening { id, at, turn, body: open }, grow, out);
+        let body = Body::Thinking(Thinking::default());
+        add_to(&mut self.thinking, add, Message { turn: self.turn.clone(), ..Message::new(id, at, body) }, out);
     }
 
-    /// Text begins, so the thinking took until now. Its row stays live: a retry may still take it back.
+    /// Text begins, so the thinking took until now. Its row stays live: another attempt may say it anew.
     fn thinking_paused(&mut self, at: At, out: &mut Vec<Step>) {
-        let Some(row) = &mut self.thinking else { return };
+        let Some(Growing { row, .. }) = &mut self.thinking else { return };
         let Body::Thinking(thought) = &mut row.body else { return };
         if thought.millis.is_none() {
             thought.millis = Some(at.since(row.at));
-            out.push(Step::Live(row.clone(), Safety::Written));
-            out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
+            show(row, out);
         }
     }
 
@@ -74,67 +80,160 @@ impl Response {
         self.native.push(native);
     }
 
+    /// The response is whole: its final rows. `id` names one for blocks to replay that come without text.
+    pub fn end(mut self, id: MessageId, now: At) -> Vec<Message> {
+        let native = join(std::mem::take(&mut self.native));
+        let intermediate = !self.calls.is_empty();
+        let mut rows: Vec<Message> = self.end_thinking(now).into_iter().collect();
+        let turn = self.turn.take();
+        match self.text.take() {
+            // Only an earlier attempt had words: they stay as what they are.
+            Some(earlier) if earlier.again.as_deref().is_some_and(|said| said.trim().is_empty()) => {
+                rows.push(earlier.cut(CutBy::Error));
+                if native.is_some() {
+                    rows.push(Message::new(id, now, said(String::new(), intermediate, native)));
+                }
+            }
+            Some(text) => {
+                let words = text.said().to_owned();
+                rows.push(Message { body: said(words, intermediate, native), ..text.row });
+            }
+            None if native.is_some() => {
+                rows.push(Message::new(id, now, said(String::new(), intermediate, native)));
+            }
+            None => {}
+        }
+        rows.iter_mut().for_each(|row| row.turn.clone_from(&turn));
+        rows
+    }
+
+    /// The response will never be whole: its final rows, as far as they came.
+    pub fn end_cut(mut self, by: CutBy, now: At) -> Vec<Message> {
+        let thinking = self.end_thinking(now);
+        thinking.into_iter().chain(self.text.take().map(|text| text.cut(by))).collect()
+    }
+
     /// Thinking is over: its final row, with its time.
-    pub fn end_thinking(&mut self, now: At) -> Option<Message> {
-        let mut row = self.thinking.take()?;
+    fn end_thinking(&mut self, now: At) -> Option<Message> {
+        let growing = self.thinking.take()?;
+        let words = match growing.again.as_deref() {
+            Some(again) if !again.is_empty() => again.to_owned(),
+            _ => growing.longest(),
+        };
+        let mut row = growing.row;
         if let Body::Thinking(thought) = &mut row.body {
+            thought.text = words;
             thought.millis.get_or_insert(now.since(row.at));
         }
         Some(row)
     }
 
-    /// The text is over: its final row. `id` names it if there are only blocks to replay and no text.
-    pub fn end_text(&mut self, partial: bool, id: MessageId, now: At) -> Option<Message> {
-        let native = (!partial).then(|| join(std::mem::take(&mut self.native))).flatten();
-        if self.text.is_none() && native.is_none() {
-            return None;
-        }
-        let mut row =
-            self.text.take().unwrap_or_else(|| Message::new(id, now, Body::Assistant(AssistantText::default())));
-        row.turn.clone_from(&self.turn);
+    /// It broke off, and is asked for again: what it showed stays, for the next attempt to go on with.
+    pub fn begin_again(self, out: &mut Vec<Step>) -> Self {
+        let (text, thinking) = (self.text.map(|text| text.rest(out)), self.thinking.map(|row| row.rest(out)));
+        Self { text, thinking, ..Self::default() }
+    }
+}
+
+impl Growing {
+    /// What this attempt said.
+    fn said(&self) -> &str {
+        self.again.as_deref().unwrap_or_else(|| words(&self.row.body))
+    }
+
+    /// The most that one attempt said.
+    fn longest(&self) -> String {
+        let shown = words(&self.row.body);
+        if self.before.len() > shown.len() { self.before.clone() } else { shown.to_owned() }
+    }
+
+    /// Its final row, cut off where most was said.
+    fn cut(self, by: CutBy) -> Message {
+        let longest = self.longest();
+        let mut row = self.row;
         if let Body::Assistant(said) = &mut row.body {
-            said.intermediate = !self.calls.is_empty();
-            said.partial = partial;
-            said.native = native;
+            (said.text, said.partial, said.cut_by) = (longest, true, Some(by));
         }
-        Some(row)
+        row
     }
 
-    /// Takes back what was shown of it, for a retry that begins anew.
-    pub fn discard(self, out: &mut Vec<Step>) {
-        for row in self.thinking.into_iter().chain(self.text) {
-            out.push(Step::Drop(row.id.clone()));
-            out.push(Step::Emit(Event::Dropped { id: row.id }));
+    /// It shows the most that was said, marked, until the next attempt says something.
+    fn rest(self, out: &mut Vec<Step>) -> Self {
+        let before = self.longest();
+        let mut row = self.row.clone();
+        match &mut row.body {
+            Body::Assistant(said) => {
+                (said.text, said.partial, said.cut_by) = (before.clone(), true, Some(CutBy::Error));
+            }
+            Body::Thinking(thought) => thought.text.clone_from(&before),
+            _ => {}
         }
+        if row != self.row {
+            show(&row, out);
+        }
+        Self { row, again: Some(String::new()), before }
+    }
+
+    fn add(&mut self, add: String, turn: Option<String>, out: &mut Vec<Step>) {
+        let Some(again) = &mut self.again else {
+            if let Some(text) = words_mut(&mut self.row.body) {
+                text.push_str(&add);
+            }
+            out.push(Step::Grow(self.row.id.clone(), add.clone()));
+            out.push(Step::Emit(Event::Delta { id: self.row.id.clone(), add }));
+            return;
+        };
+        again.push_str(&add);
+        if words(&self.row.body).starts_with(again.as_str()) {
+            return;
+        }
+        let said = std::mem::take(again);
+        self.again = None;
+        self.row.turn = turn;
+        match &mut self.row.body {
+            Body::Assistant(text) => (text.text, text.partial, text.cut_by) = (said, false, None),
+            Body::Thinking(thought) => (thought.text, thought.millis) = (said, None),
+            _ => {}
+        }
+        show(&self.row, out);
     }
 }
 
-struct Opening<F: Fn() -> Body> {
-    id: MessageId,
-    at: At,
-    turn: Option<String>,
-    body: F,
+fn words(body: &Body) -> &str {
+    match body {
+        Body::Assistant(said) => &said.text,
+        Body::Thinking(thought) => &thought.text,
+        _ => "",
+    }
 }
 
-fn grow_row<F: Fn() -> Body>(
-    slot: &mut Option<Message>,
-    add: String,
-    opening: Opening<F>,
-    grow: impl Fn(&mut Body, &str),
-    out: &mut Vec<Step>,
-) {
-    if let Some(row) = slot {
-        grow(&mut row.body, &add);
-        out.push(Step::Grow(row.id.clone(), add.clone()));
-        out.push(Step::Emit(Event::Delta { id: row.id.clone(), add }));
-    } else {
-        let mut row = Message::new(opening.id, opening.at, (opening.body)());
-        row.turn = opening.turn;
-        grow(&mut row.body, &add);
-        out.push(Step::Live(row.clone(), Safety::Written));
-        out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
-        *slot = Some(row);
+fn words_mut(body: &mut Body) -> Option<&mut String> {
+    match body {
+        Body::Assistant(said) => Some(&mut said.text),
+        Body::Thinking(thought) => Some(&mut thought.text),
+        _ => None,
     }
+}
+
+fn said(text: String, intermediate: bool, native: Option<Native>) -> Body {
+    Body::Assistant(AssistantText { text, intermediate, native, ..AssistantText::default() })
+}
+
+/// The row as it is now, for the file and the clients.
+fn show(row: &Message, out: &mut Vec<Step>) {
+    out.push(Step::Live(row.clone(), Safety::Written));
+    out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
+}
+
+fn add_to(slot: &mut Option<Growing>, add: String, mut opening: Message, out: &mut Vec<Step>) {
+    if let Some(growing) = slot {
+        return growing.add(add, opening.turn, out);
+    }
+    if let Some(text) = words_mut(&mut opening.body) {
+        *text = add;
+    }
+    show(&opening, out);
+    *slot = Some(Growing { row: opening, again: None, before: String::new() });
 }
 
 /// Several groups of blocks of one wire are one array.

@@ -1,20 +1,59 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
-use super::{Machine, Turn, Work};
+use super::{Machine, Turn, Work, notice};
+use crate::agent::context;
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, ConnectionName, MessageId};
-use crate::domain::message::{Body, Failure, FailureAction, InfoKind, Message, UserText};
+use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::tool::ToolFigures;
 use crate::domain::usage::RequestUsage;
+use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ProviderError, Stop, retry};
 
 /// So often the same three calls may come where nobody can be asked; then the turn ends.
 pub(super) const STRIKES: u32 = 2;
 
 const STOPPED: &str = "interrupted: the user stopped the turn";
+
+/// Row of a turn that died with the program.
+pub(super) const DIED: &str = "lisle was restarted: it had ended during this turn.";
+
+/// Why a turn is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StopCause {
+    /// The user stopped it.
+    User,
+    /// The program quits.
+    Quit,
+}
+
+impl StopCause {
+    /// Kind and text of the row that says so.
+    fn row(self) -> (InfoKind, &'static str) {
+        match self {
+            Self::User => (InfoKind::Interrupted, "You stopped the turn."),
+            Self::Quit => (InfoKind::Restarted, "lisle quit during this turn."),
+        }
+    }
+
+    fn cut_by(self) -> CutBy {
+        match self {
+            Self::User => CutBy::User,
+            Self::Quit => CutBy::Restart,
+        }
+    }
+
+    /// The result of a call that was stopped.
+    fn result(self, so_far: &str) -> String {
+        match self {
+            Self::User => stopped_text(so_far),
+            Self::Quit => with_output("interrupted: lisle quit; the user did not stop the call", so_far),
+        }
+    }
+}
 
 impl Machine {
     /// Begins a turn with a user message.
@@ -26,13 +65,37 @@ impl Machine {
 
     /// Begins a turn without a message: the failed request again.
     pub(super) fn begin_again(&mut self, now: At, out: &mut Vec<Step>) {
+        if context::items(&self.rows).is_empty() {
+            return out.push(notice(
+                Level::Info,
+                "Nothing to send again: the conversation is empty.",
+                "Write a message.",
+            ));
+        }
+        // A request that ends with the model's last word has no question in it.
+        if self.is_answered() {
+            return out.push(notice(
+                Level::Info,
+                "Nothing to send again: the last message was answered.",
+                "Write a message.",
+            ));
+        }
         self.begin_with(now, None, out);
     }
 
-    fn begin_with(&mut self, now: At, message: Option<(MessageId, UserText)>, out: &mut Vec<Step>) {
+    fn is_answered(&self) -> bool {
+        let aside = |row: &&Message| !matches!(row.body, Body::Info(_) | Body::Plan(_) | Body::Thinking(_));
+        let last = self.rows.iter().rev().find(aside);
+        last.is_some_and(|row| matches!(&row.body, Body::Assistant(said) if !said.partial && !said.intermediate))
+    }
+
+    pub(super) fn begin_with(&mut self, now: At, message: Option<(MessageId, UserText)>, out: &mut Vec<Step>) {
+        if self.wants_connection(out) {
+            return self.hold_first(now, message, out);
+        }
         let mut rows: Vec<Message> = Vec::new();
         if std::mem::take(&mut self.died_in_turn) {
-            rows.push(self.info(now, Level::Info, InfoKind::Interrupted, "The program ended during this turn."));
+            rows.push(self.info(now, Level::Info, InfoKind::Restarted, DIED));
         }
         rows.extend(self.tell_mode(now));
         if let Some((id, said)) = message {
@@ -51,6 +114,9 @@ impl Machine {
         }
         self.run = RunNo(self.run.0 + 1);
         self.meta.connection_locked = true;
+        if self.meta.connection.is_none() {
+            self.meta.connection = self.meta.stand_in.take();
+        }
         self.open_turn(now, rows, out);
         self.request(now, out);
     }
@@ -70,6 +136,9 @@ impl Machine {
             recovered: false,
             emptied: false,
             strikes: 0,
+            standing: None,
+            sent: None,
+            broken: None,
             work: Work::BackingOff,
         });
         self.meta.activity = self.activity();
@@ -103,22 +172,33 @@ impl Machine {
         let Some(turn) = &self.turn else { return };
         if turn.requests >= limit {
             let text = format!(
-                "This turn made {limit} requests, which is its limit (limits.requestsPerTurn). Send a message to go on."
+                "This turn made {limit} requests, which is its limit (limits.requests_per_turn). Send a message to go on."
             );
+            self.settle_broken(now, CutBy::Error, out);
             let row = self.info(now, Level::Warning, InfoKind::Remark, text);
             self.keep(vec![row], Safety::Synced, out);
             self.end_turn(now, TurnEnd::Limit, out);
             return;
         }
-        let ended = self.tell_jobs(now);
-        self.keep(ended, Safety::Written, out);
+        self.model_wanted = false;
+        // What is sent again is the same. Else what happened meanwhile is told with the results: the prompt stays as it is for the turn.
+        if turn.sent.is_none() || turn.sent != self.last_row {
+            let mut told = self.tell_jobs(now);
+            told.extend(self.tell_mode(now));
+            self.keep(told, Safety::Written, out);
+        }
         let request = self.next_request(now);
         if self.compact_if_full(&request, out) {
             return;
         }
+        let id = self.response_id(now);
+        let last = self.last_row.clone();
         let Some(turn) = &mut self.turn else { return };
         turn.requests += 1;
-        turn.work = Work::Responding(Box::default());
+        turn.sent = last;
+        let mut response = turn.broken.take().unwrap_or_default();
+        response.turn = Some(id);
+        turn.work = Work::Responding(response);
         out.push(Step::Ask(self.run, Box::new(request)));
     }
 
@@ -127,7 +207,11 @@ impl Machine {
         let id = self.message_id(at);
         let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn else { return };
         match chunk {
-            Chunk::Started(turn) => response.turn = turn,
+            // Some servers give every response the same id.
+            Chunk::Started(theirs) => {
+                let known = |theirs: &String| self.rows.iter().any(|row| row.turn.as_ref() == Some(theirs));
+                response.turn = theirs.filter(|theirs| !known(theirs)).or(response.turn.take());
+            }
             Chunk::Text(add) => response.add_text(add, id, at, out),
             Chunk::Thinking(add) => response.add_thinking(add, id, at, out),
             Chunk::Native(native) => response.add_native(native),
@@ -166,16 +250,30 @@ impl Machine {
     fn responded(&mut self, now: At, stop: Stop, out: &mut Vec<Step>) {
         let at = self.stamp(now);
         let id = self.message_id(at);
-        let Some(mut response) = self.take_response() else { return };
+        let Some(response) = self.take_response() else { return };
         if let Some(turn) = &mut self.turn {
             turn.attempts = 0;
         }
-        let empty = response.is_empty();
-        let mut rows: Vec<Message> = response.end_thinking(now).into_iter().collect();
-        rows.extend(response.end_text(false, id, now));
-        let ends = response.calls.is_empty();
+        let silent = if stop == Stop::Paused { response.is_empty() } else { response.says_nothing() };
+        if silent && !matches!(stop, Stop::Paused | Stop::Length | Stop::Filtered) && self.ask_once_more() {
+            // Servers send nothing now and then. The same is sent again.
+            self.keep_broken(response, out);
+            let reason = "Empty answer: the model said nothing".to_owned();
+            out.push(Step::Emit(Event::Retrying { attempt: 1, of: 1, wait_ms: 0, reason }));
+            self.request(now, out);
+            return;
+        }
+        let (calls, turn) = (response.calls.clone(), response.turn.clone());
+        let rows = if silent { response.end_cut(CutBy::Error, now) } else { response.end(id, now) };
+        let ends = calls.is_empty();
         self.keep(rows, if ends { Safety::Synced } else { Safety::Written }, out);
         match &stop {
+            Stop::Length if silent => {
+                let text = "The model reached its output limit before it said anything: all of it went into thinking. Lower \
+                            the thinking level, or choose another model with /model.";
+                self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
+                return;
+            }
             Stop::Length => {
                 let text =
                     "The answer reached the model's output limit and was cut off. Send \"go on\" and it continues.";
@@ -189,14 +287,10 @@ impl Machine {
             Stop::Done | Stop::Calls | Stop::Paused | Stop::Other(_) => {}
         }
         if !ends {
-            self.propose(now, response.turn, response.calls, out);
-        } else if empty && stop != Stop::Paused && self.ask_once_more() {
-            // Servers send nothing now and then. Nothing of it was shown, so the same is sent again.
-            let reason = "Empty answer: the model said nothing".to_owned();
-            out.push(Step::Emit(Event::Retrying { attempt: 1, of: 1, wait_ms: 0, reason }));
-            self.request(now, out);
-        } else if empty {
-            let text = "The model sent an empty answer. Try again, or choose another model with /model.";
+            self.propose(now, turn, calls, out);
+        } else if silent {
+            let text = "The model sent an empty answer, and was asked once more before. Try again, or choose another model with \
+                        /model.";
             self.fail(now, plain_failure("provider_error", "Empty answer", text), out);
         } else if self.deliver_steers(now, out) {
             // The model is asked again, with what the user said.
@@ -237,9 +331,9 @@ impl Machine {
     pub(super) fn failed(&mut self, now: At, error: ProviderError, out: &mut Vec<Step>) {
         let seed = self.rng.u64(..);
         let run = self.run;
-        let Some(mut response) = self.take_response() else { return };
+        let Some(response) = self.take_response() else { return };
         if error.code == "context_overflow" && self.compact_for_overflow(out) {
-            response.discard(out);
+            self.keep_broken(response, out);
             return;
         }
         let Some(turn) = &mut self.turn else { return };
@@ -248,23 +342,39 @@ impl Machine {
         if let Some(wait) = wait {
             let attempt = turn.attempts;
             turn.requests = turn.requests.saturating_sub(1);
-            response.discard(out);
+            self.keep_broken(response, out);
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             let reason = format!("{}: {}", error.title, error.text);
             out.push(Step::Emit(Event::Retrying { attempt, of: retry::MOST, wait_ms, reason }));
             out.push(Step::RetryIn(run, wait_ms));
             return;
         }
-        let at = self.stamp(now);
-        let id = self.message_id(at);
-        let mut rows: Vec<Message> = response.end_thinking(now).into_iter().collect();
-        rows.extend(response.end_text(true, id, now));
-        self.keep(rows, Safety::Written, out);
+        self.keep(response.end_cut(CutBy::Error, now), Safety::Written, out);
         let failure = match error.code {
             "context_overflow" => self.overflow(error),
-            _ => failure_row(error),
+            _ => self.failure(error),
         };
         self.fail(now, failure, out);
+    }
+
+    /// What a response showed before it broke off stays for the next attempt.
+    fn keep_broken(&mut self, response: super::Response, out: &mut Vec<Step>) {
+        if let Some(turn) = &mut self.turn {
+            turn.broken = Some(Box::new(response.begin_again(out)));
+        }
+    }
+
+    /// No attempt follows: what the ones before showed becomes final.
+    fn settle_broken(&mut self, now: At, by: CutBy, out: &mut Vec<Step>) {
+        if let Some(broken) = self.turn.as_mut().and_then(|turn| turn.broken.take()) {
+            self.keep(broken.end_cut(by, now), Safety::Written, out);
+        }
+    }
+
+    /// An id for the next response: what belongs together is told by it, also where the server gives none.
+    fn response_id(&mut self, now: At) -> String {
+        let at = self.stamp(now);
+        format!("resp-{}-{}", at.0, self.letters())
     }
 
     /// The turn pauses before its request until there is a key; nothing where no request was on its way.
@@ -277,19 +387,19 @@ impl Machine {
 
     /// The turn ends with a request that could not be made.
     pub(super) fn end_failed(&mut self, now: At, error: ProviderError, out: &mut Vec<Step>) {
-        self.fail(now, failure_row(error), out);
+        let failure = self.failure(error);
+        self.fail(now, failure, out);
     }
 
     fn fail(&mut self, now: At, failure: Failure, out: &mut Vec<Step>) {
+        self.settle_broken(now, CutBy::Error, out);
         let row = self.row(now, Body::Error(failure));
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Failed, out);
     }
 
     /// Stops the turn: what was dropped gets its result here, whatever still reports is ignored.
-    pub(super) fn stop(&mut self, now: At, why: &str, out: &mut Vec<Step>) {
-        let at = self.stamp(now);
-        let id = self.message_id(at);
+    pub(super) fn stop(&mut self, now: At, cause: StopCause, out: &mut Vec<Step>) {
         if self.turn.is_some() {
             self.settle_key(out);
         }
@@ -304,11 +414,7 @@ impl Machine {
                 alone = it.is_alone();
                 self.compaction_stopped(&it, out);
             }
-            Work::Responding(mut response) => {
-                let mut rows: Vec<Message> = response.end_thinking(now).into_iter().collect();
-                rows.extend(response.end_text(true, id, now));
-                self.keep(rows, Safety::Written, out);
-            }
+            Work::Responding(response) => self.keep(response.end_cut(cause.cut_by(), now), Safety::Written, out),
             Work::Calling(mut batch) => {
                 for one in batch.all_open() {
                     if let Some(request) = one.request() {
@@ -318,25 +424,31 @@ impl Machine {
                     let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
                     // A change that was only proposed is not a change.
                     let figures = ToolFigures { diff: None, diffs: Vec::new(), ..figures };
-                    one.finish(now, true, stopped_text(&so_far), figures);
+                    one.finish(now, true, cause.result(&so_far), figures);
                 }
                 let rows = batch.take_final();
                 self.keep(rows, Safety::Written, out);
             }
             Work::BackingOff => {}
         }
+        self.settle_broken(now, CutBy::Error, out);
         // No answer of the model was interrupted where only a summary was.
-        let row = match alone {
-            true => self.info(now, Level::Info, InfoKind::Remark, "The compaction was stopped; nothing changed."),
-            false => self.info(now, Level::Info, InfoKind::Interrupted, why),
+        let (kind, text) = match alone {
+            true => (InfoKind::Remark, "The compaction was stopped; nothing changed."),
+            false => cause.row(),
         };
+        let row = self.info(now, Level::Info, kind, text);
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Stopped, out);
     }
 }
 
 pub(super) fn stopped_text(so_far: &str) -> String {
-    if so_far.trim().is_empty() { STOPPED.to_owned() } else { format!("{STOPPED}. Its output until then:\n{so_far}") }
+    with_output(STOPPED, so_far)
+}
+
+fn with_output(why: &str, so_far: &str) -> String {
+    if so_far.trim().is_empty() { why.to_owned() } else { format!("{why}. Its output until then:\n{so_far}") }
 }
 
 fn plain_failure(code: &str, title: &str, text: &str) -> Failure {
@@ -349,17 +461,18 @@ fn plain_failure(code: &str, title: &str, text: &str) -> Failure {
     }
 }
 
-fn failure_row(error: ProviderError) -> Failure {
+pub(super) fn failure_row(error: ProviderError) -> Failure {
+    let code = if error.code == NO_MODEL { "invalid_model" } else { error.code };
     let actions = match error.code {
         "invalid_api_key" | "invalid_credentials" | "billing_error" => {
             vec![FailureAction::Retry, FailureAction::Model, FailureAction::Settings]
         }
-        "invalid_model" => vec![FailureAction::Model],
+        "invalid_model" | NO_MODEL => vec![FailureAction::Model],
         // It is asked without tools then.
         "model_no_tool_support" => vec![FailureAction::Model, FailureAction::Retry],
         _ => vec![FailureAction::Retry, FailureAction::Model],
     };
-    Failure { code: error.code.to_owned(), title: error.title, text: error.text, detail: error.detail, actions }
+    Failure { code: code.to_owned(), title: error.title, text: error.text, detail: error.detail, actions }
 }
 
 /// The first `limit` characters of the first words, on one line, with an ellipsis where it was cut.

@@ -1,8 +1,10 @@
 //! Commands that the user types after `!`: they run at once, because the user said so, and what they print stands in the
 //! conversation. The model is not asked; it sees them with the next message.
 
+use super::person::give_back;
 use super::{Machine, notice};
 use crate::agent::step::{RunNo, Step};
+use crate::domain::contract::Act;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{InfoKind, Message};
 use crate::domain::notice::Level;
@@ -18,11 +20,12 @@ impl Machine {
         if self.turn.is_some() {
             let text = "A turn runs: the command was not started.";
             out.push(notice(Level::Warning, text, "Run it when the turn has ended; Esc stops the turn."));
+            give_back(Act::Type { command: command.to_owned() }, text, out);
             return;
         }
         let mut rows: Vec<Message> = Vec::new();
         if std::mem::take(&mut self.died_in_turn) {
-            rows.push(self.info(now, Level::Info, InfoKind::Interrupted, "The program ended during this turn."));
+            rows.push(self.info(now, Level::Info, InfoKind::Restarted, super::turn::DIED));
         }
         if self.meta.title.is_empty() {
             self.meta.title = super::turn::shorten(&format!("! {command}"), 50);

@@ -242,7 +242,7 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
     engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
     let first = engine.store.context(&session).unwrap()[0].id.clone();
-    engine.send(Command::Branch { session: session.clone(), at: Some(first.clone()) }).await;
+    engine.send(Command::Branch { session: session.clone(), at: Some(first.clone()), title: None }).await;
     let branched = |event: &Event| match event {
         Event::Branched { from, to, rewound } => Some((from.clone(), to.clone(), *rewound)),
         _ => None,
@@ -251,6 +251,7 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     assert_eq!((&from, rewound), (&session, false));
     let opened = engine.open(&to).await;
     assert_eq!(opened.rows.len(), 1);
+    assert_eq!(opened.meta.shown_title(), "hello (2)");
     assert_eq!(opened.meta.branched_from.map(|from| from.session), Some(session.clone()));
     engine.send(Command::Rewind { session: session.clone(), at: first, files: None }).await;
     assert_eq!(engine.ended().await, TurnEnd::Stopped);
@@ -259,7 +260,11 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     assert!(engine.store.context(&session).unwrap().len() > 2, "the old one stays");
     engine.act(&back, Act::send("another way")).await;
     engine.ended().await;
-    engine.send(Command::Branch { session: id("missing"), at: None }).await;
+    let title = Some("My way".to_owned());
+    engine.send(Command::Branch { session: session.clone(), at: None, title }).await;
+    let (_, named, _) = engine.until(branched).await;
+    assert_eq!(engine.open(&named).await.meta.title, "My way");
+    engine.send(Command::Branch { session: id("missing"), at: None, title: None }).await;
     engine.notice("No branch was made of missing").await;
     engine.end().await;
 }

@@ -80,6 +80,53 @@ async fn a_session_that_another_holds_is_followed_and_can_be_had_when_it_is_let_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_at_rest_is_followed_when_another_process_begins_to_write() {
+    let home = tempfile::tempdir().unwrap();
+    let session = stored(&store(home.path()), "s", |_| {});
+    let mut engine = Engine::new(home.path());
+    assert_eq!(engine.open(&session).await.meta.held_by, None);
+    let other = store(home.path());
+    for round in 0..2 {
+        let Access::Writer(mut journal) = other.load(&session, 1).unwrap().access else { panic!("free") };
+        journal.append(&[said(&format!("first-{round}"), "from elsewhere")], Durability::Synced).unwrap();
+        let opened = engine
+            .until(|event| match event {
+                Event::Opened(opened) if opened.meta.held_by.is_some() => Some((**opened).clone()),
+                _ => None,
+            })
+            .await;
+        assert_eq!(opened.rows.last().unwrap().id.as_str(), format!("first-{round}"));
+        // From here on row by row.
+        let next = format!("second-{round}");
+        journal.append(&[said(&next, "as it comes")], Durability::Synced).unwrap();
+        engine.until(|event| matches!(event, Event::Row(row) if row.id.as_str() == next).then_some(())).await;
+        journal.close().unwrap();
+        drop(journal);
+        engine.notice("can be written here").await;
+    }
+    engine.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_who_look_at_a_session_at_rest_leave_each_other_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let session = stored(&store(home.path()), "s", |_| {});
+    let (mut one, mut two) = (Engine::new(home.path()), Engine::new(home.path()));
+    for engine in [&mut one, &mut two] {
+        engine.open(&session).await;
+    }
+    // A retry takes as long as any echo between the two would.
+    two.talked("fail network 1").await;
+    for engine in [&mut one, &mut two] {
+        let again =
+            engine.rest().into_iter().filter(|event| matches!(event, Event::Opened(one) if one.meta.id == session));
+        assert_eq!(again.count(), 0);
+    }
+    one.end().await;
+    two.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_followed_session_that_is_deleted_is_gone() {
     let home = tempfile::tempdir().unwrap();
     let other = written(&store(home.path()), "s", |_| {});
@@ -246,4 +293,53 @@ async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
     second.ended().await;
     first.end().await;
     second.end().await;
+}
+
+#[tokio::test]
+async fn who_claims_a_session_knows_before_it_sends_and_what_is_refused_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = Engine::new(home.path());
+    let session = first.talked("hello").await;
+    let held = |event: &Event| if let Event::Held { by } = event { Some(by.clone()) } else { None };
+
+    let mut second = Engine::new(home.path());
+    second.act(&session, Act::Claim).await;
+    assert!(second.until(held).await.is_some(), "the first one has it");
+    second.act(&session, Act::send("not taken")).await;
+    let (text, why) = second
+        .until(|event| match event {
+            Event::Refused { act, why } => Some((act.said().map(|said| said.text).unwrap_or_default(), why.clone())),
+            _ => None,
+        })
+        .await;
+    assert_eq!(text, "not taken");
+    assert!(why.contains("has it open"), "{why}");
+    first.end().await;
+
+    second.act(&session, Act::Claim).await;
+    assert_eq!(second.until(held).await, None);
+    // It is kept though nothing was done in it yet.
+    let mut third = Engine::new(home.path());
+    third.act(&session, Act::Claim).await;
+    assert!(third.until(held).await.is_some());
+    second.act(&session, Act::send("taken")).await;
+    let accepted = |event: &Event| match event {
+        Event::Accepted { id, queued } => Some((id.clone(), *queued)),
+        _ => None,
+    };
+    let (id, queued) = second.until(accepted).await;
+    assert!(!queued);
+    second.ended().await;
+    let of_message = |(_, event): &(Option<SessionId>, Event)| match event {
+        Event::Row(row) => row.id == id && matches!(&row.body, Body::User(user) if user.text == "taken"),
+        _ => false,
+    };
+    assert!(second.seen.iter().any(of_message));
+
+    third.act(&session, Act::TakeOver).await;
+    third.notice("written here from now on").await;
+    second.act(&session, Act::Rename { title: "too late".into() }).await;
+    assert!(second.until(held).await.is_some(), "it was taken over");
+    second.end().await;
+    third.end().await;
 }

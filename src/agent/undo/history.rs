@@ -1,7 +1,8 @@
 //! What a session's list says: which changes stand, which were taken back, and how each path was left. Pure.
 
+use super::chain::{Chains, Way};
 use crate::domain::undo::{Entry, Thing};
-use crate::domain::{At, CallId, MessageId};
+use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::checkpoints::Record;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,11 +12,44 @@ use std::path::{Path, PathBuf};
 pub(super) struct Change {
     pub(super) number: u64,
     pub(super) call: CallId,
+    pub(super) row: Option<MessageId>,
     pub(super) turn: Option<MessageId>,
     pub(super) at: At,
     pub(super) entries: Vec<Entry>,
     pub(super) gaps: Vec<String>,
+    /// The command that ran meanwhile, where these changes may be somebody else's.
+    pub(super) during: Option<String>,
+    /// Positions in the list of its two records; the second one is that of the first while it has not ended.
+    records: (usize, usize),
+    /// When it ended.
+    ended: Option<At>,
     undone: bool,
+}
+
+/// What another session changed, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Other {
+    session: SessionId,
+    began: At,
+    ended: Option<At>,
+    paths: Vec<PathBuf>,
+}
+
+/// What the lists of other sessions say.
+pub(super) fn others(lists: Vec<(SessionId, Vec<Record>)>) -> Vec<Other> {
+    let mut out = Vec::new();
+    for (session, records) in lists {
+        let History { changes, restorations, .. } = History::read(records, &[]);
+        let paths = |entries: Vec<Entry>| entries.into_iter().map(|entry| entry.path).collect();
+        for change in changes {
+            let (began, ended) = (change.at, change.ended);
+            out.push(Other { session: session.clone(), began, ended, paths: paths(change.entries) });
+        }
+        for one in restorations {
+            out.push(Other { session: session.clone(), began: one.at, ended: Some(one.at), paths: paths(one.entries) });
+        }
+    }
+    out
 }
 
 /// A restoration.
@@ -25,7 +59,8 @@ pub(super) struct Restoration {
     pub(super) at: At,
     pub(super) entries: Vec<Entry>,
     undoes: Vec<u64>,
-    redoes: Option<u64>,
+    pub(super) redoes: Option<u64>,
+    at_record: usize,
     /// It was taken back by another one.
     undone: bool,
 }
@@ -35,32 +70,43 @@ pub(super) struct Restoration {
 pub(super) struct History {
     changes: Vec<Change>,
     restorations: Vec<Restoration>,
-    /// How each path was left, as far as is known.
-    left: HashMap<PathBuf, Thing>,
+    /// How each path came to what stands there, as far as is known.
+    chains: Chains,
     /// A change came after the last restoration.
     changed_last: bool,
 }
 
 impl History {
-    pub(super) fn read(records: Vec<Record>) -> Self {
+    /// Reads a list. `others` is what other sessions changed in the same time.
+    pub(super) fn read(records: Vec<Record>, others: &[Other]) -> Self {
         let mut out = Self::default();
         let mut open: HashMap<u64, (At, Vec<u64>, Option<u64>)> = HashMap::new();
-        for record in records {
-            let kept: Vec<Entry> = record.entries().to_vec();
-            let counts = !matches!(record, Record::Restoring { .. });
+        for (place, record) in records.into_iter().enumerate() {
             match record {
-                Record::Begun { change, call, turn, at, subject, tool, entries } => {
+                Record::Begun { change, call, row, turn, at, subject, tool, entries } => {
                     let gap = format!("lisle ended while {tool} {subject} ran; what it changed is not all known.");
-                    let (gaps, undone) = (vec![gap], false);
-                    out.changes.push(Change { number: change, call, turn, at, entries, gaps, undone });
+                    // What a file tool changes is known before it runs.
+                    let during = entries.is_empty().then_some(subject);
+                    out.changes.push(Change {
+                        number: change,
+                        call,
+                        row,
+                        turn,
+                        at,
+                        entries,
+                        gaps: vec![gap],
+                        during,
+                        records: (place, place),
+                        ended: None,
+                        undone: false,
+                    });
                 }
-                Record::Ended { change, entries, gaps } => {
+                Record::Ended { change, entries, gaps, at, sure } => {
                     if let Some(one) = out.changes.iter_mut().rev().find(|one| one.number == change) {
-                        for entry in &one.entries {
-                            // It was to be changed; where it was not, it was left as it was.
-                            out.left.insert(entry.path.clone(), entry.before.clone());
+                        (one.entries, one.gaps, one.ended, one.records.1) = (entries, gaps, at, place);
+                        if sure {
+                            one.during = None;
                         }
-                        (one.entries, one.gaps) = (entries, gaps);
                     }
                     // One that may have changed something, and did not, is none.
                     out.changes.retain(|one| one.number != change || !one.entries.is_empty() || !one.gaps.is_empty());
@@ -80,18 +126,55 @@ impl History {
                             change.undone = false;
                         }
                     }
-                    let undone = false;
-                    out.restorations.push(Restoration { number: restore, at, entries, undoes, redoes, undone });
+                    let (number, undone) = (restore, false);
+                    out.restorations.push(Restoration {
+                        number,
+                        at,
+                        entries,
+                        undoes,
+                        redoes,
+                        at_record: place,
+                        undone,
+                    });
                 }
-            }
-            for entry in kept.into_iter().filter(|_| counts) {
-                out.left.insert(entry.path, entry.after);
             }
         }
         let number = |last: Option<u64>| last.unwrap_or(0);
         out.changed_last =
             number(out.changes.last().map(|one| one.number)) > number(out.restorations.last().map(|one| one.number));
+        out.chains = out.linked(others);
         out
+    }
+
+    /// The chains of all paths, in the order in which the records tell of them.
+    fn linked(&self, others: &[Other]) -> Chains {
+        enum One<'a> {
+            Change(&'a Change),
+            Restoration(&'a Restoration),
+        }
+        let changes = self.changes.iter().map(|change| (change.records.1, One::Change(change)));
+        let restorations = self.restorations.iter().map(|one| (one.at_record, One::Restoration(one)));
+        let mut all: Vec<(usize, One<'_>)> = changes.chain(restorations).collect();
+        all.sort_by_key(|(place, _)| *place);
+        let mut chains = Chains::default();
+        for (place, one) in all {
+            match one {
+                One::Change(change) => {
+                    for Entry { path, before, after } in &change.entries {
+                        let shared = change.shared(path, others);
+                        chains.change(change.number, (path, before, after), change.records, shared);
+                    }
+                }
+                One::Restoration(one) => {
+                    for Entry { path, before, after } in &one.entries {
+                        chains.restoration(one.number, (path, before, after), (&one.undoes, one.redoes), place);
+                    }
+                    let told = one.entries.iter().map(|entry| entry.path.as_path()).collect();
+                    chains.unchanged(one.number, (&one.undoes, one.redoes), &told);
+                }
+            }
+        }
+        chains
     }
 
     /// The changes of the last turn that changed something and was not taken back, oldest first.
@@ -101,9 +184,15 @@ impl History {
         self.changes.iter().filter(|change| !change.undone).filter(same).collect()
     }
 
-    /// The changes of these calls that were not taken back, oldest first.
-    pub(super) fn of_calls(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<&Change> {
-        self.changes.iter().filter(|change| !change.undone && wanted(&change.call)).collect()
+    /// The changes that are wanted and were not taken back, oldest first.
+    pub(super) fn only(&self, wanted: impl Fn(&Change) -> bool) -> Vec<&Change> {
+        self.changes.iter().filter(|change| !change.undone && wanted(change)).collect()
+    }
+
+    /// The command that ran while one of these changes of the path was made, where it may be somebody else's.
+    pub(super) fn during(&self, numbers: &[u64]) -> Option<&str> {
+        let change = self.changes.iter().find(|change| numbers.contains(&change.number) && change.during.is_some())?;
+        change.during.as_deref()
     }
 
     /// The last undo, while nothing was changed since.
@@ -116,7 +205,12 @@ impl History {
 
     /// How a path was left by the last call or restoration that touched it.
     pub(super) fn left(&self, path: &Path) -> Option<&Thing> {
-        self.left.get(path)
+        self.chains.left(path)
+    }
+
+    /// The way back of a path over these changes.
+    pub(super) fn way(&self, path: &Path, numbers: &[u64]) -> Option<Way<'_>> {
+        self.chains.way(path, |number| numbers.contains(&number))
     }
 
     /// How each path was found first, by path.
@@ -136,4 +230,25 @@ impl History {
     pub(super) fn gaps(&self) -> Vec<String> {
         self.changes.iter().filter(|change| !change.undone).flat_map(|change| change.gaps.clone()).collect()
     }
+}
+
+impl Change {
+    /// Why a change of `path` may be that of another session: it changed the path while this command ran.
+    fn shared(&self, path: &Path, others: &[Other]) -> Option<String> {
+        let during = self.during.as_ref()?;
+        let meets = |other: &&Other| {
+            self.ended.is_none_or(|ended| other.began <= ended)
+                && other.ended.unwrap_or(other.began) >= self.at
+                && other.paths.iter().any(|other| other == path)
+        };
+        let other = others.iter().find(meets)?;
+        Some(format!("The session {} changed it while `{}` ran.", other.session, short(during)))
+    }
+}
+
+/// A command on little room.
+pub(super) fn short(command: &str) -> String {
+    let mut chars = command.chars();
+    let start: String = chars.by_ref().take(40).collect();
+    if chars.next().is_some() { format!("{}\u{2026}", start.trim_end()) } else { start }
 }

@@ -4,14 +4,15 @@
 //! after; only what changed is read. No failure here holds up a call: it becomes a gap, which is told with the call.
 
 use super::UndoSettings;
+use super::reach::{Intent, Reach};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Touch};
 use crate::domain::undo::{Entry, Thing};
 use crate::domain::{At, CallId, MessageId};
 use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
 use crate::tools::files::LARGEST;
-use crate::tools::restore::look;
-use crate::tools::tree::{Limits, Stopped, Table};
+use crate::tools::restore::{look, see};
+use crate::tools::tree::{LAG, Limits, Stopped, Table};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -47,11 +48,24 @@ struct Memory {
     last: Option<u64>,
 }
 
+/// Where what a call changes is kept, and what it belongs to.
+#[derive(Clone, Debug)]
+pub(in crate::agent) struct Keeping {
+    pub(in crate::agent) keeper: Arc<Keeper>,
+    pub(in crate::agent) checkpoints: Checkpoints,
+    /// The message that the turn began with.
+    pub(in crate::agent) turn: Option<MessageId>,
+    /// The row of the call in that session.
+    pub(in crate::agent) row: Option<MessageId>,
+}
+
 /// A call that is about to run.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct About {
     pub(in crate::agent) checkpoints: Checkpoints,
     pub(in crate::agent) call: CallId,
+    /// Its row in the session whose list it goes to; of a call of a spawned session the row of the call that spawned it.
+    pub(in crate::agent) row: Option<MessageId>,
     /// The message that its turn began with.
     pub(in crate::agent) turn: Option<MessageId>,
     pub(in crate::agent) at: At,
@@ -75,7 +89,7 @@ enum Kind {
     /// These paths were kept.
     Files(Vec<(PathBuf, Thing)>),
     /// The directory was looked at, or is still being looked at.
-    Command { look: Option<JoinHandle<Looked>>, before: Option<Arc<Table>>, began: i64 },
+    Command { look: Option<JoinHandle<Looked>>, before: Option<Arc<Table>>, began: i64, reach: Reach },
     /// Nothing could be kept.
     Nothing,
 }
@@ -115,16 +129,20 @@ impl Keeper {
         if !self.settings.enabled {
             return None;
         }
-        let is_command = about.facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
         let writes = written(&about.facts);
-        if (is_command && about.sandbox == Sandbox::ReadOnly) || (!is_command && writes.is_empty()) {
+        let reach = Reach::of(&about.facts);
+        let changes = match &reach {
+            Some(reach) => about.sandbox != Sandbox::ReadOnly && *reach != Reach::Nothing,
+            None => !writes.is_empty(),
+        };
+        if !changes {
             return None;
         }
         let keeper = self.clone();
         let cwd = crate::tools::paths::follow(&about.cwd).unwrap_or_else(|_| about.cwd.clone());
         let about = About { cwd, ..about };
-        if is_command {
-            return Some(self.begin_command(about).await);
+        if let Some(reach) = reach {
+            return Some(self.begin_command(about, reach).await);
         }
         let kept = tokio::task::spawn_blocking(move || keeper.begin_files(about, &writes)).await;
         // A defect here must not stop the call; the log has it.
@@ -147,7 +165,7 @@ impl Keeper {
             let missing = path
                 .ancestors()
                 .skip(1)
-                .take_while(|above| matches!(look(above, LARGEST), Ok((Thing::Absent, _))) && above.parent().is_some());
+                .take_while(|above| matches!(see(above, LARGEST), Ok(Thing::Absent)) && above.parent().is_some());
             let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
             missing.reverse();
             kept.extend(missing.into_iter().map(|folder| (folder, Thing::Absent)));
@@ -179,7 +197,7 @@ impl Keeper {
 
     // ---- commands ----
 
-    async fn begin_command(self: &Arc<Self>, about: About) -> Underway {
+    async fn begin_command(self: &Arc<Self>, about: About, reach: Reach) -> Underway {
         let change = self.number(&about.checkpoints);
         let (keeper, asked) = (self.clone(), about.clone());
         let mut look = tokio::task::spawn_blocking(move || {
@@ -206,7 +224,7 @@ impl Keeper {
                 (Some(look), None, vec![gap])
             }
         };
-        Underway { about, change, gaps, kind: Kind::Command { look, before, began } }
+        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach } }
     }
 
     /// Looks at the working directory and keeps what is new in it.
@@ -222,37 +240,49 @@ impl Keeper {
 
     // ---- after the call ----
 
-    /// Records what a call changed. Gives what is not known of it, one sentence each.
-    pub(in crate::agent) async fn end(self: &Arc<Self>, underway: Underway) -> Vec<String> {
+    /// Records what a call changed. `did` says that it ended well, `now` when. Gives what is not known of it, one sentence
+    /// each.
+    pub(in crate::agent) async fn end(self: &Arc<Self>, underway: Underway, did: bool, now: At) -> Vec<String> {
         let Underway { about, change, mut gaps, kind } = underway;
-        let (late, before, began, files) = match kind {
+        let ended_ns = now_ns();
+        let (late, before, span, reach, files) = match kind {
             Kind::Nothing => {
-                let ended = Record::Ended { change, entries: Vec::new(), gaps: gaps.clone() };
+                let ended =
+                    Record::Ended { change, entries: Vec::new(), gaps: gaps.clone(), at: Some(now), sure: false };
                 // Why it could not be listed, if it cannot be, was told with what could not be kept.
                 let _ = tokio::task::spawn_blocking(move || about.checkpoints.add(&ended, Sync::No)).await;
                 return gaps;
             }
-            Kind::Files(files) => (false, None, 0, Some(files)),
-            Kind::Command { look: Some(look), began, .. } if look.is_finished() => match look.await {
-                Ok(Ok(table)) => (true, Some(table), began, None),
-                Ok(Err(gap)) => {
-                    gaps.push(gap);
-                    (true, None, began, None)
-                }
-                Err(_) => (true, None, began, None),
-            },
-            Kind::Command { look, before, began } => (look.is_some(), before, began, None),
+            Kind::Files(files) => (false, None, (0, 0), Reach::Unknown, Some(files)),
+            Kind::Command { look: Some(look), began, reach, .. } if look.is_finished() => {
+                let table = match look.await {
+                    Ok(Ok(table)) => Some(table),
+                    Ok(Err(gap)) => {
+                        gaps.push(gap);
+                        None
+                    }
+                    Err(_) => None,
+                };
+                (true, table, (began, ended_ns), reach, None)
+            }
+            Kind::Command { look, before, began, reach } => (look.is_some(), before, (began, ended_ns), reach, None),
         };
         let keeper = self.clone();
         let ended = tokio::task::spawn_blocking(move || {
+            // A file that a redirection names can be written by anybody else at the same time.
+            let sure = files.is_some() || reach == Reach::Nothing;
             let entries = match files {
-                Some(files) => changed_files(files),
+                Some(files) => changed_files(files, &Intent::of(&about.facts.proposal), did),
                 None => match before {
-                    Some(before) => keeper.changed(&about, before, late.then_some(began), &mut gaps),
+                    Some(before) => {
+                        let mut entries = keeper.changed(&about, before, late, span, &mut gaps);
+                        entries.retain(|entry| reach.has(&entry.path));
+                        entries
+                    }
                     None => Vec::new(),
                 },
             };
-            let ended = Record::Ended { change, entries, gaps: gaps.clone() };
+            let ended = Record::Ended { change, entries, gaps: gaps.clone(), at: Some(now), sure };
             if let Err(error) = about.checkpoints.add(&ended, Sync::No) {
                 gaps.push(format!("{error}."));
             }
@@ -267,7 +297,16 @@ impl Keeper {
         })
     }
 
-    fn changed(&self, about: &About, before: Arc<Table>, late: Option<i64>, gaps: &mut Vec<String>) -> Vec<Entry> {
+    /// What changed while a command ran, in nanoseconds from `began` to `ended`. What changed before or after that was
+    /// somebody else.
+    fn changed(
+        &self,
+        about: &About,
+        before: Arc<Table>,
+        late: bool,
+        (began, ended): (i64, i64),
+        gaps: &mut Vec<String>,
+    ) -> Vec<Entry> {
         let after = match self.look(about) {
             Ok(after) => after,
             Err(gap) => {
@@ -276,7 +315,7 @@ impl Keeper {
             }
         };
         let mut before = before;
-        if let Some(began) = late {
+        if late {
             Arc::make_mut(&mut before).doubt_since(began);
         }
         for gap in before.gaps().iter().chain(after.gaps()) {
@@ -284,7 +323,12 @@ impl Keeper {
                 gaps.push(gap.clone());
             }
         }
-        before.changes(&after)
+        let meanwhile = |entry: &Entry| {
+            after.changed_at(&entry.path).is_none_or(|at| at >= began.saturating_sub(LAG) && at <= ended)
+        };
+        let mut changes = before.changes(&after);
+        changes.retain(meanwhile);
+        changes
     }
 
     // ---- what both need ----
@@ -326,6 +370,7 @@ fn begun(about: &About, change: u64, entries: Vec<Entry>) -> Record {
     Record::Begun {
         change,
         call: about.call.clone(),
+        row: about.row.clone(),
         turn: about.turn.clone(),
         at: about.at,
         tool: about.facts.tool.clone(),
@@ -334,13 +379,15 @@ fn begun(about: &About, change: u64, entries: Vec<Entry>) -> Record {
     }
 }
 
-/// What became of the files that were kept.
-fn changed_files(kept: Vec<(PathBuf, Thing)>) -> Vec<Entry> {
+/// What became of the files that were kept. What stands there and is not what the call was to write is somebody else's:
+/// the call left what it was to write before that, or nothing where it did not end well.
+fn changed_files(kept: Vec<(PathBuf, Thing)>, intent: &Intent, did: bool) -> Vec<Entry> {
     let entry = |(path, before): (PathBuf, Thing)| {
-        let after = match look(&path, LARGEST) {
-            Ok((thing, _)) => thing,
-            Err(error) => Thing::unkept(error.to_string()),
-        };
+        let found = see(&path, LARGEST).unwrap_or_else(|error| Thing::unkept(error.to_string()));
+        if found == before {
+            return None;
+        }
+        let after = intent.left(&before, found, did)?;
         (after != before).then_some(Entry { path, before, after })
     };
     kept.into_iter().filter_map(entry).collect()

@@ -1,17 +1,20 @@
 //! Undo of what calls did to files: kept right before a call runs, recorded when it has run, restored when asked for.
 //!
-//! `keep` is the hook around a call, `history` what a session's list says, `plan` what a restoration would do and what
+//! `keep` is the hook around a call, `reach` what the call can have changed, `history` what a session's list says, `chain` how
+//! each path came to what stands there, `plan` what a restoration would do and what
 //! the session changed, `restore` does it. A checkpoint that fails never holds up a call: it says that undo is incomplete.
 
+mod chain;
 mod history;
 mod keep;
 mod plan;
+mod reach;
 mod restore;
 #[cfg(test)]
 mod tests;
 
-pub(super) use keep::{About, Keeper};
-pub(super) use plan::{Known, changes, plan};
+pub(super) use keep::{About, Keeper, Keeping};
+pub(super) use plan::{Known, Since, changes, plan};
 pub(super) use restore::{Done, restore};
 
 use crate::store::checkpoints::Bounds;

@@ -1,19 +1,22 @@
 //! What a restoration would do, and what a session changed. Looks at files and contents, and changes nothing.
 
-use super::history::{Change, History};
+use super::chain::Way;
+use super::history::{Change, History, others, short};
 use crate::domain::diff::FileDiff;
 use crate::domain::undo::{
     ChangeKind, ChangedFile, Changes, Entry, Thing, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState,
 };
 use crate::domain::{At, CallId, MessageId};
 use crate::store::StoreError;
-use crate::store::checkpoints::Checkpoints;
+use crate::store::checkpoints::{Checkpoints, Record};
 use crate::tools::files::LARGEST;
-use crate::tools::restore::{KNOWN, look};
+use crate::tools::restore::{KNOWN, look, see};
 use crate::tools::text;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
+/// So many milliseconds the time of a file may lag behind the clock.
+const LATE: i64 = 2_000;
 /// Files whose changed lines are counted.
 const COUNTED: usize = 300;
 /// Files that are shown with their diffs.
@@ -28,8 +31,28 @@ pub(in crate::agent) struct Known {
     pub(in crate::agent) cwd: PathBuf,
     /// The user's messages.
     pub(in crate::agent) said: Vec<(MessageId, String)>,
-    /// The calls after the message that is gone back to.
-    pub(in crate::agent) since: HashSet<CallId>,
+    /// What stands after the message that is gone back to.
+    pub(in crate::agent) since: Since,
+}
+
+/// The calls after a message.
+#[derive(Clone, Debug, Default)]
+pub(in crate::agent) struct Since {
+    /// When the message was said.
+    pub(in crate::agent) at: At,
+    /// Rows of the calls.
+    pub(in crate::agent) rows: HashSet<MessageId>,
+    /// Ids of the calls, for changes of which the row is not known: a server may give every call the same one.
+    pub(in crate::agent) calls: HashSet<CallId>,
+}
+
+impl Since {
+    fn has(&self, change: &Change) -> bool {
+        match &change.row {
+            Some(row) => self.rows.contains(row),
+            None => self.calls.contains(&change.call) && change.at >= self.at,
+        }
+    }
 }
 
 impl Known {
@@ -44,9 +67,18 @@ impl Known {
 pub(in crate::agent) struct Worked {
     pub(in crate::agent) plan: UndoPlan,
     /// For each file of the plan, what is there and what is to be there.
-    pub(super) items: Vec<Entry>,
+    pub(super) items: Vec<Item>,
     pub(super) undoes: Vec<u64>,
     pub(super) redoes: Option<u64>,
+}
+
+/// One path of a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// What is there and what is to be there.
+    pub(super) entry: Entry,
+    /// What is to be there where all is to go back, what others wrote in between too.
+    pub(super) whole: Thing,
 }
 
 /// Works out what would be restored.
@@ -54,18 +86,31 @@ pub(in crate::agent) struct Worked {
 /// # Errors
 /// When the session's list cannot be read.
 pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Known) -> Result<Worked, StoreError> {
-    let history = History::read(checkpoints.records()?);
+    let records = checkpoints.records()?;
+    // Another session wrote into the same directory meanwhile: only then its list is of interest.
+    let began = |record: &Record| match record {
+        Record::Begun { at, entries, .. } if entries.is_empty() => Some(*at),
+        _ => None,
+    };
+    let others = match records.iter().filter_map(began).min() {
+        Some(first) => others(checkpoints.others(At(first.0.saturating_sub(LATE)))),
+        None => Vec::new(),
+    };
+    let history = History::read(records, &others);
     let chosen: Vec<&Change> = match &aim {
         UndoAim::Last => history.last_turn(),
-        UndoAim::Since(_) => history.of_calls(|call| known.since.contains(call)),
+        UndoAim::Since(_) => history.only(|change| known.since.has(change)),
         UndoAim::Redo => Vec::new(),
     };
     let undo = history.last_undo().filter(|_| aim == UndoAim::Redo);
-    let mut targets: BTreeMap<&Path, &Thing> = BTreeMap::new();
-    let entries = chosen.iter().flat_map(|change| &change.entries).chain(undo.iter().flat_map(|undo| &undo.entries));
-    for entry in entries {
-        // What stood there before the first of them.
-        targets.entry(&entry.path).or_insert(&entry.before);
+    let numbers: Vec<u64> = chosen.iter().map(|change| change.number).collect();
+    let paths: BTreeSet<&Path> =
+        chosen.iter().flat_map(|change| &change.entries).map(|entry| entry.path.as_path()).collect();
+    let mut ways: BTreeMap<&Path, Way<'_>> =
+        paths.into_iter().filter_map(|path| Some((path, history.way(path, &numbers)?))).collect();
+    for entry in undo.iter().flat_map(|undo| &undo.entries) {
+        let (whole, safe) = (&entry.before, Some(&entry.before));
+        ways.entry(&entry.path).or_insert(Way { whole, safe, why: None, over: Vec::new() });
     }
     let said = chosen.first().and_then(|change| change.turn.as_ref());
     let about = said.and_then(|turn| known.said.iter().find(|(id, _)| id == turn)).map(|(_, text)| text.clone());
@@ -79,14 +124,13 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
         gaps: chosen.iter().flat_map(|change| change.gaps.iter().cloned()).collect(),
     };
     let mut items = Vec::new();
-    for (path, target) in targets {
-        if let Some((file, item)) = one(checkpoints, &history, path, target, known, plan.files.len() < COUNTED) {
+    for (path, way) in ways {
+        if let Some((file, item)) = one(checkpoints, &history, path, &way, known, plan.files.len() < COUNTED) {
             plan.files.push(file);
             items.push(item);
         }
     }
-    let undoes = chosen.iter().map(|change| change.number).collect();
-    Ok(Worked { plan, items, undoes, redoes: undo.map(|undo| undo.number) })
+    Ok(Worked { plan, items, undoes: numbers, redoes: undo.map(|undo| undo.number) })
 }
 
 /// How much of a file is read to compare it with this.
@@ -95,7 +139,7 @@ fn most(thing: &Thing) -> u64 {
 }
 
 fn is_there(path: &Path, thing: &Thing) -> bool {
-    look(path, most(thing)).is_ok_and(|(now, _)| now == *thing)
+    see(path, most(thing)).is_ok_and(|now| now == *thing)
 }
 
 /// One path of a plan; `None` where nothing is to be done.
@@ -103,16 +147,31 @@ fn one(
     checkpoints: &Checkpoints,
     history: &History,
     path: &Path,
-    target: &Thing,
+    way: &Way<'_>,
     known: &Known,
     counted: bool,
-) -> Option<(UndoFile, Entry)> {
-    if is_there(path, target) {
+) -> Option<(UndoFile, Item)> {
+    if is_there(path, way.whole) {
         return None;
     }
     let (now, bytes) = match look(path, LARGEST) {
         Ok(found) => found,
         Err(error) => (Thing::unkept(error.to_string()), None),
+    };
+    let changed = match history.left(path) {
+        Some(left) if is_there(path, left) => None,
+        Some(Thing::Unkept { .. }) => Some("How it was left is not known: lisle ended meanwhile."),
+        _ if now == Thing::Absent => Some("It was removed or moved since."),
+        _ => Some("It was changed since, not by this session."),
+    };
+    // Back over the last steps alone, where those before them are followed by somebody else's.
+    let part = way.safe.filter(|safe| way.why.is_some() && changed.is_none() && !is_there(path, safe));
+    let target = part.unwrap_or(way.whole);
+    let state = match (lost(checkpoints, &now, target), changed.or(way.why)) {
+        (Some(why), _) => UndoState::Lost(why),
+        (None, None) => UndoState::Ready,
+        (None, Some(why)) if part.is_some() => UndoState::Between(why.to_owned()),
+        (None, Some(why)) => UndoState::Changed(why.to_owned()),
     };
     let deed = match (&now, target) {
         (_, Thing::Absent) => UndoDeed::Remove,
@@ -120,17 +179,6 @@ fn one(
         (Thing::File { hash, .. }, Thing::File { hash: old, .. }) if hash == old => UndoDeed::Mode,
         (Thing::Folder { .. }, Thing::Folder { .. }) => UndoDeed::Mode,
         _ => UndoDeed::Change,
-    };
-    let state = match lost(checkpoints, &now, target) {
-        Some(why) => UndoState::Lost(why),
-        None => match history.left(path) {
-            Some(left) if is_there(path, left) => UndoState::Ready,
-            Some(Thing::Unkept { .. }) => {
-                UndoState::Changed("How it was left is not known: lisle ended meanwhile.".to_owned())
-            }
-            _ if now == Thing::Absent => UndoState::Changed("It was removed or moved since.".to_owned()),
-            _ => UndoState::Changed("It was changed since, not by this session.".to_owned()),
-        },
     };
     let new = target.hash().filter(|_| counted).and_then(|hash| checkpoints.content(hash).ok().flatten());
     let lines = match (&now, target) {
@@ -142,8 +190,10 @@ fn one(
     };
     let folder = matches!((&now, target), (Thing::Folder { .. }, _) | (_, Thing::Folder { .. }));
     let shown = known.shown(path, folder);
-    let file = UndoFile { path: path.to_owned(), shown, deed, lines, state };
-    Some((file, Entry { path: path.to_owned(), before: now, after: target.clone() }))
+    let during = history.during(&way.over).map(short);
+    let file = UndoFile { path: path.to_owned(), shown, deed, lines, state, during };
+    let entry = Entry { path: path.to_owned(), before: now, after: target.clone() };
+    Some((file, Item { entry, whole: way.whole.clone() }))
 }
 
 /// Why a path cannot be restored, as a sentence.
@@ -184,7 +234,7 @@ fn count(old: &[u8], new: &[u8]) -> Option<(u32, u32)> {
 /// # Errors
 /// When the session's list cannot be read.
 pub(in crate::agent) fn changes(checkpoints: &Checkpoints, known: &Known) -> Result<Changes, StoreError> {
-    let history = History::read(checkpoints.records()?);
+    let history = History::read(checkpoints.records()?, &[]);
     let mut out = Changes { gaps: history.gaps(), ..Changes::default() };
     for (path, first) in history.found() {
         if is_there(path, first) {

@@ -1,6 +1,6 @@
 //! Carries out a plan. What is there is kept first, so that the restoration can be taken back, also after a restart.
 
-use super::plan::{Known, Worked, plan};
+use super::plan::{Item, Known, Worked, plan};
 use crate::domain::At;
 use crate::domain::undo::{Entry, Thing, UndoAim, UndoState};
 use crate::store::checkpoints::{Checkpoints, Record, Sync};
@@ -15,6 +15,12 @@ pub(in crate::agent) struct Done {
     pub(in crate::agent) restored: Vec<String>,
     /// What was left as it is: the path as shown, and why, as a sentence.
     pub(in crate::agent) left: Vec<(String, String)>,
+    /// Names of extended attributes that could not be kept.
+    pub(in crate::agent) lost: Vec<String>,
+    /// Files that went back only to what others wrote in between, as shown.
+    pub(in crate::agent) kept: Vec<String>,
+    /// Files that were changed while a command ran, by it or by somebody else: as shown, with the command.
+    pub(in crate::agent) during: Vec<(String, String)>,
     /// When what was taken back was done.
     pub(in crate::agent) at: At,
     /// There was nothing to be taken back.
@@ -42,10 +48,24 @@ pub(in crate::agent) fn restore(
         match file.state {
             UndoState::Lost(why) => done.left.push((file.shown, why)),
             UndoState::Changed(why) if !also.contains(&file.path) => done.left.push((file.shown, why)),
-            UndoState::Ready | UndoState::Changed(_) => match keep(checkpoints, &item) {
-                Ok(()) => todo.push((file.shown, item)),
-                Err(why) => done.left.push((file.shown, why)),
-            },
+            UndoState::Ready | UndoState::Changed(_) | UndoState::Between(_) => {
+                let Item { mut entry, whole } = item;
+                let all = also.contains(&file.path);
+                if let UndoState::Between(_) = &file.state {
+                    if all {
+                        entry.after = whole;
+                    } else {
+                        done.kept.push(file.shown.clone());
+                    }
+                }
+                match keep(checkpoints, &entry) {
+                    Ok(()) => {
+                        done.during.extend(file.during.map(|command| (file.shown.clone(), command)));
+                        todo.push((file.shown, entry));
+                    }
+                    Err(why) => done.left.push((file.shown, why)),
+                }
+            }
         }
     }
     let records = checkpoints.records().map_err(|error| error.to_string())?;
@@ -56,7 +76,7 @@ pub(in crate::agent) fn restore(
     let mut entries = Vec::new();
     for step in in_order(&todo) {
         let (shown, item) = (&step.0, &step.1);
-        match apply(checkpoints, item) {
+        match apply(checkpoints, item, &mut done.lost) {
             Ok(Applied::Done) => {
                 done.restored.push(shown.clone());
                 entries.push(item.clone());
@@ -120,7 +140,7 @@ enum Applied {
     NotEmpty,
 }
 
-fn apply(checkpoints: &Checkpoints, item: &Entry) -> Result<Applied, String> {
+fn apply(checkpoints: &Checkpoints, item: &Entry, lost: &mut Vec<String>) -> Result<Applied, String> {
     let said = |error: FileError| match error {
         FileError::Changed(_) => "It changed at this very moment.".to_owned(),
         FileError::NoFolder(_) => "A folder above it is a link or a file now.".to_owned(),
@@ -148,7 +168,7 @@ fn apply(checkpoints: &Checkpoints, item: &Entry) -> Result<Applied, String> {
         Thing::File { hash, mode } => {
             let bytes = checkpoints.content(hash).map_err(|error| format!("{error}."))?;
             let bytes = bytes.ok_or("Its old content is damaged or gone.")?;
-            disk::file(&item.path, &bytes, *mode, &now).map_err(said)?;
+            lost.extend(disk::file(&item.path, &bytes, *mode, &now).map_err(said)?);
         }
         Thing::Link { target } => disk::link(&item.path, target, &now).map_err(said)?,
         Thing::Large { .. } | Thing::Special | Thing::Unkept { .. } => return Err("It was not kept.".to_owned()),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use super::{About, Done, Keeper, Known, UndoSettings, changes, plan, restore};
+use super::{About, Done, Keeper, Known, Since, UndoSettings, changes, plan, restore};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
 use crate::domain::undo::{ChangeKind, UndoAim, UndoDeed, UndoState};
@@ -14,10 +14,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+mod others;
 
 /// A working directory, a workspace, and who keeps what changes.
 struct Bench {
-    _dir: tempfile::TempDir,
+    _dir: Option<tempfile::TempDir>,
     home: PathBuf,
     work: PathBuf,
     store: Store,
@@ -26,6 +29,8 @@ struct Bench {
     settings: UndoSettings,
     runtime: tokio::runtime::Runtime,
     calls: u64,
+    /// Moments, for all sessions of the directory.
+    clock: Arc<AtomicI64>,
 }
 
 fn free() -> Bounds {
@@ -48,7 +53,32 @@ impl Bench {
         std::fs::create_dir_all(store.session_dir(&session)).unwrap();
         let keeper = Arc::new(Keeper::new(settings.clone(), vec![home.join("w")]));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { _dir: dir, home, work, store, session, keeper, settings, runtime, calls: 0 }
+        let clock = Arc::default();
+        Self { _dir: Some(dir), home, work, store, session, keeper, settings, runtime, calls: 0, clock }
+    }
+
+    /// Another session in the same directory.
+    fn beside(&self) -> Self {
+        let session = SessionId::parse("260101-c-d").unwrap();
+        std::fs::create_dir_all(self.store.session_dir(&session)).unwrap();
+        let keeper = Arc::new(Keeper::new(self.settings.clone(), vec![self.home.join("w")]));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self {
+            _dir: None,
+            home: self.home.clone(),
+            work: self.work.clone(),
+            store: self.store.clone(),
+            session,
+            keeper,
+            settings: self.settings.clone(),
+            runtime,
+            calls: 0,
+            clock: self.clock.clone(),
+        }
+    }
+
+    fn tick(&self) -> At {
+        At(self.clock.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// lisle was ended and started again.
@@ -64,9 +94,11 @@ impl Bench {
         self.calls += 1;
         About {
             checkpoints: self.checkpoints(),
-            call: CallId::new(format!("c{}", self.calls)),
+            // A server may give every call the same id.
+            call: CallId::new("call_0"),
+            row: Some(MessageId::new(format!("r{}", self.calls))),
             turn: Some(MessageId::new(turn)),
-            at: At(i64::try_from(self.calls).unwrap()),
+            at: self.tick(),
             facts: CallFacts { tool: "t".into(), subject: "s".into(), touches: vec![touch], proposal: Proposal::Plain },
             sandbox: Sandbox::None,
             cwd: self.work.clone(),
@@ -75,28 +107,32 @@ impl Bench {
 
     /// What a command does.
     fn command(&mut self, turn: &str, act: impl FnOnce(&Path)) -> Vec<String> {
-        let command = Touch::command("x".to_owned(), self.work.clone());
+        self.command_of(turn, "x", act)
+    }
+
+    /// What happens while this command runs.
+    fn command_of(&mut self, turn: &str, command: &str, act: impl FnOnce(&Path)) -> Vec<String> {
+        let command = Touch::command(command, self.work.clone());
         let about = self.about(turn, command);
-        self.runtime.block_on(async {
-            let kept = self.keeper.begin(about).await.unwrap();
-            act(&self.work);
-            self.keeper.end(kept).await
-        })
+        self.call(about, true, |bench| act(&bench.work))
+    }
+
+    /// What happens while a call runs, which ends well or not.
+    fn call(&mut self, about: About, did: bool, act: impl FnOnce(&Self)) -> Vec<String> {
+        let kept = self.runtime.block_on(self.keeper.begin(about));
+        act(self);
+        kept.map(|kept| self.runtime.block_on(self.keeper.end(kept, did, self.tick()))).unwrap_or_default()
     }
 
     /// What a file tool does.
     fn tool(&mut self, turn: &str, path: &str, act: impl FnOnce(&Path)) -> Vec<String> {
         let path = self.work.join(path);
         let about = self.about(turn, Touch::Write { path: path.clone(), place: Place::Inside });
-        self.runtime.block_on(async {
-            let kept = self.keeper.begin(about).await.unwrap();
-            act(&path);
-            self.keeper.end(kept).await
-        })
+        self.call(about, true, |_| act(&path))
     }
 
     fn known(&self) -> Known {
-        Known { cwd: self.work.clone(), said: Vec::new(), since: HashSet::new() }
+        Known { cwd: self.work.clone(), said: Vec::new(), since: Since::default() }
     }
 
     fn undo(&self, aim: UndoAim, also: &[&str]) -> Done {
@@ -387,7 +423,8 @@ fn going_back_restores_what_later_calls_changed() {
     for turn in ["m1", "m2", "m3"] {
         bench.tool(turn, "f", |path| write(path, turn));
     }
-    let since = HashSet::from([CallId::new("c2"), CallId::new("c3")]);
+    let rows = HashSet::from([MessageId::new("r2"), MessageId::new("r3")]);
+    let since = Since { at: At(1), rows, calls: HashSet::from([CallId::new("call_0")]) };
     let known = Known { since, ..bench.known() };
     let aim = UndoAim::Since(MessageId::new("m"));
     let done = restore(&bench.checkpoints(), aim, &[], &known, At(9)).unwrap();

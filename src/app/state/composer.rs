@@ -4,7 +4,7 @@
 mod chips;
 
 use super::edit::{Done, Editor};
-use super::files::Files;
+use super::files::{File, Files};
 use super::offer::Menu;
 use super::vim::{Do, Mode, Text, Token, Vim};
 use crate::domain::message::UserText;
@@ -159,6 +159,35 @@ impl Composer {
         let files = std::mem::take(&mut self.files);
         *self = Self { revision: self.revision + 1, vim, editor, files, ..Self::default() };
         text
+    }
+
+    /// The same text without its files, where these stay behind.
+    #[must_use]
+    pub fn without_files(mut self) -> Self {
+        self.files = Files::default();
+        self
+    }
+
+    /// What was sent from here comes back as it stood, with its chips and files. What was written since stays behind it.
+    pub fn bring_back(&mut self, before: Self) {
+        let revision = self.revision + 1;
+        if self.is_empty() {
+            *self = Self { revision, ..before };
+            return;
+        }
+        let mut files = before.files.there();
+        let since = std::mem::take(&mut self.files);
+        files.extend(since.there());
+        let coming: Vec<_> = since.items().iter().filter(|file| matches!(file, File::Coming { .. })).cloned().collect();
+        let text = [before.text(), self.text()];
+        self.set(&text.map(|text| text.trim_end_matches('\n').to_owned()).join("\n\n"));
+        self.files = Files::kept(files);
+        for file in coming {
+            if let File::Coming { path, pasted } = file {
+                self.files.ask(path, pasted);
+            }
+        }
+        self.revision = revision;
     }
 
     /// Types a character.

@@ -2,6 +2,7 @@
 //! and both know readline's verbs. The several-line one is `tui_textarea` without any of its own keys.
 
 use crate::keymap::action::ComposerAction as Verb;
+use std::collections::VecDeque;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -144,6 +145,9 @@ impl Line {
 /// What was deleted by verbs that keep it, so many texts.
 const RING: usize = 60;
 
+/// So many texts that were replaced as a whole are known.
+const WHOLES: usize = 16;
+
 /// Several lines of text with a caret, undo and soft wrap.
 #[derive(Clone, Debug)]
 pub struct Editor {
@@ -156,6 +160,8 @@ pub struct Editor {
     yanked: Option<((usize, usize), usize, usize)>,
     /// Where what is marked begins.
     mark: Option<(usize, usize)>,
+    /// Texts that were replaced as a whole, with what came in their place: for the widget that is two steps, for the user one.
+    wholes: VecDeque<(String, String)>,
 }
 
 impl Default for Editor {
@@ -176,7 +182,7 @@ impl Editor {
         area.set_cursor_line_style(Default::default());
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, ring: Vec::new(), kills: false, yanked: None, mark: None }
+        Self { area, ring: Vec::new(), kills: false, yanked: None, mark: None, wholes: VecDeque::new() }
     }
 
     /// An empty text that still knows what was deleted.
@@ -364,12 +370,24 @@ impl Editor {
 
     /// Replaces the whole text as one step of undo; the caret goes to the end.
     pub fn replace(&mut self, text: &str) {
+        if !self.is_empty() && !text.is_empty() {
+            self.wholes.push_back((self.text(), text.to_owned()));
+            if self.wholes.len() > WHOLES {
+                self.wholes.pop_front();
+            }
+        }
         self.area.clear();
         if !text.is_empty() {
             self.area.insert_str(text);
         }
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Whether the text as it stands is this side of a replacement.
+    fn is_whole(&self, side: impl Fn(&(String, String)) -> &String) -> bool {
+        let text = self.text();
+        self.wholes.iter().any(|whole| *side(whole) == text)
     }
 
     /// Deletes `chars` characters of this line from column `col` on, and tells them.
@@ -447,8 +465,23 @@ impl Editor {
                 self.splice((row, col), len, &with);
                 return Done::Changed;
             }
-            Verb::Undo => return changed(self.area.undo()),
-            Verb::Redo => return changed(self.area.redo()),
+            Verb::Undo => {
+                let replaced = self.is_whole(|(_, after)| after);
+                let undone = self.area.undo();
+                // Between the two steps there was nothing that the user ever saw.
+                if replaced && self.is_empty() {
+                    self.area.undo();
+                }
+                return changed(undone);
+            }
+            Verb::Redo => {
+                let replaced = self.is_whole(|(before, _)| before);
+                let redone = self.area.redo();
+                if replaced && self.is_empty() {
+                    self.area.redo();
+                }
+                return changed(redone);
+            }
             _ => {}
         }
         let (from, to) = match verb {
@@ -517,6 +550,29 @@ mod tests {
             editor.edit(*verb);
         }
         (line.text().to_owned(), editor.text())
+    }
+
+    #[test]
+    fn a_text_that_was_replaced_comes_back_with_one_undo() {
+        for (before, after) in [("mine", "theirs"), ("a\nb", "c"), ("", "new"), ("old", ""), ("x", "y\nz\n")] {
+            let mut editor = Editor::new(before);
+            editor.replace(after);
+            assert_eq!(editor.edit(Verb::Undo), Done::Changed);
+            assert_eq!(editor.text(), before, "{after:?} undone");
+            editor.edit(Verb::Redo);
+            assert_eq!(editor.text(), after, "{before:?} redone");
+            editor.edit(Verb::Undo);
+            editor.insert("!");
+            editor.edit(Verb::Undo);
+            assert_eq!(editor.text(), before);
+        }
+        let mut editor = Editor::new("one");
+        editor.replace("two");
+        editor.replace("three");
+        editor.edit(Verb::Undo);
+        assert_eq!(editor.text(), "two");
+        editor.edit(Verb::Undo);
+        assert_eq!(editor.text(), "one");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A field for a secret: what is written in it is never drawn, kept or shown by [`std::fmt::Debug`]. It is written, taken back and
 //! sent, and nothing else: there is nothing to be seen that a caret could walk through.
 
-use crate::domain::secret::Key;
+use crate::domain::secret::{Key, masked};
 use crate::keymap::action::ComposerAction as Verb;
 use std::fmt;
 
@@ -55,10 +55,14 @@ impl fmt::Debug for Hidden {
     }
 }
 
-/// Whether a pasted text has the shape of a key: one long word of letters, digits and the few signs that keys have, with digits in it.
+/// Decides if a pasted text may be a key: one word that has the shape of a known one, or a long one of letters, digits and
+/// the few signs that keys have, with digits in it.
 #[must_use]
 pub fn looks_like_a_key(text: &str) -> bool {
     let text = text.trim();
+    if !text.contains(char::is_whitespace) && masked(text).is_some() {
+        return true;
+    }
     let signs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '+' | '/' | '=');
     text.len() >= 16
         && text.chars().all(signs)

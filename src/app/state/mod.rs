@@ -37,6 +37,7 @@ use crate::domain::property::Properties;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::setting::Setting;
+use crate::domain::workspace::Workspace;
 use crate::keymap::Table;
 use crate::keymap::action::Context;
 use crate::keymap::key::Key;
@@ -247,10 +248,30 @@ pub struct State {
     pub(crate) rewound: Option<(SessionId, String)>,
     /// The session that is shown was marked as unread, and stays so until it is left.
     pub(crate) left_unread: Option<SessionId>,
+    /// The workspaces there are, once they were asked for.
+    pub(crate) workspaces: Vec<Workspace>,
+    /// The workspace that is opened when this one has ended.
+    pub(crate) moving: Option<PathBuf>,
+    /// Keys that were typed where nobody reads them, and went on into the composer.
+    pub(crate) blind: Blind,
+    /// The title of the new session that the engine makes.
+    pub(crate) titled: Option<String>,
     /// Esc was pressed where it had nothing to do.
     pub(crate) escaped: Option<At>,
     /// Who waits for [`crate::app::Msg::Edited`].
     pub(crate) editing: Option<Editing>,
+}
+
+/// Whether somebody types without looking: keys that an overlay without a text swallows, and those behind them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Blind {
+    /// No.
+    #[default]
+    No,
+    /// An overlay swallows what is typed.
+    Swallowed,
+    /// The overlay closed while keys were coming, and the rest of them goes into the composer.
+    WentOn,
 }
 
 /// What is being edited in $EDITOR.
@@ -329,6 +350,10 @@ impl State {
             rewound: None,
             left_unread: None,
             escaped: None,
+            workspaces: Vec::new(),
+            moving: None,
+            blind: Blind::No,
+            titled: None,
             editing: None,
         }
     }
@@ -409,6 +434,43 @@ impl State {
     pub fn running(&self) -> bool {
         let told = self.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
         self.current_open().map_or(told, |open| !open.turn.stopping && (told || open.turn.started.is_some()))
+    }
+
+    /// What becomes of what runs or waits when the engine ends, in a sentence or two.
+    #[must_use]
+    pub fn at_the_end(&self) -> String {
+        let of = |wanted: fn(&SessionMeta) -> bool| self.sessions.metas().filter(|meta| wanted(meta)).count();
+        let some = |n: usize, one: &str, many: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {many}")),
+        };
+        let running = of(|meta| matches!(meta.activity, Activity::Running(_)));
+        let asking = of(|meta| matches!(meta.activity, Activity::NeedsYou(_)) && !meta.plan_pending);
+        let plans = of(|meta| matches!(meta.activity, Activity::NeedsYou(_)) && meta.plan_pending);
+        let jobs = self.open.values().map(Open::running_jobs).sum();
+        let stopped: Vec<String> = [
+            some(running, "running turn", "running turns"),
+            some(asking, "turn waiting for your answer", "turns waiting for your answer"),
+            some(jobs, "background job", "background jobs"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let mut said = Vec::new();
+        if let Some((last, others)) = stopped.split_last() {
+            let others = if others.is_empty() { String::new() } else { format!("{} and ", others.join(", ")) };
+            said.push(format!("{others}{last} will be stopped. Everything is saved."));
+        }
+        match plans {
+            0 => {}
+            1 => said.push("1 plan waits for your answer and will still be there after a restart.".to_owned()),
+            n => said.push(format!("{n} plans wait for your answer and will still be there after a restart.")),
+        }
+        if said.is_empty() {
+            said.push("Nothing is running. Everything is saved.".to_owned());
+        }
+        said.join(" ")
     }
 
     /// Puts a word to the user on the screen.

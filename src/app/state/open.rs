@@ -11,7 +11,7 @@ use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
 use crate::domain::tool::TodoItem;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 /// What is known of the turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,26 @@ pub struct Enhancing {
     pub revision: u64,
 }
 
+/// A message that went to the engine, with the composer as it was before: it comes back where the engine refuses it.
+#[derive(Clone, Debug)]
+pub(crate) struct Handed {
+    /// What was sent.
+    pub said: UserText,
+    /// Where it was written.
+    pub composer: Composer,
+}
+
+/// An answer that went to the engine, with its panel as it was before: where the same is asked again, it is shown again.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// What was asked.
+    pub request: Request,
+    /// The panel, with what was written in it.
+    pub panel: Panel,
+    /// Nobody waits for it any more.
+    pub settled: bool,
+}
+
 /// One session whose conversation is loaded or asked for.
 #[derive(Debug, Default)]
 pub struct Open {
@@ -87,6 +107,10 @@ pub struct Open {
     pub turn: Turn,
     /// The draft is being rewritten.
     pub enhancing: Option<Enhancing>,
+    /// The last messages that were sent from here.
+    pub(crate) handed: VecDeque<Handed>,
+    /// The last answers that were given here.
+    pub(crate) given: VecDeque<Given>,
     /// The number of the last event; `None` before the snapshot.
     pub(crate) seq: Option<u64>,
     /// An event was missed and a new snapshot asked for.

@@ -117,7 +117,7 @@ impl UndoCard {
     #[must_use]
     pub fn restores(&self, file: &UndoFile) -> bool {
         match file.state {
-            UndoState::Ready => true,
+            UndoState::Ready | UndoState::Between(_) => true,
             UndoState::Changed(_) => self.also.contains(&file.path),
             UndoState::Lost(_) => false,
         }
@@ -157,6 +157,8 @@ pub enum Deed {
     Copy(String),
     /// This goes to the engine.
     Send(Command),
+    /// The workspace of this folder is opened.
+    Workspace(PathBuf),
     /// The text of a repository's command is sent.
     Own {
         /// Of the file.

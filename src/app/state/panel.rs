@@ -6,6 +6,7 @@ use super::edit::Editor;
 use super::hidden::Hidden;
 use super::plan::PlanView;
 use crate::domain::Mode;
+use crate::domain::diff::FileDiff;
 use crate::domain::ids::RequestId;
 use crate::domain::request::{Answer, Approval, Ask, Request};
 use crate::domain::rule::{Rule, RuleScope};
@@ -160,8 +161,9 @@ fn shown_in_full(approval: &Approval) -> bool {
     match &approval.proposal {
         Proposal::Command { command, .. } => command.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Change { .. } | Proposal::Changes { .. } => {
+            let whole = |diff: &FileDiff| diff.left_out == 0 && diff.cut == 0;
             let hunks = approval.proposal.diffs().flat_map(|diff| &diff.hunks);
-            hunks.map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
+            approval.proposal.diffs().all(whole) && hunks.map(|hunk| hunk.lines.len()).sum::<usize>() <= LONGEST_CHANGE
         }
         Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Script { script, .. } => script.chars().nth(LONGEST_COMMAND).is_none(),
@@ -354,6 +356,48 @@ impl Panel {
             },
             _ => String::new(),
         }
+    }
+
+    /// Words were written in it: for an answer, or to the steps of a plan.
+    #[must_use]
+    pub(crate) fn has_words(&self) -> bool {
+        let comments =
+            self.plan.as_ref().is_some_and(|plan| plan.outline.steps.iter().any(|step| step.comment.is_some()));
+        comments || matches!(&self.stage, Stage::Writing { text, .. } if !text.is_empty())
+    }
+
+    /// Whether this is what it shows, to the letter.
+    #[must_use]
+    pub(crate) fn is_about(&self, request: &Request) -> bool {
+        let same_plan = match (&request.ask, &self.plan) {
+            (Ask::Plan(review), Some(plan)) => plan.covers(review),
+            (Ask::Plan(_), None) => false,
+            _ => true,
+        };
+        self.request == request.id && self.choices == choices(request) && same_plan
+    }
+
+    /// A new panel for what is asked now, which keeps the words that were written for what was asked before.
+    #[must_use]
+    pub(crate) fn renewed(self, request: &Request) -> Self {
+        let begun = match (self.stage, self.plan) {
+            (Stage::Writing { purpose, text }, _) => Some((purpose, text.text())),
+            (_, Some(plan)) => {
+                let said = plan.approval(Mode::Ask, false).said();
+                (!said.is_empty()).then_some((Choice::PlanChanges, said)).or(self.begun)
+            }
+            _ => self.begun,
+        };
+        Self { begun, ..Self::new(request) }
+    }
+
+    /// The same without a key that was written.
+    #[must_use]
+    pub(crate) fn without_key(mut self) -> Self {
+        if matches!(self.stage, Stage::Secret { .. }) {
+            self.stage = Stage::Choosing;
+        }
+        self
     }
 
     /// The selected answer.

@@ -8,7 +8,7 @@ use crate::domain::Mode;
 use crate::domain::attachment::Attachment;
 use crate::domain::finding::Health;
 use crate::domain::ids::{At, ConnectionName, MessageId, SessionId};
-use crate::domain::session::ThinkingLevel;
+use crate::domain::session::{SessionSwitch, ThinkingLevel};
 use crate::keymap::action::Action;
 use std::collections::HashSet;
 
@@ -49,6 +49,8 @@ pub enum Kind {
     Notice,
     /// What the list is filtered by.
     Filter,
+    /// Workspaces.
+    Workspace,
 }
 
 impl Kind {
@@ -73,6 +75,7 @@ impl Kind {
             Kind::Doctor => "Doctor",
             Kind::Notice => "Said lately",
             Kind::Filter => "List only",
+            Kind::Workspace => "Workspaces",
         }
     }
 
@@ -91,6 +94,7 @@ impl Kind {
             Kind::Rewind => const { &[right("takes back"), right("")] },
             Kind::Session => const { &[right(""), left(""), left("")] },
             Kind::Setting => const { &[left("is"), left("said"), left("")] },
+            Kind::Workspace => const { &[right(""), left("")] },
             Kind::Notice => const { &[right("ago")] },
             Kind::Branch => const { &[right("has"), right("")] },
             _ => &[],
@@ -124,7 +128,7 @@ impl Kind {
     #[must_use]
     pub fn about_lines(self) -> u16 {
         match self {
-            Kind::Theme => 1,
+            Kind::Theme | Kind::Workspace => 1,
             Kind::Session | Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch | Kind::Setting => 2,
             Kind::Doctor | Kind::Notice => 3,
             _ => 0,
@@ -178,8 +182,14 @@ pub enum Value {
     Setting(String),
     /// Ask for the context of a million tokens, or no longer.
     Million,
+    /// Something of the session is switched on or off.
+    Switch(SessionSwitch),
     /// List only sessions with this, or without it, or all again.
     Facet(Facet),
+    /// Open the workspace of this folder.
+    Workspace(String),
+    /// Make the workspace of this name, or open this folder as one.
+    NewWorkspace(String),
     /// Nothing: a line that says why there is nothing to choose.
     Remark,
 }

@@ -26,6 +26,12 @@ impl PlanView {
         Self { outline, at: None, markdown: review.markdown.clone(), marks }
     }
 
+    /// Whether this is the text that it shows.
+    #[must_use]
+    pub fn covers(&self, review: &PlanReview) -> bool {
+        review.markdown == self.markdown
+    }
+
     /// The step that is looked at.
     #[must_use]
     pub fn step(&self) -> Option<&Step> {

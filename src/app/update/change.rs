@@ -120,11 +120,11 @@ pub(super) fn unread(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 /// Branches the session at the cursor, or the one that is shown.
-pub(super) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
+pub(super) fn branch(state: &mut State, title: Option<String>, fx: &mut Vec<Effect>) {
     let ids = state.chosen();
     match ids.as_slice() {
         [] => nothing(state),
-        [one] => fx.push(Effect::Send(Command::Branch { session: one.clone(), at: None })),
+        [one] => fx.push(Effect::Send(Command::Branch { session: one.clone(), at: None, title })),
         more => {
             let text = format!("{} sessions are marked, and one is branched at a time.", more.len());
             state.notify(Notice::new(Level::Info, text));

@@ -1,15 +1,17 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, queue, slash, to};
+use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, queue, slash, to, workspace};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
-use crate::app::state::composer::{EnterDoes, Picked, UNFOLD_LINES};
+use crate::app::state::composer::{Composer, EnterDoes, Picked, UNFOLD_LINES};
 use crate::app::state::edit::Done;
 use crate::app::state::files::File;
+use crate::app::state::open::Handed;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::vim::{self, Token};
-use crate::app::state::{Current, Editing, Focus, State};
+use crate::app::state::{Blind, Current, Editing, Focus, State};
 use crate::domain::contract::{Act, Command, QueueEdit, Queued};
+use crate::domain::ids::SessionId;
 use crate::domain::message::UserText;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ComposerAction as Verb;
@@ -90,6 +92,7 @@ fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             if picker.query.edit(verb) == Done::Changed {
                 picker.filter();
                 properties::offer_new_label(state);
+                workspace::offer_new(state);
             }
             return;
         }
@@ -269,6 +272,10 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
         EnterDoes::BrokeLine => {}
         EnterDoes::Empty if how == How::Queue => enter_on_nothing(state, fx),
         EnterDoes::Empty => {}
+        EnterDoes::Send if state.blind == Blind::WentOn => {
+            let text = "Not sent: a part of it was typed over a window.";
+            state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
+        }
         EnterDoes::Send => {
             let text = state.composer().text();
             if let Some(command) = command(&text) {
@@ -278,7 +285,9 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
                 return slash::run_own(state, at, &args, fx);
             }
             match commands::read(&text) {
-                None => send(state, text, how, fx),
+                None => {
+                    send(state, text, how, fx);
+                }
                 Some(Ok(call)) => {
                     state.composer_mut().take();
                     slash::run(state, call, fx);
@@ -306,32 +315,88 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// Sends a message, and the draft with it is gone.
-pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effect>) {
-    if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.clone()) {
-        let text = format!("This session is only read here: {holder}.");
-        let key = state.keys.key_for(crate::keymap::action::SessionAction::New);
-        // The holder may be gone: the engine looks again, and the next Enter sends if so.
-        if let Some(id) = state.current_id().cloned() {
-            fx.push(Effect::Send(Command::Open { session: id, rows: super::session::ROWS }));
-        }
-        return state.notify(Notice::new(Level::Warning, text).hint(format!("{key} begins a new one")));
+/// So many messages that were sent can still come back with their chips.
+const HANDED: usize = 8;
+
+/// Sends a message, and the draft with it is gone. False: it was not sent, and the user was told why.
+pub(super) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effect>) -> bool {
+    if let Some(id) = state.current_id().cloned()
+        && is_held(state, &id, fx)
+    {
+        return false;
     }
     if state.composer().files().coming().next().is_some() {
         let text = "A file is still being copied into the session.";
-        return state.notify(Notice::new(Level::Info, text).hint("send the message again in a moment"));
+        state.notify(Notice::new(Level::Info, text).hint("send the message again in a moment"));
+        return false;
     }
+    let composer = state.composer().clone();
     state.composer_mut().take();
     let attachments = state.composer_mut().take_files().there();
     remember(state, &text, fx);
     let steer = how == How::Steer && state.running();
     let Current::Session(id) = state.current.clone() else {
         state.lobby_sent.push(UserText::with(text, attachments));
-        return;
+        return true;
     };
     chat::to_end(state, fx);
     state.left_unread = None;
-    fx.push(to(&id, if steer { Act::Steer { text, attachments } } else { Act::Send { text, attachments } }));
+    let act = if steer { Act::Steer { text, attachments } } else { Act::Send { text, attachments } };
+    hand(state, &id, act, composer, fx);
+    true
+}
+
+/// Sends what the user wrote. Until it is sent away by others, the composer can be brought back as it stood.
+fn hand(state: &mut State, id: &SessionId, act: Act, composer: Composer, fx: &mut Vec<Effect>) {
+    if let (Some(open), Some(said)) = (state.open.get_mut(id), act.said()) {
+        open.handed.push_back(Handed { said, composer });
+        if open.handed.len() > HANDED {
+            open.handed.pop_front();
+        }
+    }
+    fx.push(to(id, act));
+}
+
+/// Whether another process writes this session: then nothing that the user wrote is sent there, and they are told.
+pub(super) fn is_held(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) -> bool {
+    let Some(holder) = state.sessions.meta(id).and_then(|meta| meta.held_by.clone()) else { return false };
+    let text = format!("This session is only read here: {holder} writes it.");
+    let key = state.keys.key_for(crate::keymap::action::SessionAction::New);
+    // The holder may be gone: the engine looks again, and the next Enter sends if so.
+    fx.push(Effect::Send(Command::Open { session: id.clone(), rows: super::session::ROWS }));
+    state.notify(Notice::new(Level::Warning, text).hint(format!("/takeover writes here; {key} begins a new session")));
+    true
+}
+
+/// The engine did not take what the user wrote: it stands where it was written.
+pub(super) fn refused(state: &mut State, id: &SessionId, act: &Act) {
+    let Some(said) = act.said() else { return };
+    let Some(open) = state.open.get_mut(id) else {
+        // Nobody looks at that session any more. What was sent is in the history.
+        return state.history.push(&said.text);
+    };
+    if let Act::Answer { request, .. } = act {
+        let given = open.given.iter().rposition(|given| given.request.id == *request);
+        match given.and_then(|at| open.given.remove(at)) {
+            Some(given) if !given.settled => return panel::again(state, id, given),
+            Some(given) if !given.panel.has_words() => return,
+            _ => {}
+        }
+    }
+    let Some(open) = state.open.get_mut(id) else { return };
+    let handed = open.handed.iter().rposition(|handed| handed.said == said);
+    let handed = handed.and_then(|at| open.handed.remove(at)).filter(|handed| !handed.composer.has_no_text());
+    let before = match handed {
+        Some(handed) => handed.composer,
+        // It was written behind a command.
+        None => {
+            let mut composer = Composer::default();
+            composer.set(&said.text);
+            composer.files_mut().add(said.attachments);
+            composer
+        }
+    };
+    open.composer.bring_back(before);
 }
 
 /// The command of a draft that begins with `!`.
@@ -349,9 +414,12 @@ fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
         let text = "A turn runs: the command waits in the composer.";
         return state.notify(Notice::new(Level::Info, text).hint("Enter again when it has ended"));
     }
-    if state.current_meta().and_then(|meta| meta.held_by.as_ref()).is_some() {
-        return send(state, format!("!{command}"), How::Queue, fx);
+    if let Some(id) = state.current_id().cloned()
+        && is_held(state, &id, fx)
+    {
+        return;
     }
+    let composer = state.composer().clone();
     let text = state.composer_mut().take();
     remember(state, &text, fx);
     let Current::Session(id) = state.current.clone() else {
@@ -359,7 +427,7 @@ fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
         return;
     };
     chat::to_end(state, fx);
-    fx.push(to(&id, Act::Type { command: command.to_owned() }));
+    hand(state, &id, Act::Type { command: command.to_owned() }, composer.without_files(), fx);
 }
 
 /// The text comes back from $EDITOR.

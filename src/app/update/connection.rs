@@ -2,11 +2,12 @@
 
 use super::model::{Again, ask_servers, locked, pick as pick_model, set_model};
 use super::overlay::{self, item, one_line};
+use super::to;
 use crate::app::effect::Effect;
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Facts, Item, Kind, Picker, Value};
-use crate::domain::contract::{Command, ConnectionInfo};
+use crate::domain::contract::{Act, Command, ConnectionInfo};
 use crate::domain::ids::ConnectionName;
 use crate::domain::{Level, Notice};
 
@@ -26,10 +27,31 @@ pub(super) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
     overlay::open(state, Overlay::Picker(Box::new(picker)));
 }
 
-/// The connection of the shown session, and else the one that a new one begins with.
+/// The connection that the shown session asks, and else the one that a new one begins with.
 pub(super) fn in_force(state: &State) -> Option<&ConnectionName> {
-    let own = state.current_meta().and_then(|meta| meta.connection.as_ref());
+    let own = state.current_meta().and_then(|meta| meta.asked());
     own.or_else(|| default(state))
+}
+
+/// The connection that the shown session was made with, where it is not configured here: another can answer in its place.
+pub(super) fn not_here(state: &State) -> Option<&ConnectionName> {
+    let meta = state.current_meta()?;
+    let named = meta.connection.as_ref()?;
+    let here = || state.config.connections.iter().any(|info| info.name == *named);
+    (meta.unmapped || meta.stand_in.is_some() || !here()).then_some(named)
+}
+
+/// A message waits for somebody to say what answers: that can be said at once.
+pub(super) fn wanted(state: &mut State, named: &ConnectionName, fx: &mut Vec<Effect>) {
+    let text = format!(
+        "This session was made with the connection {}, which is not configured here.",
+        one_line(named.as_str())
+    );
+    let hint = "your message waits: /connection NAME lets another one answer, and --all wherever that one is named";
+    state.notify(Notice::new(Level::Warning, text).hint(hint));
+    if state.overlays.is_empty() {
+        pick(state, fx);
+    }
 }
 
 /// What a new session begins with, as far as is known here.
@@ -129,6 +151,17 @@ pub(super) fn choose_named(state: &mut State, name: &ConnectionName, fx: &mut Ve
     if all(state).any(|info| info.name == *name) { choose(state, name, fx) } else { ask_for_key(state, name, fx) }
 }
 
+/// `/connection NAME --all`: in the shown session and in all others, it answers for the one that is not configured here.
+pub(super) fn choose_everywhere(state: &State, name: &ConnectionName, fx: &mut Vec<Effect>) -> Result<(), String> {
+    if not_here(state).is_none() {
+        return Err("The connection of this session is configured here: nothing answers in its place.".to_owned());
+    }
+    if let Some(id) = state.current_id() {
+        fx.push(to(id, Act::StandIn { connection: name.clone(), everywhere: true }));
+    }
+    Ok(())
+}
+
 /// Enter on a connection: the shown session uses it, with its own model; what wants a key asks for it.
 pub(super) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
     let Some(info) = all(state).find(|info| info.name == *name).cloned() else { return };
@@ -142,7 +175,10 @@ pub(super) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
             .notify(Notice::new(Level::Info, text).hint(format!("/new, then /connection chooses {name} for that one")));
         return;
     }
-    set_model(state, Some(name.clone()), &info.default_model, fx);
+    match (not_here(state), state.current_id()) {
+        (Some(_), Some(id)) => fx.push(to(id, Act::StandIn { connection: name.clone(), everywhere: false })),
+        _ => set_model(state, Some(name.clone()), &info.default_model, fx),
+    }
     if info.wants_key() {
         ask_for_key(state, name, fx);
     } else if info.default_model.is_empty() {

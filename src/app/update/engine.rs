@@ -3,11 +3,11 @@
 
 use super::settle::plain;
 use super::{
-    attach, change, compose, context, enhance, find, inbox, leave, lifecycle, model, panel, properties, queue, rows,
-    rules, session, to, undo,
+    attach, change, compose, connection, context, enhance, find, inbox, leave, lifecycle, model, panel, properties,
+    queue, rows, rules, session, to, undo,
 };
 use crate::app::effect::Effect;
-use crate::app::state::open::{Open, Retry, Turn};
+use crate::app::state::open::{Given, Open, Retry, Turn};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
@@ -87,6 +87,11 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Branched { from, to, rewound } => lifecycle::branched(state, &from, &to, rewound, fx),
         Event::Deleted { session, trash } => change::deleted(state, &session, trash.as_ref(), fx),
         Event::Notice(notice) => state.notify(notice),
+        Event::Unsaved(unsaved) => {
+            // The rest, which may be the text itself, is said when the screen is left.
+            let (text, hint) = unsaved.brief();
+            state.notify(Notice::new(Level::Error, text).hint(hint));
+        }
         Event::Ended => leave::ended(state, fx),
         _ => {}
     }
@@ -109,6 +114,8 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     }
     match event {
         Event::Reidentified { to } => reidentified(state, id, &to),
+        // Also where the conversation is read anew: what the user wrote is not in it.
+        Event::Refused { act, why: _ } => compose::refused(state, id, &act),
         Event::Enhanced { number, result } => enhance::done(state, id, number, result),
         Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
         Event::FilesChanged(changes) => undo::changed(state, id, *changes),
@@ -131,6 +138,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         | Event::Branched { .. }
         | Event::Deleted { .. }
         | Event::Notice(_)
+        | Event::Unsaved(_)
         | Event::Ended => {
             whole(state, event, fx);
         }
@@ -201,9 +209,14 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             queue::changed(state, id);
             return;
         }
+        Event::ModelWanted { why, .. } if shown => model::wanted(state, &why, fx),
+        Event::ConnectionWanted { connection } if shown => connection::wanted(state, &connection, fx),
         Event::Attached { path, made } => attach::came(state, id, &path, made, fx),
         Event::Asked(request) => asked(state, id, *request),
         Event::Settled { request } => {
+            for given in open.given.iter_mut().filter(|given| given.request.id == request) {
+                given.settled = true;
+            }
             open.requests.retain(|other| other.id != request);
             panel::sync(state, id, Some(&request));
         }
@@ -250,6 +263,11 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
             true
         }
         None => {
+            // It was answered here, and the answer did not count: what was written for it is not lost.
+            let given = open.given.iter().rposition(|given| given.request.id == request.id);
+            if let Some(given) = given.and_then(|at| open.given.remove(at)) {
+                return panel::again(state, id, Given { request, ..given });
+            }
             open.requests.push(request);
             false
         }
@@ -355,6 +373,9 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
         state.creating = false;
         open.composer = std::mem::take(&mut state.lobby);
         attach::adopted(id, open.composer.files(), fx);
+        if let Some(title) = state.titled.take() {
+            fx.push(to(id, Act::Rename { title }));
+        }
         for said in std::mem::take(&mut state.lobby_sent) {
             let act = match compose::command(&said.text) {
                 Some(command) => Act::Type { command: command.to_owned() },

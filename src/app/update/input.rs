@@ -1,14 +1,17 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
-use super::{act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session};
+use super::{
+    act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session, workspace,
+};
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::hidden::looks_like_a_key;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::Stage;
-use crate::app::state::{Focus, Quit, State};
+use crate::app::state::{Blind, Focus, Quit, State};
 use crate::domain::dropped as paths;
 use crate::domain::request::Ask;
+use crate::domain::secret::masked;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AnswerAction, AppAction, Context};
 use crate::keymap::key::{Code, Key, Mods};
@@ -19,11 +22,17 @@ const STRIP_AFTER: u64 = 400;
 /// Two presses of Esc within so many milliseconds belong together.
 const TWICE: u64 = 600;
 
+/// Keys with less than so many milliseconds between them were typed in one go.
+const PAUSE: u64 = 700;
+
 /// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.
 fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
     state.idle_before = state.now.since(state.last_key);
     state.last_key = state.now;
     state.notices.heard(state.now);
+    if state.idle_before >= PAUSE {
+        state.blind = Blind::No;
+    }
     redeliver::hold(state, fx);
     if let Quit::OnceMore(armed) = state.quit
         && armed != key
@@ -31,7 +40,24 @@ fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
         state.quit = Quit::No;
         fx.push(Effect::Disarm(Timer::Quit));
     }
-    state.now < state.quiet_until
+    let drop = state.now < state.quiet_until;
+    if drop {
+        swallowed(state, key);
+    }
+    drop
+}
+
+/// A key is typed where an overlay has no text that it could go into.
+fn swallowed(state: &mut State, key: Key) {
+    if !state.overlays.is_empty() && !writes(state) && key.printable().is_some() {
+        state.blind = Blind::Swallowed;
+    }
+}
+
+/// Whether what is typed goes into a text of the topmost overlay.
+fn writes(state: &State) -> bool {
+    let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
+    state.contexts().first().is_some_and(|context| inputs.contains(context))
 }
 
 /// A key that does something.
@@ -45,7 +71,11 @@ pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Ef
         return;
     }
     mark::key(state, Some(action));
+    let over = !state.overlays.is_empty() && !writes(state);
     act(state, action, Some(key), fx);
+    if over && state.overlays.is_empty() && (state.blind == Blind::Swallowed || key.printable().is_some()) {
+        state.blind = Blind::WentOn;
+    }
 }
 
 /// Keys that begin a chord.
@@ -79,6 +109,7 @@ pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
         return;
     }
     mark::key(state, None);
+    swallowed(state, key);
     type_into(state, Some(key));
 }
 
@@ -115,6 +146,7 @@ fn insert(state: &mut State, text: &str) {
             picker.query.insert(text);
             picker.filter();
             properties::offer_new_label(state);
+            workspace::offer_new(state);
         }
         Some(Overlay::Find) => state.find.query.insert(text),
         Some(Overlay::Rename(rename)) => rename.title.insert(text),
@@ -187,6 +219,18 @@ fn is_a_lost_key(state: &mut State, text: &str) -> bool {
     true
 }
 
+/// Whoever pastes a key may not know that it is in there.
+fn warn_of_keys(state: &mut State, text: &str) {
+    if let Some((_, count)) = masked(text) {
+        let what = if count == 1 {
+            "The pasted text holds what looks like a key."
+        } else {
+            "The pasted text holds what looks like keys."
+        };
+        state.notify(Notice::new(Level::Warning, what).hint("It goes to the model with your message."));
+    }
+}
+
 /// A pasted text goes where text is written, else into the composer. It never sends and never answers.
 pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     state.last_key = state.now;
@@ -209,7 +253,10 @@ pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
                 let files = paths.iter().map(|path| (path.into(), Some(written(path)))).collect();
                 attach::ask(state, files, fx);
             }
-            None => state.composer_mut().paste(&clean),
+            None => {
+                state.composer_mut().paste(&clean);
+                warn_of_keys(state, &clean);
+            }
         }
     }
 }

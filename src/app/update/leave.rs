@@ -52,11 +52,16 @@ fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool 
     false
 }
 
-/// Quits; where turns run it asks first.
-pub(super) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
+/// Whether the end of the engine would stop something, or somebody waits for the user.
+pub(super) fn stops_something(state: &State) -> bool {
     let busy = |activity: &Activity| matches!(activity, Activity::Running(_) | Activity::NeedsYou(_));
     let jobs = state.open.values().any(|open| open.running_jobs() > 0);
-    if jobs || state.running() || state.sessions.metas().any(|meta| busy(&meta.activity)) {
+    jobs || state.running() || state.sessions.metas().any(|meta| busy(&meta.activity))
+}
+
+/// Quits; where turns run it asks first.
+pub(super) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
+    if stops_something(state) {
         state.quit = Quit::No;
         if !matches!(state.overlays.last(), Some(Overlay::ConfirmQuit)) {
             state.overlays.push(Overlay::ConfirmQuit);
@@ -101,5 +106,5 @@ fn now(state: &mut State, fx: &mut Vec<Effect>) {
     let resume = state.current_meta().filter(|meta| meta.messages > 0).map(|meta| meta.id.clone());
     let begun = state.current_open().is_some_and(|open| !open.chat.entries.is_empty());
     let resume = resume.or_else(|| state.current_id().filter(|_| begun).cloned());
-    fx.push(Effect::Quit { resume });
+    fx.push(Effect::Quit { resume, workspace: state.moving.take() });
 }

@@ -53,6 +53,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) 
         SessionAction::Trust => rules::open(state, Purpose::Trust, fx),
         SessionAction::Cwd => ask_cwd(state),
         SessionAction::TakeOver => ask_take_over(state),
+        SessionAction::Workspace => super::workspace::open(state, fx),
         SessionAction::New
         | SessionAction::Worktree
         | SessionAction::Flag
@@ -110,6 +111,7 @@ pub(super) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
     match deed {
         // What goes to the trash can be taken back for a while.
         Deed::Send(Command::Delete { sessions, now: false }) => super::change::delete(state, sessions, fx),
+        Deed::Workspace(folder) => super::workspace::leave(state, folder, fx),
         Deed::Send(command) => {
             if let Command::Verify { repair: true, .. } = command
                 && let Some(Overlay::Health(card)) = state.overlays.last_mut()

@@ -38,6 +38,7 @@ mod settings;
 mod settle;
 mod slash;
 mod undo;
+mod workspace;
 
 use super::effect::Effect;
 use super::msg::{Msg, Timer};
@@ -122,6 +123,8 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
             state.utc_offset = utc_offset;
             state.arrange();
         }
+        Msg::Workspaces(workspaces) => workspace::came(state, workspaces),
+        Msg::Workspace(found) => workspace::found(state, found, &mut fx),
         Msg::Terminate => leave::quit(state, &mut fx),
     }
     find::settle(state, &mut fx);

@@ -69,9 +69,19 @@ pub(super) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
     ask_figures(state, fx);
 }
 
-/// The connection that the shown session cannot leave any more.
+/// The turn waits for a model: it can be chosen at once.
+pub(super) fn wanted(state: &mut State, why: &str, fx: &mut Vec<Effect>) {
+    state.notify(Notice::new(Level::Warning, one_line(why)).hint("your message goes as soon as one is chosen"));
+    if state.overlays.is_empty() {
+        pick(state, fx);
+    }
+}
+
+/// The connection that the shown session cannot leave any more. One that is not configured here binds nothing: another answers
+/// in its place.
 pub(super) fn locked(state: &State) -> Option<ConnectionName> {
-    state.current_meta().filter(|meta| meta.connection_locked).and_then(|meta| meta.connection.clone())
+    let named = state.current_meta().filter(|meta| meta.connection_locked).and_then(|meta| meta.connection.clone());
+    named.filter(|_| connection::not_here(state).is_none())
 }
 
 /// The connections that the shown session can have: those that can be used first, then those that want a key.

@@ -2,7 +2,7 @@
 
 use super::{
     act as do_action, chat, compose, connection, doctor, find, inbox, jobs, leave, lifecycle, list, model, panel,
-    properties, queue, rewind, session, settings, slash, to, undo,
+    properties, queue, rewind, session, settings, slash, to, undo, workspace,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
@@ -431,6 +431,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
                 // Several are changed one after another.
                 Value::Setting(key) => return settings::change(state, &key, fx),
                 Value::Million => return settings::million(state, fx),
+                Value::Switch(what) => return settings::switch(state, what, fx),
                 // Several are chosen one after another.
                 Value::Label(id) => return properties::toggle(state, &id, sessions, fx),
                 Value::LabelEntry(entry) => {
@@ -524,6 +525,8 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Branch(at) => rewind::branch_at(state, at, fx),
         Value::Facet(facet) => list::choose_facet(state, facet, fx),
         Value::Status(_) | Value::Label(_) | Value::LabelEntry(_) | Value::NewLabel(_) | Value::Remark => {}
-        Value::Setting(_) | Value::Million => {}
+        Value::Workspace(written) => workspace::go(state, &written, false, fx),
+        Value::NewWorkspace(written) => workspace::go(state, &written, true, fx),
+        Value::Setting(_) | Value::Million | Value::Switch(_) => {}
     }
 }

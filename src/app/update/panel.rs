@@ -1,10 +1,11 @@
 //! The focus of what is asked, to the letter: it never takes the focus by itself, nothing is selected when it gets it,
 //! keys that come within 300 ms are dropped, and no key that was meant for the composer answers.
 
-use super::{inbox, input, plan, to};
+use super::{compose, inbox, input, plan, to};
 use crate::app::effect::Effect;
 use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
+use crate::app::state::open::Given;
 use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::app::state::{Focus, State};
@@ -19,6 +20,9 @@ use crate::keymap::key::Key;
 pub(super) const QUIET: u64 = 300;
 /// Enter on an empty draft gives the panel the focus when no key came for so many milliseconds.
 pub(super) const CALM: u64 = 1_500;
+
+/// So many answers can still come back with what was written for them.
+const GIVEN: usize = 8;
 
 /// What has the focus has changed: keys on their way were not meant for it.
 pub(super) fn hush(state: &mut State) {
@@ -105,6 +109,21 @@ pub(super) fn sync(state: &mut State, session: &SessionId, changed: Option<&Requ
         if open.panel.is_none() {
             state.focus = Focus::Composer;
         }
+        hush(state);
+    }
+}
+
+/// An answer did not count, and what was asked waits on: its panel stands as it did when the answer was given. Another text
+/// than the one that was answered gets a new panel, in which the words are kept for when they are wanted.
+pub(super) fn again(state: &mut State, session: &SessionId, given: Given) {
+    let Some(open) = state.open.get_mut(session) else { return };
+    let Given { request, panel, .. } = given;
+    if open.request(&request.id).is_none() {
+        open.requests.insert(0, request.clone());
+    }
+    let panel = if panel.is_about(&request) { panel } else { panel.renewed(&request) };
+    open.panel = Some(panel);
+    if state.focus == Focus::Panel && state.current_id() == Some(session) {
         hush(state);
     }
 }
@@ -234,6 +253,10 @@ pub(super) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else { return };
     let request = panel.request.clone();
+    if compose::is_held(state, &session, fx) {
+        return;
+    }
+    let Some((_, panel)) = focused(state) else { return };
     if choice == Choice::PlanEdit {
         let text = panel.plan.as_ref().map(|plan| plan.text()).unwrap_or_default();
         return plan::edit(state, session, request, text, fx);
@@ -298,6 +321,12 @@ pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     if let Stage::Rules { .. } = panel.stage {
         return accept_rules(state);
     }
+    if !matches!(panel.stage, Stage::Writing { purpose: Choice::StepComment(_), .. })
+        && compose::is_held(state, &session, fx)
+    {
+        return;
+    }
+    let Some((session, panel)) = focused(state) else { return };
     if let Stage::Secret { key } = &panel.stage {
         let (request, key) = (panel.request.clone(), key.key());
         return match key {
@@ -322,6 +351,7 @@ pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
 
 fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Answer, fx: &mut Vec<Effect>) {
     let mut answered = vec![(session.clone(), request.clone())];
+    let own = focused(state).map(|(_, panel)| panel.clone());
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {
         inbox.answering = None;
         if std::mem::take(&mut inbox.reach) == Reach::Equal {
@@ -333,7 +363,14 @@ fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Ans
     for (session, request) in answered {
         fx.push(to(&session, Act::Answer { request: request.clone(), answer: answer.clone() }));
         if let Some(open) = state.open.get_mut(&session) {
-            open.requests.retain(|other| other.id != request);
+            let panel = own.clone().filter(|panel| panel.request == request).or_else(|| open.panel.clone());
+            let asked = open.requests.iter().position(|other| other.id == request).map(|at| open.requests.remove(at));
+            if let (Some(request), Some(panel)) = (asked, panel.filter(|panel| panel.request == request)) {
+                open.given.push_back(Given { request, panel: panel.without_key(), settled: false });
+                if open.given.len() > GIVEN {
+                    open.given.pop_front();
+                }
+            }
         }
         sync(state, &session, Some(&request));
     }

@@ -124,7 +124,7 @@ fn facts(behind: &Behind, about: Vec<String>) -> Facts {
 /// Branches at the chosen entry, or off the session that is chosen in the list; else the place is chosen from a list.
 pub(super) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
     if state.focus == Focus::List {
-        return super::change::branch(state, fx);
+        return super::change::branch(state, None, fx);
     }
     let Some(id) = state.current_id().cloned() else { return nothing_yet(state) };
     let chosen = chosen_entry(state);
@@ -132,7 +132,7 @@ pub(super) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
     let at = chat.entries.iter().find(|entry| Some(entry.key) == chosen).map(|entry| entry.message.id.clone());
     let asked = asked(chat);
     if at.is_some() || asked.len() < 2 {
-        return fx.push(Effect::Send(Command::Branch { session: id, at }));
+        return fx.push(Effect::Send(Command::Branch { session: id, at, title: None }));
     }
     let all = behind(chat, None);
     let whole = format!("The new session has {}. This one stays as it is.", all.words());
@@ -159,8 +159,21 @@ pub(super) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
 /// Branches where that was chosen from the list.
 pub(super) fn branch_at(state: &mut State, at: Option<MessageId>, fx: &mut Vec<Effect>) {
     if let Some(session) = state.current_id().cloned() {
-        fx.push(Effect::Send(Command::Branch { session, at }));
+        fx.push(Effect::Send(Command::Branch { session, at, title: None }));
     }
+}
+
+/// `/branch NAME`: all of it, or up to the chosen entry, under this title.
+pub(super) fn branch_named(state: &mut State, title: &str, fx: &mut Vec<Effect>) {
+    let title = Some(one_line(title));
+    if state.focus == Focus::List {
+        return super::change::branch(state, title, fx);
+    }
+    let Some(session) = state.current_id().cloned() else { return nothing_yet(state) };
+    let chosen = chosen_entry(state);
+    let entries = state.current_open().map(|open| &open.chat.entries).into_iter().flatten();
+    let at = entries.into_iter().find(|entry| Some(entry.key) == chosen).map(|entry| entry.message.id.clone());
+    fx.push(Effect::Send(Command::Branch { session, at, title }));
 }
 
 fn capital(text: &str) -> String {

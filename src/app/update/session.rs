@@ -75,8 +75,9 @@ fn reset(state: &mut State, fx: &mut Vec<Effect>) {
             .notify(Notice::new(Level::Info, "Nothing was said here yet: this session is as new as it can be."));
     };
     let settings = NewSession {
+        title: None,
+        connection: meta.asked().cloned(),
         cwd: Some(meta.cwd),
-        connection: meta.connection,
         model: meta.model,
         mode: Some(meta.mode),
         thinking: Some(meta.thinking),
@@ -113,9 +114,15 @@ pub(super) fn named(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Resu
     let (verb, which) = args.split_once(char::is_whitespace).unwrap_or((args, ""));
     match (verb.to_lowercase().as_str(), which.trim()) {
         ("new", "") => new(state, fx),
+        ("new", name) => {
+            let title = Some(overlay::one_line(name));
+            // One that is being made already has no title yet.
+            state.titled = title.clone().filter(|_| state.creating);
+            begin(state, NewSession { title, ..NewSession::default() }, fx);
+        }
         ("list" | "switch", "") => overlay::sessions(state),
         ("switch", which) => return switch(state, which, fx),
-        ("new" | "list", _) => return Err(format!("/session {verb} takes nothing after it.")),
+        ("list", _) => return Err(format!("/session {verb} takes nothing after it.")),
         (other, _) => {
             let near = nearest(other, ["new", "list", "switch"]);
             let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));

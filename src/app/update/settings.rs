@@ -8,6 +8,7 @@ use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Facts, Group, Item, Kind, Picker, Value};
 use crate::domain::contract::Act;
+use crate::domain::session::SessionSwitch;
 use crate::domain::setting::{Holds, Said, Setting, SettingGroup};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction, ModeAction, ModelAction, SessionAction};
@@ -109,6 +110,21 @@ fn of_session(state: &State) -> Vec<Item> {
                 verb(SessionAction::Cwd.into()),
             ),
         ]);
+        let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
+        out.extend([
+            row(
+                "extended prompt cache",
+                switch(meta.long_cache),
+                "Prompts stay in the vendor's cache for an hour or longer, where it has that; writing them there costs more.",
+                Value::Switch(SessionSwitch::LongCache),
+            ),
+            row(
+                "rich tool descriptions",
+                switch(meta.full_tools),
+                "Tools are told to the model in full; off, a sentence each, which leaves a small window more room.",
+                Value::Switch(SessionSwitch::FullTools),
+            ),
+        ]);
         if can_million(state) {
             let on = model.ends_with(MILLION);
             out.push(row(
@@ -200,6 +216,16 @@ pub(super) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
     }
     fx.push(Effect::Set { key: key.to_owned(), value: next });
     refill(state);
+}
+
+/// Something of the session is switched; it is shown when the engine did it.
+pub(super) fn switch(state: &State, what: SessionSwitch, fx: &mut Vec<Effect>) {
+    let Some(meta) = state.current_meta() else { return };
+    let on = match what {
+        SessionSwitch::LongCache => !meta.long_cache,
+        SessionSwitch::FullTools => !meta.full_tools,
+    };
+    fx.push(to(&meta.id, Act::Switch { what, on }));
 }
 
 /// The context of a million tokens is asked for, or no longer.

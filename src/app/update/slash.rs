@@ -2,7 +2,7 @@
 
 use super::{
     act as do_action, attach, chat, compose, connection, context, copy, find, lifecycle, list, model, offer, overlay,
-    plan, properties, session, to,
+    plan, properties, rewind, session, to, workspace,
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::slash::{Call, Slash, Unknown};
@@ -55,7 +55,8 @@ pub(super) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
     let Some(own) = state.commands.get(at).cloned() else { return };
     let text = own.fill(args);
     if own.origin != Origin::Repository || state.seen_commands.contains(&own.hash) {
-        return compose::send(state, text, compose::How::Queue, fx);
+        compose::send(state, text, compose::How::Queue, fx);
+        return;
     }
     let mut says = vec![format!("It came with the repository: {}", own.path.display()), String::new()];
     says.extend(text.lines().take(12).map(|line| line.chars().take(200).collect()));
@@ -88,6 +89,14 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
             if let Some(id) = state.current_id() {
                 fx.push(to(id, Act::Rename { title: args.to_owned() }));
             }
+            Ok(())
+        }
+        Slash::Workspace => {
+            workspace::command(state, args, fx);
+            Ok(())
+        }
+        Slash::Branch => {
+            rewind::branch_named(state, args, fx);
             Ok(())
         }
         Slash::Title if args.eq_ignore_ascii_case("regenerate") => {
@@ -152,10 +161,11 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
                 connection::ask_for_key(state, &ConnectionName::new(name), fx);
                 Ok(())
             }
+            Some((name, "--all")) => connection::choose_everywhere(state, &ConnectionName::new(name), fx),
             Some(_) => {
                 // It may be a key: it stays nowhere.
-                let text = "Only a connection's name can follow, and the word key; the key itself is asked for where it is \
-                            not shown.";
+                let text = "Only a connection's name can follow, and the word key or --all; the key itself is asked for where \
+                            it is not shown.";
                 return state.notify(Notice::new(Level::Warning, text));
             }
         },
@@ -174,7 +184,9 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         Slash::Plan => Err("Only drop can follow: the plan is not carried out, or no further.".to_owned()),
         Slash::Steer if args.is_empty() => Err("Write behind it what is to go into the turn that runs.".to_owned()),
         Slash::Steer => {
-            compose::send(state, args.to_owned(), compose::How::Steer, fx);
+            if !compose::send(state, args.to_owned(), compose::How::Steer, fx) {
+                state.composer_mut().set(&format!("/{} {args}", call.slash.word()));
+            }
             Ok(())
         }
         Slash::Attach => {

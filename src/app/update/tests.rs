@@ -1,6 +1,7 @@
 //! Tables over the whole of the update: keys go in by their names, as the runtime sends them.
 
 mod attach;
+mod connection;
 mod engine;
 mod find;
 mod focus;
@@ -12,6 +13,8 @@ mod list;
 mod mark;
 mod plan;
 mod queue;
+mod refused;
+mod workspace;
 
 use super::*;
 use crate::app::msg::{Area, Frame, Target};

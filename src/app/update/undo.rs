@@ -53,7 +53,7 @@ pub(super) fn planned(state: &mut State, session: &SessionId, plan: UndoPlan) {
         Some(Overlay::Undo(card)) if card.session == *session && card.aim == plan.aim && card.plan.is_none() => {
             if plan.any {
                 // The first one that needs a look.
-                let odd = plan.files.iter().position(|file| file.state != UndoState::Ready);
+                let odd = plan.files.iter().position(|file| file.state != UndoState::Ready || file.during.is_some());
                 card.selected = odd.unwrap_or(0);
                 card.plan = Some(plan);
                 return panel::hush(state);
@@ -116,14 +116,14 @@ fn tick(state: &mut State) {
     let Some(Overlay::Undo(card)) = state.overlays.last_mut() else { return };
     let Some(file) = card.plan.as_ref().and_then(|plan| plan.files.get(card.selected)) else { return };
     let why = match &file.state {
-        UndoState::Changed(_) => {
+        UndoState::Changed(_) | UndoState::Between(_) => {
             let path = file.path.clone();
             if !card.also.remove(&path) {
                 card.also.insert(path);
             }
             return;
         }
-        UndoState::Ready => "It is restored in any case: only files that were changed since can be left.".to_owned(),
+        UndoState::Ready => "It is restored in any case: only files that others changed too can be left.".to_owned(),
         UndoState::Lost(why) => why.clone(),
     };
     state.notify(Notice::new(Level::Info, why));

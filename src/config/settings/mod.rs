@@ -33,6 +33,10 @@ pub struct Settings {
     pub limits: Limits,
     /// `[compact]` `at`: the part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
     pub compact_at: f64,
+    /// `extended_prompt_cache`: prompts stay in the vendor's cache for an hour or longer, where it has that.
+    pub extended_prompt_cache: bool,
+    /// `rich_tool_descriptions`: tools are told to the model in full, and in a sentence each otherwise.
+    pub rich_tool_descriptions: bool,
     /// `[input]` `while_running`: what Enter does while a turn runs.
     pub while_running: WhileRunning,
     /// `[ui]`
@@ -62,6 +66,8 @@ impl Default for Settings {
             sandbox: Sandbox::default(),
             limits: Limits::default(),
             compact_at: COMPACT_AT,
+            extended_prompt_cache: false,
+            rich_tool_descriptions: true,
             while_running: WhileRunning::default(),
             ui: Ui::default(),
             fsync: Fsync::default(),
@@ -521,6 +527,8 @@ fn root(section: &Section<'_>, out: &mut Settings) {
         section.finish();
     }
     section.flag("auto_status", &mut out.inbox.auto_status);
+    section.flag("extended_prompt_cache", &mut out.extended_prompt_cache);
+    section.flag("rich_tool_descriptions", &mut out.rich_tool_descriptions);
     let days = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     if let Some(section) = section.table("auto_archive") {
         out.inbox.archive_idle_days = section.whole("idle_days", 1..=36_500).map(days);

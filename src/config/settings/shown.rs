@@ -87,6 +87,22 @@ const ROWS: &[Row] = {
             NextStart,
         ),
         (
+            "extended_prompt_cache",
+            Sessions,
+            "Prompts stay in the vendor's cache for an hour or longer, where it has that; writing them there costs more.",
+            |s| s.extended_prompt_cache.to_string(),
+            SWITCH,
+            NextStart,
+        ),
+        (
+            "rich_tool_descriptions",
+            Sessions,
+            "Tools are told to the model in full; off, a sentence each, which leaves a small window more room.",
+            |s| s.rich_tool_descriptions.to_string(),
+            SWITCH,
+            NextStart,
+        ),
+        (
             "auto_archive.idle_days",
             Sessions,
             "Idle sessions are archived after so many days.",

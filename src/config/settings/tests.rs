@@ -1,5 +1,7 @@
 //! What config.toml comes to, right and wrong.
 
+mod named;
+
 use super::*;
 use proptest::prelude::*;
 

@@ -14,6 +14,7 @@ use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, Pl
 use crate::domain::rule::Offer;
 use crate::domain::secret::Key;
 use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+use crate::domain::unsaved::{Refuge, Unsaved};
 
 fn attachment() -> Attachment {
     Attachment {
@@ -96,12 +97,15 @@ fn every_command_crosses_a_wire() {
         Act::Mode { mode: Mode::Execute, drop_plan: true },
         Act::DropPlan,
         Act::Model { connection: None, model: "m".into() },
+        Act::StandIn { connection: ConnectionName::new("here"), everywhere: true },
         Act::Thinking(ThinkingLevel::Max),
+        Act::Switch { what: SessionSwitch::LongCache, on: true },
         Act::Rename { title: "t".into() },
         Act::Retitle,
         Act::Read,
         Act::Cwd("/w".into()),
         Act::KillJob { job: "ab12".into() },
+        Act::Claim,
         Act::TakeOver,
         Act::draft(""),
     ];
@@ -121,7 +125,7 @@ fn every_command_crosses_a_wire() {
         Command::Leave { session: session() },
         Command::Change { sessions: vec![session()], change: Change::Status("done".into()) },
         Command::Change { sessions: vec![], change: Change::Labels(vec!["a::b".into()]) },
-        Command::Branch { session: session(), at: Some(MessageId::new("m")) },
+        Command::Branch { session: session(), at: Some(MessageId::new("m")), title: Some("t".into()) },
         Command::Rewind { session: session(), at: MessageId::new("m"), files: Some(vec!["/w/a".into()]) },
         Command::PlanUndo { session: session(), aim: UndoAim::Since(MessageId::new("m")) },
         Command::Undo { session: session(), aim: UndoAim::Last, also: vec!["/w/a".into()] },
@@ -170,7 +174,13 @@ fn every_event_crosses_a_wire() {
     };
     let bodies = vec![
         Body::User(UserText { text: "u".into(), attachments: vec![attachment()], steer: true }),
-        Body::Assistant(AssistantText { text: "a".into(), intermediate: true, partial: true, native: None }),
+        Body::Assistant(AssistantText {
+            text: "a".into(),
+            intermediate: true,
+            partial: true,
+            cut_by: None,
+            native: None,
+        }),
         Body::Thinking(Thinking { text: "t".into(), millis: Some(1), native: None }),
         tool(Authority::Mode),
         tool(Authority::Grant("g".into())),
@@ -230,6 +240,8 @@ fn every_event_crosses_a_wire() {
             draft: "d".into(),
             draft_attachments: vec![attachment()],
         })),
+        Event::Held { by: Some("another lisle (process 7)".into()) },
+        Event::Accepted { id: MessageId::new("m"), queued: true },
         Event::Reidentified { to: session() },
         Event::Page { rows: vec![], earlier: None },
         Event::LaterPage { rows: vec![], later: None },
@@ -252,6 +264,13 @@ fn every_event_crosses_a_wire() {
         Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
         Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()] },
         Event::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true },
+        Event::Unsaved(Box::new(Unsaved {
+            session: session(),
+            title: "t".into(),
+            why: "w".into(),
+            rows: 2,
+            refuge: Refuge::File("/tmp/a.txt".into()),
+        })),
         Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
         Event::Context(Box::new(ContextReport {
             window: Some(200_000),
@@ -277,6 +296,7 @@ fn every_event_crosses_a_wire() {
         Event::Queue { items: vec![queued()], held: true, steers: vec![queued()] },
         Event::Attached { path: "a.png".into(), made: Ok(attachment()) },
         Event::Attached { path: "a.exe".into(), made: Err("no".into()) },
+        Event::Refused { act: Box::new(Act::send("t")), why: "w".into() },
         Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
         Event::Asked(Box::new(request(Ask::Plan(review)))),
         Event::Asked(Box::new(request(Ask::Question(question)))),
@@ -287,6 +307,8 @@ fn every_event_crosses_a_wire() {
             stored: "/c/credentials".into(),
             why: "w".into(),
         }))))),
+        Event::ConnectionWanted { connection: ConnectionName::new("theirs") },
+        Event::ModelWanted { connection: ConnectionName::new("c"), why: "w".into() },
         Event::Waiting(Some(ConnectionName::new("c"))),
         Event::Connections(vec![]),
         Event::Settled { request: RequestId::new("r") },

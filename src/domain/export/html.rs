@@ -2,6 +2,7 @@
 //! reader's screen is.
 
 use super::{files, input, outcome, spent};
+use crate::domain::datatable;
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::{clean, clean_line};
@@ -11,15 +12,15 @@ use std::fmt::Write;
 const STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1f2328;--dim:#656d76;--line:#d0d7de;--back:#fff;--code:#f6f8fa;--you:#0a58ca;--bad:#b42318}
 @media (prefers-color-scheme:dark){:root{--text:#e6e6e6;--dim:#9a9fa6;--line:#3a3f46;--back:#16181c;--code:#1f2329;--you:#7aa7ff;--bad:#ff8a7a}}
-body{margin:0;background:var(--back);color:var(--text);font:16px/1.55 system-ui,sans-serif}
-main{max-width:52rem;margin:0 auto;padding:2rem 1rem 4rem}
+body{margin:0;background:var(--back);color:var(--text);font:16px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}
+main{max-width:52rem;margin:0 auto;padding:2rem 1rem 4rem;min-width:0}
 h1{font-size:1.5rem;margin:0 0 .25rem}h2{font-size:.9rem;color:var(--dim);font-weight:600;margin:2rem 0 .4rem}
 h2.you{color:var(--you)}.facts,time{color:var(--dim);font-weight:400;font-size:.85rem}
-.said{white-space:pre-wrap;overflow-wrap:anywhere}
+.said{white-space:pre-wrap}
 pre{background:var(--code);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font:.88em ui-monospace,monospace}details{margin:.5rem 0;border-left:2px solid var(--line);padding-left:.7rem}
-summary{cursor:pointer;color:var(--dim);overflow-wrap:anywhere}.note{color:var(--dim)}.bad{color:var(--bad)}
-table{border-collapse:collapse}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
+summary{cursor:pointer;color:var(--dim)}.note{color:var(--dim)}.bad{color:var(--bad)}
+.wide{overflow-x:auto}table{border-collapse:collapse}td,th{overflow-wrap:normal;min-width:3rem}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
 blockquote{margin:0;border-left:3px solid var(--line);padding-left:1rem;color:var(--dim)}
 ";
 
@@ -48,7 +49,9 @@ pub(super) fn row(row: &Message, time: &dyn Fn(At) -> String) -> String {
             headed("you", "You", &body)
         }
         Body::Assistant(said) if said.text.trim().is_empty() => String::new(),
-        Body::Assistant(said) if said.partial => headed("", "Assistant (broke off)", &markdown(&said.text)),
+        Body::Assistant(said) if said.partial => {
+            headed("", &format!("Assistant ({})", said.cut_off().unwrap_or_default()), &markdown(&said.text))
+        }
         Body::Assistant(said) => headed("", "Assistant", &markdown(&said.text)),
         Body::Thinking(thought) if thought.text.trim().is_empty() => String::new(),
         Body::Thinking(thought) => {
@@ -112,7 +115,7 @@ fn markdown(text: &str) -> String {
     // What closes the links that are open.
     let mut links: Vec<&str> = Vec::new();
     let mut in_head = false;
-    for event in Parser::new_ext(text, options) {
+    for event in Parser::new_ext(&datatable::unfolded(text), options) {
         match event {
             Event::Start(tag) => match tag {
                 Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } if harmless(&dest_url) => {
@@ -128,6 +131,8 @@ fn markdown(text: &str) -> String {
                     out.push_str("<tr>");
                 }
                 Tag::CodeBlock(_) => out.push_str("<pre><code>"),
+                // A wide one scrolls by itself, and not the page.
+                Tag::Table(_) => out.push_str("<div class=\"wide\"><table>"),
                 tag => {
                     let _ = write!(out, "<{}>", name(tag.to_end(), in_head));
                 }
@@ -139,6 +144,7 @@ fn markdown(text: &str) -> String {
                     out.push_str("</tr>\n");
                 }
                 TagEnd::CodeBlock => out.push_str("</code></pre>\n"),
+                TagEnd::Table => out.push_str("</table></div>\n"),
                 end => {
                     let _ = write!(out, "</{}>", name(end, in_head));
                     if !matches!(end, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough) {
@@ -170,7 +176,6 @@ fn name(end: TagEnd, in_head: bool) -> &'static str {
         TagEnd::List(true) => "ol",
         TagEnd::List(false) => "ul",
         TagEnd::Item => "li",
-        TagEnd::Table => "table",
         TagEnd::TableRow => "tr",
         TagEnd::TableCell if in_head => "th",
         TagEnd::TableCell => "td",

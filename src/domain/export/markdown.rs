@@ -1,14 +1,16 @@
 //! A conversation as markdown: a heading for each message, tool calls folded, fences longer than those inside.
 
 use super::{files, input, outcome, spent};
+use crate::domain::datatable;
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::{clean, clean_line};
 use std::fmt::Write;
 
 pub(super) fn row(row: &Message, time: &dyn Fn(At) -> String) -> String {
-    let headed =
-        |who: &str, text: &str| format!("\n## {who} · {}\n\n{}\n", time(row.at), closed(clean(text).trim_end()));
+    let headed = |who: &str, text: &str| {
+        format!("\n## {who} · {}\n\n{}\n", time(row.at), closed(clean(&datatable::unfolded(text)).trim_end()))
+    };
     match &row.body {
         Body::User(said) => {
             let mut out = headed("You", &said.text);
@@ -18,7 +20,9 @@ pub(super) fn row(row: &Message, time: &dyn Fn(At) -> String) -> String {
             out
         }
         Body::Assistant(said) if said.text.trim().is_empty() => String::new(),
-        Body::Assistant(said) if said.partial => headed("Assistant (broke off)", &said.text),
+        Body::Assistant(said) if said.partial => {
+            headed(&format!("Assistant ({})", said.cut_off().unwrap_or_default()), &said.text)
+        }
         Body::Assistant(said) => headed("Assistant", &said.text),
         Body::Thinking(thought) if thought.text.trim().is_empty() => String::new(),
         Body::Thinking(thought) => {

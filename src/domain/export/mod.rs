@@ -1,11 +1,13 @@
 //! A conversation as a file for people: what stands at its beginning, for each row, and at its end.
 //!
-//! Rows are rendered one by one, so that a conversation of any length is written as it is read. Who writes them where is
-//! the store's business, and masking keys in them too.
+//! Rows are rendered one by one, so that a conversation of any length is written as it is read. Keys are masked before a
+//! text is escaped, and once more behind it. Who writes them where is the store's business.
 
 mod html;
 mod markdown;
+mod mask;
 
+use super::datatable;
 use super::ids::At;
 use super::message::{Body, Message};
 use super::sanitise::{clean, clean_line};
@@ -74,6 +76,23 @@ impl Format {
         path.extension().and_then(|ending| ending.to_str()).and_then(Self::parse)
     }
 
+    /// [`Format::head`] with keys masked, and how many there were.
+    #[must_use]
+    pub fn safe_head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> (String, usize) {
+        let (mut title, mut cwd) = (meta.shown_title().to_owned(), meta.cwd.to_string_lossy().into_owned());
+        let before = mask::text(&mut title) + mask::text(&mut cwd);
+        let mut meta = meta.clone();
+        (meta.title, meta.cwd) = (title, cwd.into());
+        mask::again(self.head(&meta, time), before)
+    }
+
+    /// [`Format::row`] with keys masked, and how many there were. The row is masked as well.
+    #[must_use]
+    pub fn safe_row(self, row: &mut Message, time: &dyn Fn(At) -> String) -> (String, usize) {
+        let before = mask::row(row);
+        mask::again(self.row(row, time), before)
+    }
+
     /// What stands before the first row. `time` gives an instant as people read it.
     #[must_use]
     pub fn head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> String {
@@ -113,7 +132,9 @@ impl Format {
 #[must_use]
 pub fn file_name(meta: &SessionMeta) -> String {
     let mut name = String::new();
-    for c in clean_line(meta.shown_title()).to_lowercase().chars() {
+    let mut title = clean_line(meta.shown_title()).into_owned();
+    mask::text(&mut title);
+    for c in title.to_lowercase().chars() {
         match c {
             c if c.is_alphanumeric() => name.push(c),
             _ if name.ends_with('-') || name.is_empty() => {}
@@ -173,8 +194,10 @@ fn text(row: &Message, time: &dyn Fn(At) -> String) -> String {
             out
         }
         Body::Assistant(said) if said.text.trim().is_empty() => String::new(),
-        Body::Assistant(said) if said.partial => labelled("assistant, broke off", &said.text),
-        Body::Assistant(said) => labelled("assistant", &said.text),
+        Body::Assistant(said) if said.partial => {
+            labelled(&format!("assistant, {}", said.cut_off().unwrap_or_default()), &datatable::unfolded(&said.text))
+        }
+        Body::Assistant(said) => labelled("assistant", &datatable::unfolded(&said.text)),
         Body::Thinking(thought) if thought.text.trim().is_empty() => String::new(),
         Body::Thinking(thought) => labelled("thinking", &thought.text),
         Body::Tool(call) => {

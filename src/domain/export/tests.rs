@@ -4,7 +4,9 @@ use super::*;
 use crate::domain::ids::{CallId, MessageId, SessionId};
 use crate::domain::message::{AssistantText, Failure, UserText};
 use crate::domain::permission::Mode;
+use crate::domain::secret::{self, examples};
 use crate::domain::tool::{ToolFigures, ToolStatus};
+use proptest::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag};
 
 fn at(_: At) -> String {
@@ -89,6 +91,24 @@ fn nothing_in_a_page_acts() {
 }
 
 #[test]
+fn a_page_is_no_wider_than_a_phone() {
+    let wide = format!("| {} |\n|---|\n| `{}` |\n", "head ".repeat(20), "x".repeat(300));
+    let long = "y".repeat(400);
+    let mut page = Format::Html.head(&meta(&long), &at);
+    let rows =
+        [said(&wide), said(&format!("`{long}` {long}\n\n```\n{long}\n```\n")), asked(&long), called(&long, &long)];
+    rows.iter().for_each(|row| page.push_str(&Format::Html.row(row, &at)));
+    let rule = |selector: &str| page.split_once(&format!("{selector}{{")).and_then(|(_, rest)| rest.split('}').next());
+    // Every word may break, but for those in a table, which scrolls by itself.
+    assert!(rule("\nbody").is_some_and(|rule| rule.contains("overflow-wrap:anywhere")), "{page}");
+    assert_eq!(rule("\n.wide"), Some("overflow-x:auto"));
+    assert!(rule("\npre").is_some_and(|rule| rule.contains("overflow-x:auto")));
+    assert_eq!(page.matches("<table>").count(), 1);
+    assert!(page.contains("<div class=\"wide\"><table>") && page.contains("</table></div>"), "{page}");
+    assert!(!page.contains("nowrap") && !page.contains("min-width:4"));
+}
+
+#[test]
 fn formats_are_known_by_word_and_by_name() {
     for format in Format::ALL {
         assert_eq!(Format::parse(format.word()), Some(format));
@@ -102,4 +122,75 @@ fn formats_are_known_by_word_and_by_name() {
     }
     let plain = Format::Text.row(&called("ls", "a\u{1b}[31mb"), &at);
     assert_eq!(plain, "\n[bash ls · exit 101 · 6.2 s · 2026-09-02 10:00]\nab\n");
+}
+
+#[test]
+fn a_table_of_data_is_a_table_in_what_is_written() {
+    let text =
+        "See:\n```datatable\n{\"columns\": [\"City\", \"Sum\"], \"rows\": [[\"東|京\", 1], [\"<b>\", 2]]}\n```\n";
+    let markdown = Format::Markdown.row(&said(text), &at);
+    assert!(markdown.contains("| City | Sum |") && markdown.contains("東\\|京 | 1"), "{markdown}");
+    let html = Format::Html.row(&said(text), &at);
+    assert!(
+        html.contains("<th>City</th>") && html.contains("<td>&lt;b&gt;</td>") && !html.contains("datatable"),
+        "{html}"
+    );
+    let plain = Format::Text.row(&said(text), &at);
+    assert!(plain.contains("| City | Sum |"), "{plain}");
+    let broken = Format::Html.row(&said("```datatable\n{\"rows\": [\n```"), &at);
+    assert!(broken.contains("<pre><code>"), "{broken}");
+}
+
+/// Rows that have the text wherever one can stand.
+fn rows_with(text: &str) -> Vec<Message> {
+    let failure =
+        Failure { code: "c".into(), title: text.into(), text: text.into(), detail: text.into(), actions: vec![] };
+    let mut all = vec![asked(text), said(text), called(text, text), row(Body::Error(failure))];
+    for body in [
+        Body::Thinking(crate::domain::message::Thinking { text: text.into(), ..Default::default() }),
+        Body::Plan(crate::domain::message::Plan { path: text.into(), markdown: text.into() }),
+        Body::Odd(crate::domain::message::Odd { what: text.into(), line: 1, raw: text.into() }),
+        Body::Info(crate::domain::message::Info {
+            text: text.into(),
+            level: crate::domain::notice::Level::Info,
+            kind: crate::domain::message::InfoKind::Remark,
+            carried: None,
+        }),
+    ] {
+        all.push(row(body));
+    }
+    all
+}
+
+/// A text as a reader copies it from the page or the markdown, signs of the format taken away.
+fn read_back(written: &str) -> String {
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    let text = entities.iter().fold(written.to_owned(), |text, (entity, sign)| text.replace(entity, sign));
+    text.replace('\\', "")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_secret_stands_in_any_format_whatever_surrounds_it(
+        before in "[*_`<>\\[\\](){}|~#&\"' \n.:;,-]{0,4}",
+        behind in "[*_`<>\\[\\](){}|~#\"' \n,;]{0,4}",
+        which in any::<prop::sample::Index>(),
+    ) {
+        let all = examples();
+        let (text, secret) = &all[which.index(all.len())];
+        let whole = format!("see {before}{text}{behind} there");
+        for format in [Format::Markdown, Format::Html, Format::Text] {
+            let mut titled = meta(&whole);
+            titled.preview = whole.clone();
+            let mut out = format.safe_head(&titled, &at).0;
+            rows_with(&whole).iter_mut().for_each(|row| out.push_str(&format.safe_row(row, &at).0));
+            prop_assert!(!out.contains(secret.as_str()) && !read_back(&out).contains(secret.as_str()), "{format:?} {whole:?}: {out}");
+        }
+        let line = serde_json::json!({"type": "user", "content": whole, "native": serde_json::json!([whole]).to_string()});
+        let (safe, _) = secret::masked_json(&line.to_string()).unwrap_or_default();
+        let read: serde_json::Value = serde_json::from_str(&safe).unwrap();
+        let texts = [&read["content"], &read["native"]].map(|text| text.as_str().unwrap_or_default().to_owned());
+        prop_assert!(texts.iter().all(|text| !text.contains(secret.as_str())), "{safe}");
+    }
 }

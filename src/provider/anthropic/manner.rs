@@ -26,6 +26,8 @@ pub(super) struct Manner {
     pub(super) interleaved: bool,
     /// The places up to which the server may cache are marked.
     pub(super) cached: bool,
+    /// What is cached may be asked to stay for an hour.
+    pub(super) long: bool,
     /// Earlier thinking goes back.
     pub(super) replayed: bool,
     /// What the model can be shown.
@@ -50,7 +52,33 @@ impl Manner {
         let thinks = thinks(&request.model, request.thinking, figures);
         let most = figures.output.unwrap_or(if claude { MOST_CLAUDE } else { MOST });
         let sight = Sight::of(figures, Sight::default());
-        Self { thinks, effort: 0, shown: true, interleaved: claude, cached: true, replayed: true, sight, most }
+        Self {
+            thinks,
+            effort: 0,
+            shown: true,
+            interleaved: claude,
+            cached: true,
+            long: true,
+            replayed: true,
+            sight,
+            most,
+        }
+    }
+
+    /// With what another request learned as well: each field as the stricter of the two has it. Of two ways to think the later one
+    /// holds.
+    pub(super) fn and(self, later: Self) -> Self {
+        Self {
+            thinks: later.thinks.filter(|_| self.thinks.is_some()),
+            effort: self.effort.max(later.effort),
+            shown: self.shown && later.shown,
+            interleaved: self.interleaved && later.interleaved,
+            cached: self.cached && later.cached,
+            long: self.long && later.long,
+            replayed: self.replayed && later.replayed,
+            sight: self.sight.and(later.sight),
+            most: self.most.min(later.most),
+        }
     }
 
     /// How to ask again after a refusal; `None` when nothing can be changed about it.
@@ -79,6 +107,9 @@ impl Manner {
             // "max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for …"
             let limit = numbers(&said).into_iter().filter(|number| (LEAST..self.most).contains(number)).max()?;
             return Some((Self { most: limit, ..self }, Lasts::FromNowOn));
+        }
+        if says(&["ttl"]) && self.long {
+            return Some((Self { long: false, ..self }, Lasts::FromNowOn));
         }
         if says(&["cache_control"]) && self.cached {
             return Some((Self { cached: false, ..self }, Lasts::FromNowOn));

@@ -7,6 +7,7 @@ use super::replay::{self, Origin, kind};
 use crate::domain::ids::CallId;
 use crate::domain::usage::RequestUsage;
 use crate::provider::arguments::{input, made_up_id};
+use crate::provider::json::parse;
 use crate::provider::reading::{AFTERMATH, Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Call, Chunk, Stop};
@@ -99,7 +100,7 @@ impl Mapper {
         if !data.starts_with(['{', '[']) {
             return Ok(Vec::new());
         }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
+        let value = parse(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
         if is_error(&value) {
             return Err(Broken::Error(value));
         }

@@ -18,7 +18,7 @@ mod wire;
 use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http, KeyIn};
 use super::levels;
-use super::reading::{Reading, say};
+use super::reading::{Reading, say, whole};
 use super::told::Told;
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::session::ThinkingLevel;
@@ -53,6 +53,8 @@ pub struct Anthropic {
     /// By model and thinking level: how the server wants to be asked.
     learned: Arc<Mutex<BTreeMap<(String, &'static str), Manner>>>,
     told: Told,
+    /// The prompt is to stay in the cache for an hour.
+    kept_long: bool,
 }
 
 impl Anthropic {
@@ -70,7 +72,8 @@ impl Anthropic {
         let version = own(VERSION).pop().unwrap_or_else(|| "2023-06-01".to_owned());
         let betas = own(BETA);
         endpoint.headers.retain(|(key, _)| !key.eq_ignore_ascii_case(VERSION) && !key.eq_ignore_ascii_case(BETA));
-        Ok(Self { http: Http::new(endpoint)?, version, betas, learned: Arc::default(), told: Told::default() })
+        let (http, learned, told) = (Http::new(endpoint)?, Arc::default(), Told::default());
+        Ok(Self { http, version, betas, learned, told, kept_long: false })
     }
 
     /// Its settings.
@@ -87,7 +90,8 @@ impl Anthropic {
 
     fn remember(&self, request: &ModelRequest, manner: Manner) {
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.insert((request.model.clone(), request.thinking.word()), manner);
+        let key = (request.model.clone(), request.thinking.word());
+        learned.entry(key).and_modify(|known| *known = known.and(manner)).or_insert(manner);
     }
 
     fn headers(&self, betas: &[&str]) -> Vec<(&'static str, String)> {
@@ -99,11 +103,19 @@ impl Anthropic {
         out
     }
 
+    /// The body of a request, as it is put at first.
+    #[cfg(test)]
+    pub(super) fn body(&self, request: &ModelRequest) -> Value {
+        let origin = Origin::new(&self.endpoint().host(), &request.model);
+        wire::body(request, self.manner(request), &origin, None)
+    }
+
     async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
         let origin = Origin::new(&self.endpoint().host(), &request.model);
         let mut manner = self.manner(&request);
         for round in 0.. {
-            let body = wire::body(&request, manner, &origin, self.endpoint().extra_body.as_ref());
+            let put = Manner { long: manner.long && self.kept_long, ..manner };
+            let body = wire::body(&request, put, &origin, self.endpoint().extra_body.as_ref());
             let headers = self.headers(&wire::betas(&request, manner));
             let mapper = Mapper::new(origin.clone(), wire::renamed(&request));
             match self.http.post_with("/v1/messages", &headers, &body).await {
@@ -129,7 +141,7 @@ impl Anthropic {
         let chunks = mapper.whole(value).map_err(|broken| say(peer, broken))?;
         let mut chunks = chunks.ok_or_else(|| peer.no_api("application/json", &value.to_string()))?;
         chunks.extend(mapper.end(true).map_err(|broken| say(peer, broken))?);
-        Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
+        Ok(whole(chunks))
     }
 
     async fn list(self) -> Result<Vec<String>, ProviderError> {
@@ -165,6 +177,10 @@ impl Provider for Anthropic {
 
     fn stream(&self, request: ModelRequest) -> Chunks {
         stream::once(self.clone().open(request)).try_flatten().boxed()
+    }
+
+    fn stream_kept_long(&self, request: ModelRequest) -> Chunks {
+        Self { kept_long: true, ..self.clone() }.stream(request)
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {

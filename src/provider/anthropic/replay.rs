@@ -6,6 +6,7 @@
 use super::WIRE;
 use crate::domain::message::Native;
 use crate::provider::Reply;
+use crate::provider::arguments::is_same_call;
 use crate::provider::figures::{MILLION, claude_family};
 use serde_json::{Map, Value, json};
 
@@ -71,9 +72,9 @@ pub(super) fn blocks(
         for block in kept.get("blocks")?.as_array()? {
             match block.as_object().map_or("", kind) {
                 "tool_use" => {
-                    let next = calls
-                        .next()
-                        .filter(|next| block.get("id").and_then(Value::as_str) == Some(next.id.as_str()))?;
+                    let next = calls.next().filter(|next| {
+                        block.get("id").and_then(Value::as_str).is_some_and(|id| is_same_call(id, &next.id))
+                    })?;
                     out.push(call(next));
                 }
                 "text" => {

@@ -341,7 +341,7 @@ fn request(items: Vec<Item>) -> ModelRequest {
 }
 
 fn manner(request: &ModelRequest) -> Manner {
-    Manner::first(request, &built_in(&request.model))
+    Manner { long: false, ..Manner::first(request, &built_in(&request.model)) }
 }
 
 fn body(request: &ModelRequest) -> Value {
@@ -516,6 +516,8 @@ fn the_body_of_a_request() {
         })
     );
     assert_eq!(sent.to_string().matches("cache_control").count(), 4);
+    let long = wire::body(&request, Manner { long: true, ..manner(&request) }, &origin(), None);
+    assert_eq!(long.to_string().matches(r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#).count(), 4);
     let bare = wire::body(&request, Manner { cached: false, ..manner(&request) }, &origin(), None);
     assert!(!bare.to_string().contains("cache_control"));
     assert_eq!(bare["output_config"], json!({"effort": "medium"}));

@@ -34,7 +34,7 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
     }
     if manner.cached {
         let last = messages.iter_mut().rev().filter(|message| message.role == Role::User).take(CACHED_TURNS);
-        last.filter_map(|message| message.content.last_mut()).for_each(mark);
+        last.filter_map(|message| message.content.last_mut()).for_each(|block| mark(block, manner.long));
     }
 
     let mut body = Map::new();
@@ -43,7 +43,7 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
     if !request.system.trim().is_empty() {
         let mut system = json!({"type": "text", "text": request.system});
         if manner.cached {
-            mark(&mut system);
+            mark(&mut system, manner.long);
         }
         body.insert("system".into(), json!([system]));
     }
@@ -60,7 +60,7 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
     }
     if !tools.is_empty() {
         if let Some(last) = tools.last_mut().filter(|_| manner.cached) {
-            mark(last);
+            mark(last, manner.long);
         }
         body.insert("tools".into(), Value::Array(tools));
     }
@@ -249,8 +249,11 @@ fn may_think(messages: &[Message]) -> bool {
 }
 
 /// Marks a place up to which the server may cache.
-fn mark(block: &mut Value) {
-    block["cache_control"] = json!({"type": "ephemeral"});
+fn mark(block: &mut Value, long: bool) {
+    block["cache_control"] = match long {
+        true => json!({"type": "ephemeral", "ttl": "1h"}),
+        false => json!({"type": "ephemeral"}),
+    };
 }
 
 /// The id of a call in a form that the API takes. A conversation may have begun at another provider.

@@ -133,6 +133,15 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
     {
         return make("invalid_api_key", "The key was refused", "{host} does not accept the key", CHECK_KEY, false);
     }
+    if says(LARGE_PICTURE) {
+        return make(
+            "image_too_large",
+            "A picture is too large",
+            "{host} does not take a picture of this size",
+            "Attach a smaller one.",
+            false,
+        );
+    }
     if status == 413 || says(&["request too large for model"]) {
         return make(
             "invalid_request",
@@ -147,7 +156,7 @@ pub(super) fn kind(status: u16, said: &Said) -> Kind {
             "invalid_request",
             "No context of a million tokens",
             "{host} does not give this account the model's large context",
-            "Choose the model without `[1m]` at its end, or compact the conversation.",
+            "Switch 1M context off in /settings, compact the conversation, or move the account to a higher tier.",
             false,
         );
     }
@@ -251,6 +260,15 @@ const NO_TOOLS: &[&str] = &[
     "requires --enable-auto-tool-choice",
     "function calling is not enabled",
     "tools are not supported",
+];
+/// A picture has too many bytes or too many points.
+const LARGE_PICTURE: &[&str] = &[
+    "image exceeds",
+    "image too large",
+    "image is too large",
+    "image size exceeds",
+    "image dimensions exceed",
+    "max allowed size for many-image",
 ];
 const NO_CREDIT: &[&str] = &[
     "insufficient balance",

@@ -57,6 +57,12 @@ fn statuses_and_words_become_codes() {
             "invalid_model",
             false,
         ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 7000000 bytes > 5242880 bytes"}}"#,
+            "image_too_large",
+            false,
+        ),
         (400, r#"{"error":{"message":"Model Not Exist","type":"invalid_request_error"}}"#, "invalid_model", false),
         (400, r#"{"error":{"message":"foo/bar is not a valid model ID","code":400}}"#, "invalid_model", false),
         (404, "404 page not found", "invalid_request", false),
@@ -330,7 +336,10 @@ fn the_time_to_wait() {
 fn a_context_that_the_account_may_not_use_has_its_own_words() {
     let error =
         status(400, r#"{"error":{"message":"The long context beta is not yet available for this subscription."}}"#);
-    assert!(error.title.contains("million") && error.text.contains("`[1m]`"), "{error}");
+    assert!(
+        error.title.contains("million") && error.text.contains("/settings") && error.text.contains("tier"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
 use crate::provider::arguments::{input, made_up_id};
+use crate::provider::json::parse;
 use crate::provider::reading::{Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Call, Chunk, Stop};
@@ -42,7 +43,7 @@ impl Mapping for Mapper {
         if !data.starts_with(['{', '[']) {
             return Ok(Vec::new());
         }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
+        let value = parse(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
         self.value(&value)
     }
 

@@ -13,9 +13,10 @@ mod wire;
 
 use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::learning::raise;
 use super::levels;
-use super::media::{Blind, Sight};
-use super::reading::{Reading, say};
+use super::media::{Blind, Sight, learn_blind};
+use super::reading::{Reading, say, whole};
 use super::told::Told;
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
 use crate::domain::session::ThinkingLevel;
@@ -88,11 +89,17 @@ impl Gemini {
         Manner { thinking, stale: learned.stale.clone(), sight }
     }
 
-    /// Remembers what a refused request can go without. False when there is nothing.
+    /// Whether a refused request is put in another way now: by what its refusal taught, or by what another one taught meanwhile.
+    fn changed(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
+        self.learn(request, manner, error) && self.manner(request) != *manner
+    }
+
+    /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
+    /// failure is none of how the request was put.
     fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
         if let Some(sight) = manner.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-            learned.blind.insert(request.model.clone(), sight);
+            learn_blind(&mut learned.blind, &request.model, sight);
             return true;
         }
         if error.retry || error.code != "invalid_request" {
@@ -102,20 +109,24 @@ impl Gemini {
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         if said.contains("thought_signature") || said.contains("thought signature") || said.contains("thoughtsignature")
         {
-            let before = learned.stale.len();
             let replies = request
                 .items
                 .iter()
                 .filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
             learned.stale.extend(replies.flat_map(|reply| reply.native.iter()).filter_map(wire::response_of));
-            return learned.stale.len() > before;
+            return true;
         }
         let ways = wire::thoughts(&request.model, request.thinking).map_or(0, |ways| ways.len() + 1);
         if said.contains("thinking") && manner.thinking < ways {
-            learned.thinking.insert((request.model.clone(), request.thinking.word()), manner.thinking + 1);
-            return true;
+            raise(&mut learned.thinking, request, manner.thinking + 1);
         }
-        false
+        true
+    }
+
+    /// The body of a request, as it is put at first.
+    #[cfg(test)]
+    pub(super) fn body(&self, request: &ModelRequest) -> Value {
+        wire::body(request, &self.manner(request), &self.endpoint().host(), None)
     }
 
     async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
@@ -129,8 +140,7 @@ impl Gemini {
                     return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host, &request.model)));
                 }
                 Ok(Answer::Json(value)) => return self.whole(&value, &host, &request.model),
-                // Each round takes something out, so this ends.
-                Err(error) if self.learn(&request, &manner, &error) => {}
+                Err(error) if self.changed(&request, &manner, &error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -141,7 +151,7 @@ impl Gemini {
         let peer = self.http.peer();
         let chunks = Mapper::new(host, model).whole(value).map_err(|broken| say(peer, broken))?;
         let Some(chunks) = chunks else { return Err(peer.no_api("application/json", &value.to_string())) };
-        Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
+        Ok(whole(chunks))
     }
 }
 

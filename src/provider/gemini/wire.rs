@@ -5,6 +5,7 @@ use super::{Manner, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
+use crate::provider::arguments::is_same_call;
 use crate::provider::endpoint::lay_over;
 use crate::provider::media::{Shown, Sight, belongs_to, shown};
 use crate::provider::{CallResult, Item, Media, ModelRequest, Reply};
@@ -110,7 +111,7 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
             Item::User(said) => {
                 let text = Some(&said.text).filter(|text| !text.trim().is_empty()).map(|text| json!({"text": text}));
                 let media = said.media.iter().map(|media| part(media, manner.sight));
-                out.push(json!({"role": "user", "parts": media.chain(text).collect::<Vec<_>>()}));
+                say(&mut out, "user", media.chain(text).collect());
             }
             Item::Assistant(reply) => {
                 let parts = native(reply, &request.model, manner, host);
@@ -122,9 +123,7 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
                     .map(|(at, call)| Sent { id: call.id.clone(), name: call.name.clone(), own: own(at) })
                     .collect();
                 let parts = parts.unwrap_or_else(|| plain(reply, &request.model));
-                if !parts.is_empty() {
-                    out.push(json!({"role": "model", "parts": parts}));
-                }
+                say(&mut out, "model", parts);
             }
             Item::Results(results) => {
                 let rich = family(&request.model) == Family::Level;
@@ -134,13 +133,32 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
                     out.push(json!({"role": "user", "parts": parts}));
                 }
                 let beside = if rich { Vec::new() } else { beside(results, manner.sight) };
-                if !beside.is_empty() {
-                    out.push(json!({"role": "user", "parts": beside}));
-                }
+                say(&mut out, "user", beside);
             }
         }
     }
     out
+}
+
+/// Adds what one side says: what comes in a row is one message, so that the sides alternate. A message of results holds as many parts
+/// as there were calls, and stays apart.
+fn say(out: &mut Vec<Value>, role: &str, parts: Vec<Value>) {
+    if parts.is_empty() {
+        return;
+    }
+    let holds = |message: &Value, key: &str| {
+        let parts = message.get("parts").and_then(Value::as_array);
+        parts.is_some_and(|parts| parts.iter().any(|part| part.get(key).is_some()))
+    };
+    let goes_on = |last: &&mut Value| {
+        last.get("role").and_then(Value::as_str) == Some(role)
+            && !holds(last, "functionResponse")
+            && !holds(last, "functionCall")
+    };
+    match out.last_mut().filter(goes_on).and_then(|last| last.get_mut("parts")?.as_array_mut()) {
+        Some(before) => before.extend(parts),
+        None => out.push(json!({"role": role, "parts": parts})),
+    }
 }
 
 fn part(media: &Media, sight: Sight) -> Value {
@@ -219,7 +237,8 @@ fn native(reply: &Reply, model: &str, manner: &Manner, host: &str) -> Option<Vec
     }
     let said: String =
         parts.iter().filter(|part| !super::map::is_thought(part)).filter_map(|p| p.get("text")?.as_str()).collect();
-    let same_calls = reply.calls.iter().map(|call| call.id.as_str()).eq(calls.iter().map(String::as_str));
+    let same_calls = reply.calls.len() == calls.len()
+        && calls.iter().zip(&reply.calls).all(|(kept, call)| is_same_call(kept, &call.id));
     (!parts.is_empty() && same_calls && squeezed(&said) == squeezed(&reply.text)).then_some(parts)
 }
 

@@ -19,28 +19,91 @@ struct Part {
     arguments: String,
 }
 
+/// A piece of a call as it came.
+struct Piece<'a> {
+    index: Option<u64>,
+    id: String,
+    name: &'a str,
+    arguments: Arguments<'a>,
+}
+
+/// What a piece says of the arguments.
+enum Arguments<'a> {
+    Nothing,
+    /// More of their text.
+    More(&'a str),
+    /// All of them, as an object.
+    Whole(String),
+}
+
+impl<'a> Piece<'a> {
+    fn of(value: &'a Value) -> Self {
+        let function = value.get("function").unwrap_or(value);
+        let id = match value.get("id") {
+            Some(Value::Number(number)) => number.to_string(),
+            id => id.and_then(Value::as_str).unwrap_or("").to_owned(),
+        };
+        let arguments = match function.get("arguments") {
+            Some(Value::String(text)) if !text.is_empty() => Arguments::More(text),
+            Some(Value::String(_) | Value::Null) | None => Arguments::Nothing,
+            Some(whole) => Arguments::Whole(whole.to_string()),
+        };
+        let name = function.get("name").and_then(Value::as_str).unwrap_or("");
+        Self { index: value.get("index").and_then(Value::as_u64), id, name, arguments }
+    }
+
+    /// Its arguments are these once more.
+    fn repeats(&self, arguments: &str) -> bool {
+        match &self.arguments {
+            Arguments::Nothing => true,
+            Arguments::More(text) => *text == arguments,
+            Arguments::Whole(text) => text == arguments,
+        }
+    }
+}
+
+impl Part {
+    /// Whether this call is over when that piece, which was taken for one of its own, comes. A server may repeat the index, the id or
+    /// both for every call: then a name behind whole arguments begins another one.
+    fn is_over_at(&self, piece: &Piece<'_>) -> bool {
+        let same_id = !piece.id.is_empty() && self.id == piece.id;
+        let other_id = !piece.id.is_empty() && !self.id.is_empty() && !same_id;
+        if self.name.is_empty() || piece.name.is_empty() {
+            return other_id && piece.index.is_none();
+        }
+        let other_name = piece.name != self.name;
+        let whole = is_whole(&self.arguments);
+        match piece.index {
+            None if other_id => true,
+            None if !same_id => other_name || whole,
+            Some(_) if other_id => whole || (other_name && self.arguments.is_empty()),
+            // An empty object may be sent ahead of the real one, and the whole call once more at its end.
+            _ if same_id => whole && !piece.repeats(&self.arguments) && (other_name || self.arguments.trim() != "{}"),
+            _ => whole && (other_name || !matches!(piece.arguments, Arguments::Nothing)),
+        }
+    }
+}
+
 impl Calls {
     /// Takes one piece. Returns the name of a call that begins with it.
     pub(super) fn delta(&mut self, piece: &Value) -> Option<String> {
-        let function = piece.get("function").unwrap_or(piece);
-        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-        let id = match piece.get("id") {
-            Some(Value::Number(number)) => number.to_string(),
-            _ => text(piece, "id"),
-        };
-        let name = text(function, "name");
-        let index = piece.get("index").and_then(Value::as_u64);
-        let at = match self.belongs_to(index, &id, &name) {
+        let piece = Piece::of(piece);
+        let at = match self.belongs_to(&piece) {
             Some(at) => at,
             None => {
-                self.parts.push(Part { index, ..Part::default() });
+                self.parts.push(Part { index: piece.index, ..Part::default() });
                 self.parts.len() - 1
             }
         };
         let part = self.parts.get_mut(at)?;
-        if part.id.is_empty() {
-            part.id = id;
+        let sent_again = !piece.name.is_empty() && part.id == piece.id && is_whole(&part.arguments);
+        if sent_again && piece.repeats(&part.arguments) {
+            return None;
         }
+        if part.id.is_empty() {
+            part.id = piece.id;
+        }
+        let name = piece.name.to_owned();
         let began = part.name.is_empty() && !name.is_empty();
         if part.name.is_empty() {
             part.name.clone_from(&name);
@@ -48,36 +111,42 @@ impl Calls {
             // A name in pieces; a name that is only repeated is no piece.
             part.name.push_str(&name);
         }
-        match function.get("arguments") {
-            Some(Value::String(text)) => part.arguments.push_str(text),
-            Some(Value::Null) | None => {}
-            Some(whole) => part.arguments = whole.to_string(),
+        match piece.arguments {
+            Arguments::More(text) => part.arguments.push_str(text),
+            Arguments::Nothing => {}
+            Arguments::Whole(all) => part.arguments = all,
         }
         began.then_some(name)
     }
 
     /// Which call a piece goes on with; `None` when it begins a new one.
-    fn belongs_to(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
-        if !id.is_empty()
-            && let Some(at) = self.parts.iter().rposition(|part| part.id == id)
-        {
-            return Some(at);
-        }
-        let last = match index {
-            Some(_) => self.parts.iter().rposition(|part| part.index == index)?,
-            None => self.parts.len().checked_sub(1)?,
-        };
-        let part = self.parts.get(last)?;
-        let other_id = !id.is_empty() && !part.id.is_empty();
-        let begins = match index {
-            // Some servers give every call the index 0: a whole call followed by another id and a name is another call.
-            Some(_) => other_id && !name.is_empty() && is_whole(&part.arguments),
-            None => {
-                other_id
-                    || (!name.is_empty() && (part.name != name || is_whole(&part.arguments)) && !part.name.is_empty())
+    fn belongs_to(&self, piece: &Piece<'_>) -> Option<usize> {
+        let at = self.likely(piece)?;
+        (!self.parts.get(at)?.is_over_at(piece)).then_some(at)
+    }
+
+    /// The call that has the index and the id of a piece, as far as it has any.
+    fn likely(&self, piece: &Piece<'_>) -> Option<usize> {
+        let last_where = |fits: &dyn Fn(&Part) -> bool| self.parts.iter().rposition(fits);
+        if !piece.id.is_empty() {
+            let here = |part: &Part| part.index.is_none() || piece.index.is_none() || part.index == piece.index;
+            if let Some(at) = last_where(&|part| part.id == piece.id && here(part)) {
+                return Some(at);
             }
-        };
-        (!begins).then_some(last)
+            // The id of another index names a call only where no new one begins.
+            if piece.name.is_empty()
+                && let Some(at) = last_where(&|part| part.id == piece.id)
+            {
+                return Some(at);
+            }
+        }
+        let last = || self.parts.len().checked_sub(1);
+        match piece.index {
+            Some(_) => {
+                last_where(&|part| part.index == piece.index).or_else(|| last().filter(|_| piece.name.is_empty()))
+            }
+            None => last(),
+        }
     }
 
     /// The calls, now that all pieces are here. Nameless ones are dropped.
@@ -85,7 +154,7 @@ impl Calls {
         let parts = std::mem::take(&mut self.parts).into_iter().filter(|part| !part.name.is_empty());
         let mut out: Vec<Call> = Vec::new();
         for part in parts {
-            let taken = |id: &str| out.iter().any(|call| call.id.as_str() == id);
+            let taken = |id: &str| out.iter().any(|call: &Call| call.id.as_str() == id);
             let id = if part.id.is_empty() || taken(&part.id) { made_up_id() } else { part.id };
             out.push(Call { id: CallId::new(id), name: part.name, input: input(&part.arguments) });
         }

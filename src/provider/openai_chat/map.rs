@@ -7,6 +7,7 @@ use super::WIRE;
 use super::calls::Calls;
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
+use crate::provider::json::parse;
 use crate::provider::reading::{AFTERMATH, Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Chunk, Stop};
@@ -65,7 +66,7 @@ impl Mapper {
         if !data.starts_with(['{', '[']) {
             return Ok(Vec::new());
         }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
+        let value = parse(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
         self.value(&value)
     }
 

@@ -20,9 +20,10 @@ pub(super) use wire::efforts;
 use super::azure::Place;
 use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http};
+use super::learning::{is_refusal, raise};
 use super::levels;
-use super::media::{Blind, Sight};
-use super::reading::{Reading, say};
+use super::media::{Blind, Sight, learn_blind};
+use super::reading::{Reading, say, whole};
 use super::told::{Teller, Told, of_props};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::session::ThinkingLevel;
@@ -128,14 +129,21 @@ impl OpenAiChat {
         }
     }
 
-    /// Remembers what a refused request can go without. False when there is nothing.
+    /// Whether a refused request is put in another way now: by what its refusal taught, or by what another one taught meanwhile.
+    fn changed(&self, request: &ModelRequest, manner: Manner, error: &ProviderError) -> bool {
+        let taught = self.learn(request, manner, error) || error.code == "model_no_tool_support";
+        taught && self.manner(request) != manner
+    }
+
+    /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
+    /// failure is none of how the request was put.
     fn learn(&self, request: &ModelRequest, manner: Manner, error: &ProviderError) -> bool {
         if let Some(sight) = manner.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-            learned.blind.insert(request.model.clone(), sight);
+            learn_blind(&mut learned.blind, &request.model, sight);
             return true;
         }
-        if error.retry || !matches!(error.code, "invalid_request" | "provider_error" | "unknown_error") {
+        if !is_refusal(error) {
             return false;
         }
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,10 +158,15 @@ impl OpenAiChat {
         let words = wire::efforts(request.thinking);
         let about_effort = ["reasoning_effort", "reasoning.effort", "does not support thinking"];
         if manner.effort < words.len() && about_effort.iter().any(|words| error.detail.contains(words)) {
-            learned.effort.insert((request.model.clone(), request.thinking.word()), manner.effort + 1);
-            return true;
+            raise(&mut learned.effort, request, manner.effort + 1);
         }
-        false
+        true
+    }
+
+    /// The body of a request, as it is put at first.
+    #[cfg(test)]
+    pub(super) fn body(&self, request: &ModelRequest) -> Value {
+        wire::body(request, self.manner(request), &self.endpoint().host(), None)
     }
 
     async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
@@ -164,8 +177,7 @@ impl OpenAiChat {
             match self.http.post(&self.place.chat_path(&request.model), &body).await {
                 Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host))),
                 Ok(Answer::Json(value)) => return self.whole(&value, &host),
-                // Each round takes one field out, so this ends.
-                Err(error) if self.learn(&request, manner, &error) => {}
+                Err(error) if self.changed(&request, manner, &error) => {}
                 Err(error) => return Err(self.without_tools(&request, manner, error)),
             }
         }
@@ -190,7 +202,7 @@ impl OpenAiChat {
             return Err(peer.no_api("application/json", &value.to_string()));
         }
         chunks.extend(mapper.end(true).map_err(|broken| say(peer, broken))?);
-        Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
+        Ok(whole(chunks))
     }
 }
 

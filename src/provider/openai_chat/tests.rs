@@ -282,6 +282,60 @@ fn calls_however_servers_cut_them() {
             vec![a.clone(), b.clone()],
         ),
         (
+            "one id for all, indexes of their own",
+            vec![
+                json!([{"index": 0, "id": "c", "function": {"name": "read", "arguments": ""}}]),
+                json!([{"index": 1, "id": "c", "function": {"name": "read", "arguments": ""}}]),
+                json!([{"index": 0, "id": "c", "function": {"arguments": "{\"path\":"}}]),
+                json!([{"index": 1, "id": "c", "function": {"arguments": "{\"path\":\"b\"}"}}]),
+                json!([{"index": 0, "id": "c", "function": {"arguments": "\"a\"}"}}]),
+            ],
+            vec![a.clone(), b.clone()],
+        ),
+        (
+            "one id and one index for all",
+            vec![
+                json!([{"index": 0, "id": "call_0", "function": {"name": "read", "arguments": "{\"path\":\"a\"}"}}]),
+                json!([{"index": 0, "id": "call_0", "function": {"name": "read", "arguments": "{\"path\":\"b\"}"}}]),
+            ],
+            vec![a.clone(), b.clone()],
+        ),
+        (
+            "one index for all and no ids",
+            vec![
+                json!([{"index": 0, "function": {"name": "read", "arguments": "{\"path\":\"a\"}"}}]),
+                json!([{"index": 0, "function": {"name": "read", "arguments": "{\"path\":\"b\"}"}}]),
+            ],
+            vec![a.clone(), b.clone()],
+        ),
+        (
+            "one index for all, ids of their own, the pieces mixed",
+            vec![
+                json!([{"index": 0, "id": "1", "function": {"name": "read", "arguments": "{\"path\":\"a\"}"}}]),
+                json!([{"index": 0, "id": "2", "function": {"name": "read", "arguments": "{\"path\""}}]),
+                json!([{"index": 0, "id": "2", "function": {"arguments": ":\"b\"}"}}]),
+            ],
+            vec![a.clone(), b.clone()],
+        ),
+        (
+            "the whole call once more at its end",
+            vec![
+                json!([{"index": 0, "id": "1", "function": {"name": "read", "arguments": "{\"path\":"}}]),
+                json!([{"index": 0, "id": "1", "function": {"arguments": "\"a\"}"}}]),
+                json!([{"index": 0, "id": "1", "function": {"name": "read", "arguments": "{\"path\":\"a\"}"}}]),
+                json!([{"index": 0, "id": "1", "function": {"name": "read", "arguments": ""}}]),
+            ],
+            vec![a.clone()],
+        ),
+        (
+            "a piece under an index of its own",
+            vec![
+                json!([{"index": 0, "id": "1", "function": {"name": "read", "arguments": "{\"path\":"}}]),
+                json!([{"index": 1, "function": {"arguments": "\"a\"}"}}]),
+            ],
+            vec![a.clone()],
+        ),
+        (
             "arguments as an object",
             vec![json!([{"index": 0, "id": "1", "function": {"name": "read", "arguments": {"path": "a"}}}])],
             vec![a.clone()],
@@ -414,8 +468,7 @@ fn the_body_of_a_request() {
             "model": "m",
             "messages": [
                 {"role": "system", "content": "be kind"},
-                {"role": "user", "content": "one"},
-                {"role": "user", "content": "two"},
+                {"role": "user", "content": "one\n\ntwo"},
                 {"role": "assistant", "content": null, "tool_calls": [
                     {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{\"path\":\"a\"}"}},
                     {"id": "c2", "type": "function", "function": {"name": "read", "arguments": "{}"}},

@@ -81,7 +81,46 @@ fn messages(request: &ModelRequest, manner: Manner, host: &str) -> Vec<Value> {
             }
         }
     }
+    alternating(out)
+}
+
+/// What one side says in a row as one message: many servers refuse two of the same side.
+fn alternating(messages: Vec<Value>) -> Vec<Value> {
+    let mut out: Vec<Value> = Vec::new();
+    for message in messages {
+        let role = |message: &Value| message.get("role").and_then(Value::as_str).map(str::to_owned);
+        let next = role(&message);
+        // Calls are answered by results, which are messages of their own.
+        let goes_on = |last: &&mut Value| {
+            matches!(next.as_deref(), Some("user" | "assistant"))
+                && role(last) == next
+                && last.get("tool_calls").is_none()
+        };
+        let Some(Value::Object(last)) = out.last_mut().filter(goes_on) else {
+            out.push(message);
+            continue;
+        };
+        let Value::Object(mut more) = message else { continue };
+        let said = more.remove("content").unwrap_or_default();
+        let before = last.remove("content").unwrap_or_default();
+        last.insert("content".into(), both(before, said));
+        last.extend(more);
+    }
     out
+}
+
+/// Two contents as one: a text where both are one, else parts.
+fn both(first: Value, second: Value) -> Value {
+    let parts = |content: Value| match content {
+        Value::Array(parts) => parts,
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        _ => Vec::new(),
+    };
+    match (first, second) {
+        (Value::Null, content) | (content, Value::Null) => content,
+        (Value::String(first), Value::String(second)) => json!(format!("{first}\n\n{second}")),
+        (first, second) => parts(first).into_iter().chain(parts(second)).collect(),
+    }
 }
 
 /// The server takes PDF documents as parts of a message.

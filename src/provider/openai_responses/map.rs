@@ -4,6 +4,7 @@ use super::WIRE;
 use super::output::{Output, Slot, text, text_of, thinking_of};
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
+use crate::provider::json::parse;
 use crate::provider::reading::{Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Chunk, Stop};
@@ -38,7 +39,7 @@ impl Mapping for Mapper {
             // Some servers send a bare word as a sign of life.
             return if event.name == "error" { Err(Broken::of(event)) } else { Ok(Vec::new()) };
         }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
+        let value = parse(data).map_err(|_| Broken::Garbled(data.to_owned()))?;
         let kind = match text(&value, "type") {
             "" => event.name.clone(),
             kind => kind.to_owned(),

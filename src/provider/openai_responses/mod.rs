@@ -14,10 +14,11 @@ mod wire;
 use super::azure::Place;
 use super::figures::Figures;
 use super::http::{Answer, Endpoint, Http};
+use super::learning::{is_refusal, raise};
 use super::levels;
-use super::media::{Blind, Sight};
+use super::media::{Blind, Sight, learn_blind};
 use super::openai_chat::{efforts, list};
-use super::reading::{Reading, say};
+use super::reading::{Reading, say, whole};
 use super::told::Told;
 use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
 use crate::domain::session::ThinkingLevel;
@@ -39,6 +40,8 @@ pub struct OpenAiResponses {
     place: Place,
     learned: Arc<Mutex<Learned>>,
     told: Told,
+    /// The prompt is to stay in the cache for a day.
+    kept_long: bool,
 }
 
 /// A field that a model may refuse.
@@ -52,10 +55,12 @@ enum Extra {
     CacheKey,
     /// Several calls at once.
     Parallel,
+    /// For how long the prompt stays in the cache.
+    Retention,
 }
 
 impl Extra {
-    const ALL: [Extra; 4] = [Self::Encrypted, Self::Summary, Self::CacheKey, Self::Parallel];
+    const ALL: [Extra; 5] = [Self::Encrypted, Self::Summary, Self::CacheKey, Self::Parallel, Self::Retention];
 
     /// What a refusal of it says, in lower case.
     fn phrases(self) -> &'static [&'static str] {
@@ -64,6 +69,7 @@ impl Extra {
             Self::Summary => &["reasoning.summary", "reasoning summaries", "'reasoning'"],
             Self::CacheKey => &["prompt_cache_key"],
             Self::Parallel => &["parallel_tool_calls"],
+            Self::Retention => &["prompt_cache_retention"],
         }
     }
 }
@@ -73,6 +79,8 @@ impl Extra {
 struct Manner {
     /// Fields that are left out.
     without: BTreeSet<Extra>,
+    /// The prompt is to stay in the cache for a day.
+    kept_long: bool,
     /// Which word for the effort; one past the last for none.
     effort: usize,
     /// Responses whose thinking the server can no longer read.
@@ -109,7 +117,8 @@ impl OpenAiResponses {
     /// # Errors
     /// As [`OpenAiResponses::new`].
     pub fn at(endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
-        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default(), told: Told::default() })
+        let (http, learned, told) = (Http::new(endpoint)?, Arc::default(), Told::default());
+        Ok(Self { http, place, learned, told, kept_long: false })
     }
 
     /// Its settings.
@@ -129,6 +138,7 @@ impl OpenAiResponses {
         let known = || Sight::of(&self.told.known(self.endpoint(), &request.model), Sight::default());
         Manner {
             without,
+            kept_long: self.kept_long,
             effort,
             stale: learned.stale.clone(),
             sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
@@ -136,37 +146,47 @@ impl OpenAiResponses {
         }
     }
 
-    /// Remembers what a refused request can go without. False when there is nothing.
+    /// Whether a refused request is put in another way now: by what its refusal taught, or by what another one taught meanwhile.
+    fn changed(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
+        self.learn(request, manner, error) && self.manner(request) != *manner
+    }
+
+    /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
+    /// failure is none of how the request was put.
     fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
         if let Some(sight) = manner.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-            learned.blind.insert(request.model.clone(), sight);
+            learn_blind(&mut learned.blind, &request.model, sight);
             return true;
         }
-        if error.retry || !matches!(error.code, "invalid_request" | "provider_error" | "unknown_error") {
+        if !is_refusal(error) {
             return false;
         }
         let said = error.detail.to_lowercase();
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         if said.contains("invalid_encrypted_content") || said.contains("could not be verified") {
-            let before = learned.stale.len();
             let replies = request
                 .items
                 .iter()
                 .filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
             learned.stale.extend(replies.flat_map(|reply| reply.native.iter()).filter_map(wire::response_of));
-            return learned.stale.len() > before;
+            return true;
         }
         let about_effort = ["reasoning.effort", "reasoning_effort"].iter().any(|words| said.contains(words));
         if about_effort && manner.effort < efforts(request.thinking).len() {
-            learned.effort.insert((request.model.clone(), request.thinking.word()), manner.effort + 1);
+            raise(&mut learned.effort, request, manner.effort + 1);
             return true;
         }
         let refused = |extra: &Extra| extra.phrases().iter().any(|phrase| said.contains(phrase));
-        match Extra::ALL.into_iter().find(|extra| !manner.without.contains(extra) && refused(extra)) {
-            Some(extra) => learned.without.entry(request.model.clone()).or_default().insert(extra),
-            None => false,
-        }
+        let extra = Extra::ALL.into_iter().find(|extra| !manner.without.contains(extra) && refused(extra));
+        learned.without.entry(request.model.clone()).or_default().extend(extra);
+        true
+    }
+
+    /// The body of a request, as it is put at first.
+    #[cfg(test)]
+    pub(super) fn body(&self, request: &ModelRequest) -> Value {
+        wire::body(request, &self.manner(request), &self.endpoint().host(), None)
     }
 
     async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
@@ -179,8 +199,7 @@ impl OpenAiResponses {
                     return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host, &request.model)));
                 }
                 Ok(Answer::Json(value)) => return self.whole(&value, &host, &request.model),
-                // Each round takes something out, so this ends.
-                Err(error) if self.learn(&request, &manner, &error) => {}
+                Err(error) if self.changed(&request, &manner, &error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -191,7 +210,7 @@ impl OpenAiResponses {
         let peer = self.http.peer();
         let chunks = Mapper::new(host, model).whole(value).map_err(|broken| say(peer, broken))?;
         let Some(chunks) = chunks else { return Err(peer.no_api("application/json", &value.to_string())) };
-        Ok(stream::iter(chunks.into_iter().map(Ok)).boxed())
+        Ok(whole(chunks))
     }
 }
 
@@ -202,6 +221,10 @@ impl Provider for OpenAiResponses {
 
     fn stream(&self, request: ModelRequest) -> Chunks {
         stream::once(self.clone().open(request)).try_flatten().boxed()
+    }
+
+    fn stream_kept_long(&self, request: ModelRequest) -> Chunks {
+        Self { kept_long: true, ..self.clone() }.stream(request)
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {

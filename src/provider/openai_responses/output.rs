@@ -4,6 +4,7 @@ use crate::domain::ids::CallId;
 use crate::provider::Call;
 use crate::provider::arguments::{input, made_up_id};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// An item of the output.
 #[derive(Debug, Default)]
@@ -26,6 +27,10 @@ impl Slot {
     pub(super) fn kind(&self) -> &str {
         text(&self.item, "type")
     }
+
+    fn has(&self, id: &str) -> bool {
+        !id.is_empty() && (text(&self.item, "id") == id || text(&self.item, "call_id") == id)
+    }
 }
 
 /// The items, in their order.
@@ -35,27 +40,35 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Where an event belongs: by index, by id, or to the last item.
+    /// Where an event belongs: by index and id, by either, or to the last item.
     pub(super) fn place(&mut self, event: &Value) -> &mut Slot {
         let index = event.get("output_index").and_then(Value::as_u64);
         let id = text(event, "item_id");
+        let here = |slot: &Slot| index.is_some() && slot.index == index;
+        let named = |slot: &Slot| !id.is_empty() && slot.has(id);
+        let find = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(fits);
+        let found = find(&|slot| here(slot) && named(slot)).or_else(|| find(&here));
         let found = match index {
-            Some(_) => self.slots.iter().position(|slot| slot.index == index),
-            None => self.of_id(id).or_else(|| self.slots.len().checked_sub(1)),
+            Some(_) => found,
+            None => found.or_else(|| find(&named)).or_else(|| self.slots.len().checked_sub(1)),
         };
         self.at(found, index)
     }
 
-    /// Takes an item that begins or is complete, and returns its place.
+    /// Takes an item that begins or is complete, and returns its place. A server may give the same index, or the same id, to several.
     pub(super) fn take(&mut self, event: &Value, item: &Value, done: bool) -> &mut Slot {
         let index = event.get("output_index").and_then(Value::as_u64);
-        let ids = [text(item, "id"), text(item, "call_id"), text(event, "item_id")];
-        let found = match index {
-            Some(_) => self.slots.iter().position(|slot| slot.index == index),
-            None => ids.into_iter().find_map(|id| self.of_id(id)).or_else(|| {
-                let kind = text(item, "type");
-                self.slots.iter().position(|slot| done && !slot.done && slot.kind() == kind)
-            }),
+        let ids = [text(item, "id"), text(event, "item_id"), text(item, "call_id")];
+        let id = ids.into_iter().find(|id| !id.is_empty()).unwrap_or_default();
+        let here = |slot: &Slot| index.is_none() || slot.index == index;
+        let open = |slot: &Slot| !slot.done && ["", text(item, "type")].contains(&slot.kind());
+        let find = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().position(fits);
+        let found = find(&|slot| here(slot) && open(slot) && (slot.has(id) || slot.kind().is_empty()));
+        let found = match done {
+            true => found
+                .or_else(|| find(&|slot| here(slot) && open(slot)))
+                .or_else(|| find(&|slot| here(slot) && slot.done && slot.item == *item)),
+            false => found,
         };
         let slot = self.at(found, index);
         slot.item = item.clone();
@@ -65,15 +78,24 @@ impl Output {
 
     /// Takes the items of a whole response; those that are known already stay as they are.
     pub(super) fn fill(&mut self, items: &[Value]) {
+        let known = self.slots.len();
+        let mut used: BTreeSet<usize> = BTreeSet::new();
         for (at, item) in items.iter().enumerate() {
-            let ids = [text(item, "id"), text(item, "call_id")];
-            let same_kind = |slot: &&mut Slot| slot.kind() == text(item, "type");
-            let found = ids.into_iter().find_map(|id| self.of_id(id));
-            let place = match found {
-                Some(at) => self.slots.get_mut(at),
-                None => self.slots.get_mut(at).filter(same_kind),
+            let (id, call) = (text(item, "id"), text(item, "call_id"));
+            let find = |fits: &dyn Fn(&Slot) -> bool| {
+                let free = self.slots.iter().enumerate().take(known).filter(|(place, _)| !used.contains(place));
+                free.into_iter().find_map(|(place, slot)| fits(slot).then_some(place))
             };
-            match place {
+            let same_kind = |slot: &Slot| slot.kind() == text(item, "type");
+            let in_its_place = || {
+                let free = at < known && !used.contains(&at);
+                Some(at).filter(|_| free && self.slots.get(at).is_some_and(same_kind))
+            };
+            let found = find(&|slot| !id.is_empty() && text(&slot.item, "id") == id)
+                .or_else(in_its_place)
+                .or_else(|| find(&|slot| !call.is_empty() && text(&slot.item, "call_id") == call));
+            used.extend(found);
+            match found.and_then(|place| self.slots.get_mut(place)) {
                 Some(slot) if slot.done => {}
                 Some(slot) => {
                     slot.item = item.clone();
@@ -82,11 +104,6 @@ impl Output {
                 None => self.slots.push(Slot { item: item.clone(), done: true, ..Slot::default() }),
             }
         }
-    }
-
-    fn of_id(&self, id: &str) -> Option<usize> {
-        let is = |slot: &Slot| text(&slot.item, "id") == id || text(&slot.item, "call_id") == id;
-        if id.is_empty() { None } else { self.slots.iter().rposition(is) }
     }
 
     fn at(&mut self, found: Option<usize>, index: Option<u64>) -> &mut Slot {

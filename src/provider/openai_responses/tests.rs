@@ -356,7 +356,10 @@ fn thinking_levels_and_refused_fields() {
         assert_eq!(body["include"], json!(["reasoning.encrypted_content"]));
     }
     let bare = body(&asked, &Manner { without: Extra::ALL.into_iter().collect(), effort: 9, ..Manner::default() });
-    for field in ["include", "reasoning", "prompt_cache_key", "parallel_tool_calls"] {
+    let long = |without| body(&asked, &Manner { kept_long: true, without, ..Manner::default() });
+    assert_eq!(long(Default::default())["prompt_cache_retention"], json!("24h"));
+    assert!(long([Extra::Retention].into()).get("prompt_cache_retention").is_none());
+    for field in ["include", "reasoning", "prompt_cache_key", "parallel_tool_calls", "prompt_cache_retention"] {
         assert!(bare.get(field).is_none(), "{field}");
     }
     for (model, thinks) in [
@@ -418,7 +421,7 @@ fn thinking_goes_back_only_where_it_fits() {
     let changed = [
         Reply { text: "Another text.".into(), ..reply.clone() },
         Reply { calls: reply.calls[..1].to_vec(), ..reply.clone() },
-        Reply { calls: vec![call("call_A", json!({})), call("call_B-2", json!({}))], ..reply.clone() },
+        Reply { calls: vec![call("call_A", json!({})), call("call_C", json!({}))], ..reply.clone() },
         Reply { native: vec![Native { wire: WIRE.into(), json: "oops".into() }], ..reply.clone() },
         Reply { native: vec![Native { wire: "openai-chat".into(), json: "{}".into() }], ..reply.clone() },
     ];

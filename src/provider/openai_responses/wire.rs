@@ -3,6 +3,7 @@
 use super::{Extra, Manner, WIRE, efforts};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
+use crate::provider::arguments::is_same_call;
 use crate::provider::endpoint::lay_over;
 use crate::provider::media::{Shown, Sight, address, belongs_to, document_address, shown};
 use crate::provider::{CallResult, Item, Media, ModelRequest, Reply, Said};
@@ -54,6 +55,9 @@ pub(super) fn body(request: &ModelRequest, manner: &Manner, host: &str, extra: O
     if with(Extra::CacheKey) {
         body.extend(cache_key(request).map(|key| ("prompt_cache_key".to_owned(), json!(key))));
     }
+    if manner.kept_long && with(Extra::Retention) {
+        body.insert("prompt_cache_retention".into(), json!("24h"));
+    }
     body.insert("store".into(), json!(false));
     body.insert("stream".into(), json!(true));
     lay_over(&mut body, extra);
@@ -74,7 +78,7 @@ fn input(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
     for item in &request.items {
         match item {
             Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
-            Item::User(said) => out.push(message(content(&said.text, &said.media, manner.sight))),
+            Item::User(said) => say(&mut out, content(&said.text, &said.media, manner.sight)),
             Item::Assistant(reply) => match native(reply, &request.model, manner, host) {
                 Some(items) => out.extend(items),
                 None => out.extend(plain(reply)),
@@ -82,8 +86,7 @@ fn input(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
             Item::Results(results) => {
                 out.extend(results.iter().map(|one| result(one, manner)));
                 if !manner.rich_results {
-                    let beside = beside(results, manner.sight);
-                    out.extend((!beside.is_empty()).then(|| message(beside)));
+                    say(&mut out, beside(results, manner.sight));
                 }
             }
         }
@@ -91,8 +94,16 @@ fn input(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
     out
 }
 
-fn message(content: Vec<Value>) -> Value {
-    json!({"type": "message", "role": "user", "content": content})
+/// Adds what the user says: what comes in a row is one message, as servers with templates want it.
+fn say(out: &mut Vec<Value>, content: Vec<Value>) {
+    if content.is_empty() {
+        return;
+    }
+    let of_user = |last: &&mut Value| last.get("role").and_then(Value::as_str) == Some("user");
+    match out.last_mut().filter(of_user).and_then(|last| last.get_mut("content")?.as_array_mut()) {
+        Some(before) => before.extend(content),
+        None => out.push(json!({"type": "message", "role": "user", "content": content})),
+    }
 }
 
 fn content(text: &str, media: &[Media], sight: Sight) -> Vec<Value> {
@@ -157,11 +168,14 @@ fn native(reply: &Reply, model: &str, manner: &Manner, host: &str) -> Option<Vec
         items.extend(kept.get("items")?.as_array()?.iter().cloned());
     }
     let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let calls = items.iter().filter(|item| text(item, "type") == "function_call");
-    let same_calls =
-        calls.map(|item| text(item, "call_id")).eq(reply.calls.iter().map(|call| call.id.as_str().to_owned()));
     let said: String = items.iter().map(super::output::text_of).collect();
-    let same = same_calls && squeezed(&said) == squeezed(&reply.text);
+    let mut ours = reply.calls.iter();
+    for item in items.iter_mut().filter(|item| text(item, "type") == "function_call") {
+        // Our id is the one that the result names.
+        let call = ours.next().filter(|call| is_same_call(&text(item, "call_id"), &call.id))?;
+        item["call_id"] = json!(id(&call.id));
+    }
+    let same = ours.next().is_none() && squeezed(&said) == squeezed(&reply.text);
     (same && !items.is_empty()).then_some(items)
 }
 

@@ -20,6 +20,7 @@ use crate::app::state::{Quit, Size};
 use crate::app::{Effect, Msg, State, start, update};
 use crate::domain::contract::{Act, Command, Event, Stamped};
 use crate::domain::request::Answer;
+use crate::domain::unsaved::Unsaved;
 use crate::domain::{Level, Notice};
 use crate::ui::linear::{Printer, Writer, as_lines};
 use input::{Came, Input};
@@ -53,11 +54,12 @@ pub(super) fn wanted(asked: Option<bool>, set: Option<bool>) -> bool {
 /// Tells and hears lines until the user quits, the input ends, or the process is asked to end.
 ///
 /// # Errors
-/// When threads or signals cannot be had, or the engine ended by itself.
+/// When threads or signals cannot be had. What goes wrong later is in the [`Exit`].
 pub(super) async fn run(link: Link, options: Options) -> Result<Exit, RunError> {
     let (tell, mut told) = unbounded_channel();
     let (lines, mut came) = unbounded_channel();
     let mut signals = Signals::listen().map_err(RunError::System)?;
+    deeds::tell_of_the_log(&tell);
     let mut face = Face::open(link, options, tell, lines)?;
     let result = face.turn(&mut signals, &mut told, &mut came).await;
     face.input = None;
@@ -65,10 +67,11 @@ pub(super) async fn run(link: Link, options: Options) -> Result<Exit, RunError> 
     face.tell_news();
     if !face.ended {
         let end = face.deadline.unwrap_or_else(|| Instant::now() + LAST_SAVE);
-        let _ = tokio::time::timeout_at(end.into(), last_words(&mut face.link)).await;
+        let last = last_words(&mut face.link, &mut face.unsaved);
+        face.ended = tokio::time::timeout_at(end.into(), last).await.is_ok();
     }
     face.output.settle();
-    result
+    Ok(Exit::after(result, face.ended, face.unsaved))
 }
 
 /// The state with what it needs from outside, where there is no screen.
@@ -102,6 +105,7 @@ struct Face {
     settles: Option<(Instant, Instant)>,
     kept: FaceFile,
     commands: Folders,
+    workspaces: super::workspaces::Workspaces,
     settings: SettingsFile,
     look: Look,
     temp: PathBuf,
@@ -110,6 +114,8 @@ struct Face {
     /// Nobody reads any more.
     gone: bool,
     ended: bool,
+    /// What the engine could not save.
+    unsaved: Vec<Unsaved>,
     deadline: Option<Instant>,
     exit: Option<Exit>,
 }
@@ -167,12 +173,14 @@ impl Face {
             settles: None,
             kept,
             commands: options.commands,
+            workspaces: options.workspaces,
             settings: options.settings,
             look: options.look,
             temp: std::env::temp_dir(),
             editing: false,
             gone: false,
             ended: false,
+            unsaved: Vec::new(),
             deadline: None,
             exit: None,
         };
@@ -286,6 +294,9 @@ impl Face {
             return Ok(());
         };
         let ended = event.event == Event::Ended;
+        if let Event::Unsaved(unsaved) = &event.event {
+            self.unsaved.push((**unsaved).clone());
+        }
         let of_shown = event.session.as_ref() == self.state.current_id();
         let turns = of_shown && matches!(event.event, Event::TurnStarted { .. } | Event::TurnEnded { .. });
         if turns {
@@ -350,7 +361,11 @@ impl Face {
             }
             Effect::Set { key, value } => super::settings::change(&self.tell, &self.settings, key, value),
             Effect::Doctor => super::settings::look(&self.tell, &self.look, None),
-            Effect::Quit { resume } => self.exit = Some(Exit { resume }),
+            Effect::Workspaces => deeds::list_workspaces(&self.tell, &self.workspaces),
+            Effect::Workspace { written, create, from } => {
+                deeds::find_workspace(&self.tell, &self.workspaces, (written, create), from);
+            }
+            Effect::Quit { resume, workspace } => self.exit = Some(Exit { workspace, ..Exit::of(resume) }),
             // What only a screen has. Ctrl+Z is the terminal's own.
             Effect::Title(_)
             | Effect::Bell { .. }
@@ -504,7 +519,7 @@ impl Face {
     }
 
     fn quit(&mut self) {
-        self.exit.get_or_insert_with(|| Exit { resume: self.state.current_id().cloned() });
+        self.exit.get_or_insert_with(|| Exit::of(self.state.current_id().cloned()));
     }
 
     /// Messages of the timers that have run out.

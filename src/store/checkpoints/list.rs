@@ -5,12 +5,13 @@
 
 use super::{Checkpoints, Sync};
 use crate::domain::undo::Entry;
-use crate::domain::{At, CallId, MessageId};
+use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::drafts::make_dirs;
 use crate::store::io::How;
-use crate::store::{StoreError, session};
+use crate::store::{StoreError, layout, session};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// One line of the list. Numbers rise by one, over changes and restorations together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,10 @@ pub enum Record {
         change: u64,
         /// The call.
         call: CallId,
+        /// The row of the call in the session that the list belongs to: ids of calls repeat, those of rows do not. `None`
+        /// in lists of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row: Option<MessageId>,
         /// The user's message that the turn began with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<MessageId>,
@@ -45,6 +50,13 @@ pub enum Record {
         /// What is not known of it: one sentence each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gaps: Vec<String>,
+        /// When; `None` in lists of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<At>,
+        /// Nobody else can have made these changes. A command may run while the user, or another session, writes into the
+        /// same directory, and nothing tells whose change it was.
+        #[serde(default)]
+        sure: bool,
     },
     /// Files are about to be restored.
     Restoring {
@@ -132,6 +144,24 @@ impl Checkpoints {
             }
         }
         Ok(())
+    }
+
+    /// The lists of the other sessions of the workspace that were written at `since` or later. One that cannot be read is
+    /// left out.
+    #[must_use]
+    pub fn others(&self, since: At) -> Vec<(SessionId, Vec<Record>)> {
+        let io = self.store.io();
+        let sessions = self.store.inner.layout.sessions();
+        let own = self.dir.parent().and_then(Path::file_name);
+        let names = io.list(&sessions).unwrap_or_default();
+        let other = |name: OsString| {
+            let id = SessionId::parse(name.to_str()?).ok().filter(|_| Some(name.as_os_str()) != own)?;
+            let path = sessions.join(&name).join(layout::CHECKPOINTS).join(LIST);
+            let written = io.stat(&path).ok().filter(|stat| stat.modified >= since.0)?;
+            let bytes = session::whole(io, &path).ok().flatten().filter(|_| written.len > 0)?;
+            Some((id, parse(&bytes)))
+        };
+        names.into_iter().filter_map(other).collect()
     }
 
     /// The session's list, oldest first; empty when there is none. Lines that cannot be read are left out.

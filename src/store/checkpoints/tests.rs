@@ -31,7 +31,7 @@ fn of(home: &Path, name: &str) -> Checkpoints {
 fn begun(change: u64, at: i64, before: Thing) -> Record {
     let entries = vec![Entry { path: "/w/a".into(), before, after: Thing::Absent }];
     let (call, turn) = (CallId::new("c"), None);
-    Record::Begun { change, call, turn, at: At(at), tool: "write".into(), subject: "a".into(), entries }
+    Record::Begun { change, call, row: None, turn, at: At(at), tool: "write".into(), subject: "a".into(), entries }
 }
 
 fn file(hash: &str) -> Thing {

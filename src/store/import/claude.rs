@@ -1,20 +1,33 @@
 //! Transcripts of Claude Code: a JSON object a line, with `type`, `timestamp`, `cwd`, and the message as the API has it.
 //! Results of calls come as messages of the user.
+//!
+//! The conversation is a chain of `parentUuid` that ends in the last row, and not the file: what is not on it was rewound.
+//! The rows of one answer stand side by side on it, and so do the results of calls that ran at once.
 
-use super::{Answered, Facts, Read, call, made, text_of, time};
+use super::{Answered, Facts, Read, answered_text, call, counts, is_true, made, text_of, time, typed, word};
 use crate::domain::At;
+use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Message, Thinking, UserText};
 use crate::domain::notice::Level;
 use crate::domain::session::TitleFrom;
+use crate::domain::usage::{RequestUsage, Usage};
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn is_true(value: &Value, key: &str) -> bool {
-    value.get(key).and_then(Value::as_bool).unwrap_or(false)
-}
+/// Records that say nothing of the conversation.
+const PASSED: [&str; 11] = [
+    "summary",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "file-history-snapshot",
+    "queue-operation",
+    "progress",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "attachment",
+];
 
 /// Whether a line is one of it.
 pub(super) fn is(value: &Value) -> bool {
@@ -23,84 +36,320 @@ pub(super) fn is(value: &Value) -> bool {
         || (word(value, "type") == "summary" && value.get("leafUuid").is_some())
 }
 
-/// What a line says of the session as a whole.
-pub(super) fn facts(value: &Value, facts: &mut Facts) {
-    let at = time(value);
-    if at > At(0) {
-        facts.created = Some(facts.created.map_or(at, |known| known.min(at)));
-    }
-    let cwd = word(value, "cwd");
-    if facts.cwd.is_none() && !cwd.is_empty() {
-        facts.cwd = Some(cwd.into());
-    }
-    match word(value, "type") {
-        "summary" if facts.title_from != TitleFrom::User => title(facts, word(value, "summary"), TitleFrom::Generated),
-        "custom-title" => title(facts, word(value, "customTitle"), TitleFrom::User),
-        _ => {}
-    }
+/// Where a row stands among the others.
+#[derive(Clone)]
+struct Node {
+    uuid: String,
+    /// The row before; `None` at the beginning.
+    parent: Parent,
+    /// The answer that it is part of.
+    answer: Option<String>,
+    calls: Vec<String>,
+    results: Vec<String>,
+    /// The user typed it.
+    asked: bool,
 }
 
-fn title(facts: &mut Facts, text: &str, from: TitleFrom) {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if !text.is_empty() {
-        (facts.title, facts.title_from) = (Some(text), from);
-    }
+#[derive(Clone)]
+enum Parent {
+    /// This one.
+    Row(String),
+    /// Whichever stands before it in the file.
+    Before,
+    /// None.
+    None,
 }
 
-/// What a line is.
-pub(super) fn read(value: &Value) -> Vec<Read> {
-    if is_true(value, "isSidechain") {
-        return vec![Read::Left("records of subagents")];
+/// A transcript while it is read.
+#[derive(Clone, Default)]
+pub(super) struct Reading {
+    pub(super) facts: Facts,
+    nodes: Vec<Node>,
+    /// Rows of the conversation.
+    kept: HashSet<String>,
+    /// Prompts that were rewound.
+    pub(super) rewound: usize,
+    /// The titles that were found, the one that counts most first.
+    titles: [Option<String>; 3],
+    /// The answer that was counted last, and what it used.
+    counted: Option<(String, RequestUsage)>,
+    /// The typed command whose output comes next.
+    typing: Option<String>,
+    /// The first row that a compaction left in the conversation.
+    keeps: Option<String>,
+}
+
+impl Reading {
+    /// Takes notice of a line, before any is read.
+    pub(super) fn first(&mut self, value: &Value) {
+        self.facts.see(time(value), word(value, "cwd"));
+        if self.facts.id.is_none() {
+            self.facts.id = Some(word(value, "sessionId").to_owned()).filter(|id| !id.is_empty());
+        }
+        let title = match word(value, "type") {
+            "custom-title" => Some((0, word(value, "customTitle"))),
+            "ai-title" => Some((1, word(value, "aiTitle"))),
+            "summary" => Some((2, word(value, "summary"))),
+            _ => None,
+        };
+        if let Some((rank, title)) = title {
+            let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+            if !title.is_empty() {
+                self.titles[rank] = Some(title);
+            }
+        }
+        let uuid = word(value, "uuid");
+        if uuid.is_empty() || is_true(value, "isSidechain") {
+            return;
+        }
+        let parent = match value.get("parentUuid") {
+            Some(Value::String(parent)) => Parent::Row(parent.clone()),
+            Some(_) => match word(value, "logicalParentUuid") {
+                "" if word(value, "subtype") == "compact_boundary" || is_true(value, "isCompactSummary") => {
+                    Parent::Before
+                }
+                "" => Parent::None,
+                logical => Parent::Row(logical.to_owned()),
+            },
+            None => Parent::Before,
+        };
+        let message = value.get("message").unwrap_or(&Value::Null);
+        let content = message.get("content").unwrap_or(&Value::Null);
+        let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+        let all = |kind: &str, id: &str| -> Vec<String> {
+            let these = blocks.iter().filter(|block| word(block, "type") == kind);
+            these.map(|block| word(block, id).to_owned()).collect()
+        };
+        let answer = Some(word(message, "id").to_owned()).filter(|id| !id.is_empty());
+        let (calls, results) = (all("tool_use", "id"), all("tool_result", "tool_use_id"));
+        let asked = word(value, "type") == "user"
+            && results.is_empty()
+            && !is_true(value, "isMeta")
+            && !is_true(value, "isCompactSummary")
+            && !text_of(content).trim_start().starts_with(['<', '[']);
+        self.nodes.push(Node { uuid: uuid.to_owned(), parent, answer, calls, results, asked });
     }
-    let at = time(value);
-    let message = value.get("message").unwrap_or(&Value::Null);
-    let content = message.get("content").unwrap_or(&Value::Null);
-    match word(value, "type") {
-        "user" if is_true(value, "isCompactSummary") => {
-            let info = Info {
-                text: "Older messages were summed up here.".to_owned(),
-                level: Level::Info,
-                kind: InfoKind::Compacted,
-                carried: Some(Box::new(Carried::from(text_of(content)))),
+
+    /// Finds the conversation among the rows.
+    pub(super) fn ready(&mut self) {
+        let places: HashMap<&str, usize> =
+            self.nodes.iter().enumerate().map(|(at, node)| (node.uuid.as_str(), at)).collect();
+        let mut kept: HashSet<&str> = HashSet::new();
+        let mut at = self.nodes.len().checked_sub(1);
+        while let Some(node) = at.and_then(|at| self.nodes.get(at)) {
+            if !kept.insert(&node.uuid) {
+                break;
+            }
+            let here = at.unwrap_or_default();
+            at = match &node.parent {
+                Parent::Row(parent) => places.get(parent.as_str()).copied().or_else(|| here.checked_sub(1)),
+                Parent::Before => here.checked_sub(1),
+                Parent::None => None,
             };
-            vec![Read::Rows(vec![made(at, Body::Info(info))])]
         }
-        "user" if is_true(value, "isMeta") => vec![Read::Nothing],
-        "user" => user(at, content),
-        "assistant" => assistant(at, message, content),
-        "summary" | "custom-title" | "file-history-snapshot" | "queue-operation" | "progress" | "last-prompt" => {
-            vec![Read::Nothing]
+        // The other parts of an answer that is on the chain, and the results of its calls.
+        let mut calls: HashSet<&str> = HashSet::new();
+        for node in &self.nodes {
+            let beside = match &node.parent {
+                Parent::Row(parent) if !kept.contains(node.uuid.as_str()) && kept.contains(parent.as_str()) => {
+                    let parent = places.get(parent.as_str()).and_then(|at| self.nodes.get(*at));
+                    let same = parent.is_some_and(|parent| node.answer.is_some() && parent.answer == node.answer);
+                    same || (!node.results.is_empty() && node.results.iter().all(|id| calls.contains(id.as_str())))
+                }
+                _ => false,
+            };
+            if beside {
+                kept.insert(&node.uuid);
+            }
+            if kept.contains(node.uuid.as_str()) {
+                calls.extend(node.calls.iter().map(String::as_str));
+            }
         }
-        "system" => vec![Read::Left("remarks of the program")],
-        _ => vec![Read::Left("records of a kind that lisle does not know")],
+        self.rewound = self.nodes.iter().filter(|node| node.asked && !kept.contains(node.uuid.as_str())).count();
+        self.kept = kept.into_iter().map(str::to_owned).collect();
+        self.nodes = Vec::new();
+        let from = [TitleFrom::User, TitleFrom::Generated, TitleFrom::Generated];
+        for (title, from) in std::mem::take(&mut self.titles).into_iter().zip(from) {
+            if let (Some(title), None) = (title, &self.facts.title) {
+                (self.facts.title, self.facts.title_from) = (Some(title), from);
+            }
+        }
+    }
+
+    /// What a line is.
+    pub(super) fn read(&mut self, value: &Value) -> Vec<Read> {
+        if is_true(value, "isSidechain") {
+            return vec![Read::Left("records of subagents")];
+        }
+        let kind = word(value, "type");
+        let uuid = word(value, "uuid");
+        if !uuid.is_empty() && !self.kept.contains(uuid) {
+            return vec![Read::Nothing];
+        }
+        let at = time(value);
+        let message = value.get("message").unwrap_or(&Value::Null);
+        let content = message.get("content").unwrap_or(&Value::Null);
+        match kind {
+            "user" if is_true(value, "isCompactSummary") => {
+                let keeps = self.keeps.take().map(|uuid| super::row_id("cc", &uuid, 0));
+                let info = Info {
+                    text: "Older messages were summed up here.".to_owned(),
+                    level: Level::Info,
+                    kind: InfoKind::Compacted,
+                    carried: Some(Box::new(Carried { text: text_of(content), keeps, ..Carried::default() })),
+                };
+                vec![Read::Rows(vec![made(at, Body::Info(info))])]
+            }
+            "user" if is_true(value, "isMeta") => vec![Read::Nothing],
+            "user" => self.user(at, uuid, content, value.get("toolUseResult")),
+            "assistant" => {
+                self.count(message);
+                assistant(at, message, content)
+            }
+            "attachment" => vec![queued(at, value.get("attachment").unwrap_or(&Value::Null))],
+            "system" => {
+                let preserved = value.get("compactMetadata").and_then(|meta| meta.get("preservedMessages"));
+                let first = preserved.and_then(|kept| kept.get("uuids")?.get(0)?.as_str());
+                self.keeps = first.filter(|uuid| self.kept.contains(*uuid)).map(str::to_owned).or(self.keeps.take());
+                match word(value, "subtype") {
+                    "compact_boundary" | "turn_duration" | "local_command" | "stop_hook_summary" => vec![Read::Nothing],
+                    _ => vec![Read::Left("remarks of the program")],
+                }
+            }
+            kind if PASSED.contains(&kind) => vec![Read::Nothing],
+            _ => vec![Read::Left("records of a kind that lisle does not know")],
+        }
+    }
+
+    /// Adds what an answer used, once however many rows it has.
+    fn count(&mut self, message: &Value) {
+        let model = word(message, "model");
+        let (id, Some(usage)) = (word(message, "id"), message.get("usage").filter(|usage| usage.is_object())) else {
+            return;
+        };
+        if model == "<synthetic>" || id.is_empty() {
+            return;
+        }
+        let figure = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let (read, made) = (figure("cache_read_input_tokens"), figure("cache_creation_input_tokens"));
+        let used = RequestUsage {
+            input: figure("input_tokens") + read + made,
+            output: figure("output_tokens"),
+            cache_read: read,
+            cache_creation: made,
+        };
+        if used.input == 0 && used.output == 0 {
+            return;
+        }
+        if !model.is_empty() {
+            self.facts.model = Some(model.to_owned());
+        }
+        let total: &mut Usage = &mut self.facts.usage;
+        match self.counted.take().filter(|(counted, _)| counted == id) {
+            // Its later rows know better how much was written.
+            Some((_, before)) if before.output >= used.output => return self.counted = Some((id.to_owned(), before)),
+            Some((_, before)) => total.take_back(before, 0.0),
+            None => {}
+        }
+        total.add(used, 0.0, None);
+        self.counted = Some((id.to_owned(), used));
+    }
+
+    fn user(&mut self, at: At, uuid: &str, content: &Value, beside: Option<&Value>) -> Vec<Read> {
+        let mut out = Vec::new();
+        if let Value::Array(blocks) = content {
+            let results = blocks.iter().filter(|block| word(block, "type") == "tool_result");
+            let mut results: Vec<Answered> = results
+                .map(|block| {
+                    let text = block.get("content").map(text_of).unwrap_or_default();
+                    let failed = is_true(block, "is_error");
+                    let exit = text.strip_prefix("Exit code ").filter(|_| failed);
+                    let exit = exit.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+                    Answered { exit, ..Answered::new(word(block, "tool_use_id"), text, failed) }
+                })
+                .collect();
+            if let ([one], Some(beside)) = (results.as_mut_slice(), beside) {
+                one.diffs = diff(beside).into_iter().collect();
+                // Of a command that went well.
+                let ran = beside.get("stdout").is_some() && !one.failed && !is_true(beside, "interrupted");
+                one.exit = one.exit.or_else(|| ran.then_some(0));
+            }
+            if !results.is_empty() {
+                out.push(Read::Results(results));
+            }
+            let pictures = blocks.iter().filter(|block| matches!(word(block, "type"), "image" | "document"));
+            out.extend(pictures.map(|_| Read::Left("attached files")));
+        }
+        let text = text_of(content);
+        let begun = text.trim_start();
+        if let Some(command) = between(begun, "<bash-input>", "</bash-input>") {
+            self.typing = Some(uuid.to_owned());
+            out.push(Read::Rows(vec![made(at, typed(uuid, command))]));
+        } else if begun.starts_with("<bash-stdout>") {
+            let stdout = between(begun, "<bash-stdout>", "</bash-stdout>").unwrap_or_default();
+            let stderr = between(begun, "<bash-stderr>", "</bash-stderr>").unwrap_or_default();
+            if let Some(call) = self.typing.take() {
+                let text = answered_text(&[stdout, stderr]);
+                out.push(Read::Results(vec![Answered::new(&super::typed_id(&call), text, false)]));
+            }
+        } else if begun.starts_with("[Request interrupted by user") {
+            out.push(Read::Interrupted(at));
+        } else if begun.starts_with("<command-name>") {
+            out.push(Read::Left("commands of the program"));
+        } else if begun.starts_with("<local-command-") || begun.starts_with("<command-message>") {
+            out.push(Read::Nothing);
+        } else if !begun.is_empty() {
+            out.push(Read::Rows(vec![made(at, Body::User(UserText::from(text)))]));
+        }
+        out
     }
 }
 
-fn user(at: At, content: &Value) -> Vec<Read> {
-    let mut out = Vec::new();
-    if let Value::Array(blocks) = content {
-        let results = blocks.iter().filter(|block| word(block, "type") == "tool_result");
-        let results: Vec<Answered> = results
-            .map(|block| Answered {
-                call: word(block, "tool_use_id").to_owned(),
-                text: block.get("content").map(text_of).unwrap_or_default(),
-                failed: is_true(block, "is_error"),
-                exit: None,
-            })
-            .collect();
-        if !results.is_empty() {
-            out.push(Read::Results(results));
-        }
-        let pictures = blocks.iter().filter(|block| matches!(word(block, "type"), "image" | "document"));
-        out.extend(pictures.map(|_| Read::Left("attached files")));
+fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(open)?;
+    rest.split_once(close).map(|(inner, _)| inner)
+}
+
+/// What the user typed while an answer was being written.
+fn queued(at: At, attachment: &Value) -> Read {
+    let typed = word(attachment, "type") == "queued_command"
+        && matches!(word(attachment, "commandMode"), "" | "prompt")
+        && !attachment.get("origin").is_some_and(|origin| !matches!(word(origin, "kind"), "" | "human"));
+    let text = attachment.get("prompt").map(text_of).unwrap_or_default();
+    if !typed || text.trim().is_empty() {
+        return Read::Nothing;
     }
-    let text = text_of(content);
-    if text.trim_start().starts_with("<local-command-") || text.trim_start().starts_with("<command-name>") {
-        out.push(Read::Left("commands of the program"));
-    } else if !text.trim().is_empty() {
-        out.push(Read::Rows(vec![made(at, Body::User(UserText::from(text)))]));
+    let said = UserText { text, steer: true, ..UserText::default() };
+    Read::Rows(vec![made(at, Body::User(said))])
+}
+
+/// The change of a file, as it stands beside the result.
+fn diff(beside: &Value) -> Option<FileDiff> {
+    let path = word(beside, "filePath");
+    if path.is_empty() {
+        return None;
     }
-    out
+    if word(beside, "type") == "create" {
+        return Some(FileDiff::between(path, None, word(beside, "content")));
+    }
+    let mut out = FileDiff { path: path.to_owned(), ..FileDiff::default() };
+    for hunk in beside.get("structuredPatch")?.as_array()? {
+        let line = |line: &Value| {
+            let line = line.as_str()?;
+            let (kind, text) = match line.split_at_checked(1)? {
+                ("+", text) => (DiffKind::Added, text),
+                ("-", text) => (DiffKind::Removed, text),
+                (" ", text) => (DiffKind::Same, text),
+                _ => return None,
+            };
+            Some(DiffLine { kind, text: text.to_owned() })
+        };
+        let lines: Vec<DiffLine> = hunk.get("lines")?.as_array()?.iter().filter_map(line).collect();
+        let start = |key: &str| hunk.get(key).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        out.hunks.push(Hunk { old_start: start("oldStart"), new_start: start("newStart"), lines });
+    }
+    counts(&mut out);
+    (!out.hunks.is_empty()).then_some(out)
 }
 
 fn assistant(at: At, message: &Value, content: &Value) -> Vec<Read> {

@@ -1,10 +1,18 @@
 //! Rollouts of Codex: a JSON object a line, `{timestamp, type, payload}`; in older ones the payload alone.
+//!
+//! A rewind begins a new file that names the rows of the old one which come first; older versions told of it in the file.
 
-use super::{Answered, Facts, Read, call, made, text_of, time};
+use super::{Answered, Facts, Part, Read, answered_text, call, counts, made, text_of, time, typed, word};
 use crate::domain::At;
+use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Thinking, UserText};
 use crate::domain::notice::Level;
+use crate::domain::session::TitleFrom;
+use crate::domain::usage::Usage;
 use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 
 const ITEMS: [&str; 10] = [
     "message",
@@ -28,10 +36,6 @@ const OWN_WORDS: [&str; 6] = [
     "<INSTRUCTIONS>",
 ];
 
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// Whether a line is one of it.
 pub(super) fn is(value: &Value) -> bool {
     let kinds = ["session_meta", "response_item", "event_msg", "turn_context"];
@@ -41,108 +45,370 @@ pub(super) fn is(value: &Value) -> bool {
     enveloped || (older && value.get("type").is_none())
 }
 
-/// What a line says of the session as a whole.
-pub(super) fn facts(value: &Value, facts: &mut Facts) {
-    let at = time(value);
-    if at > At(0) {
-        facts.created = Some(facts.created.map_or(at, |known| known.min(at)));
-    }
-    let cwd = value.get("payload").map(|payload| word(payload, "cwd")).unwrap_or_default();
-    if facts.cwd.is_none() && !cwd.is_empty() {
-        facts.cwd = Some(cwd.into());
-    }
+/// What the file says of the thread that it is of.
+struct Meta {
+    thread: String,
+    /// The rows of this thread with an ordinal below come first.
+    base: Option<(String, u64)>,
+    /// When the file was begun.
+    begun: String,
 }
 
-/// What a line is.
-pub(super) fn read(value: &Value) -> Vec<Read> {
-    let at = time(value);
-    let payload = value.get("payload").unwrap_or(&Value::Null);
-    vec![match word(value, "type") {
-        "response_item" => item(at, payload),
-        // What the screen of that program was told: the items say the same.
-        "session_meta" | "event_msg" | "turn_context" => Read::Nothing,
-        "compacted" => {
-            let info = Info {
-                text: "Older messages were summed up here.".to_owned(),
-                level: Level::Info,
-                kind: InfoKind::Compacted,
-                carried: Some(Box::new(Carried::from(word(payload, "message").to_owned()))),
-            };
-            Read::Rows(vec![made(at, Body::Info(info))])
-        }
-        older if ITEMS.contains(&older) => item(at, value),
-        "" if is(value) || value.get("record_type").is_some() => Read::Nothing,
-        _ => Read::Left("records of a kind that lisle does not know"),
-    }]
+fn meta(path: &Path) -> Option<Meta> {
+    let mut line = String::new();
+    BufReader::new(std::fs::File::open(path).ok()?).read_line(&mut line).ok()?;
+    let value: Value = serde_json::from_str(&line).ok()?;
+    if word(&value, "type") != "session_meta" {
+        return None;
+    }
+    let payload = value.get("payload")?;
+    let base = payload.get("history_base").and_then(|base| {
+        let end = base.get("end_ordinal_exclusive")?.as_u64()?;
+        Some((word(base, "thread_id").to_owned(), end))
+    });
+    Some(Meta { thread: word(payload, "id").to_owned(), base, begun: word(payload, "timestamp").to_owned() })
 }
 
-fn item(at: At, item: &Value) -> Read {
-    let one = |body| Read::Rows(vec![made(at, body)]);
-    let id = word(item, "call_id");
-    match word(item, "type") {
-        "message" => message(at, item),
-        "reasoning" => {
-            let text = item.get("summary").map(text_of).unwrap_or_default();
-            if text.trim().is_empty() {
-                return Read::Nothing;
+/// All rollouts of these threads that lie in the same home of Codex, with what they say, oldest first.
+fn rollouts(path: &Path) -> Vec<(PathBuf, Meta)> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    // `sessions/YYYY/MM/DD`; elsewhere, what lies beside it.
+    let root = folder
+        .ancestors()
+        .take(5)
+        .find(|dir| dir.file_name().is_some_and(|name| name == "sessions" || name == "archived_sessions"));
+    let Some(own) = meta(path) else { return Vec::new() };
+    let wanted = [Some(own.thread.clone()), own.base.as_ref().map(|(thread, _)| thread.clone())];
+    let mut folders = vec![(root.unwrap_or(folder).to_owned(), 0)];
+    let mut found = Vec::new();
+    while let Some((dir, depth)) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
+        for entry in entries.flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if root.is_some() && depth < 4 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push((path, depth + 1));
+            } else if name.ends_with(".jsonl")
+                && entry.file_type().is_ok_and(|kind| kind.is_file())
+                && wanted.iter().flatten().any(|thread| !thread.is_empty() && name.contains(thread.as_str()))
+                && let Some(meta) = meta(&path)
+            {
+                found.push((path, meta));
             }
-            one(Body::Thinking(Thinking { text, ..Thinking::default() }))
         }
-        "function_call" => {
-            let written = word(item, "arguments");
-            let input = serde_json::from_str(written).unwrap_or_else(|_| json!({"arguments": written}));
-            one(shell(id, word(item, "name"), input))
+    }
+    found.sort_by(|(one, a), (other, b)| (&a.begun, one).cmp(&(&b.begun, other)));
+    found
+}
+
+/// The files that make up the conversation of a rollout, in order; where it was rewound since, those of its newest end.
+pub(super) fn parts(path: &Path) -> Vec<Part> {
+    let all = rollouts(path);
+    let whole = || vec![Part { path: path.to_owned(), before: None }];
+    let Some(own) = all.iter().position(|(one, _)| one == path) else { return whole() };
+    let thread = &all[own].1.thread;
+    let Some(newest) = all.iter().rposition(|(_, meta)| meta.thread == *thread) else { return whole() };
+    let mut out = vec![Part { path: all[newest].0.clone(), before: None }];
+    let (mut at, mut limit) = (newest, u64::MAX);
+    while let Some((thread, end)) = all.get(at).and_then(|(_, meta)| meta.base.clone()) {
+        limit = limit.min(end);
+        let Some(base) = all[..at].iter().rposition(|(_, meta)| meta.thread == thread) else { break };
+        out.insert(0, Part { path: all[base].0.clone(), before: Some(limit) });
+        at = base;
+    }
+    out
+}
+
+/// The title that the user gave the thread, from the list beside the rollouts.
+pub(super) fn title(path: &Path, thread: &str) -> Option<String> {
+    let index =
+        path.ancestors().skip(1).take(6).map(|dir| dir.join("session_index.jsonl")).find(|file| file.is_file())?;
+    let lines = BufReader::new(std::fs::File::open(index).ok()?).lines().map_while(Result::ok);
+    let named = lines.filter_map(|line| {
+        let value: Value = serde_json::from_str(&line).ok()?;
+        (word(&value, "id") == thread).then(|| word(&value, "thread_name").trim().to_owned())
+    });
+    named.filter(|title| !title.is_empty()).last()
+}
+
+/// A rollout while it is read.
+#[derive(Clone, Default)]
+pub(super) struct Reading {
+    pub(super) facts: Facts,
+    /// Where each message of the user stands.
+    asked: Vec<u64>,
+    /// The last answer, and where it stands.
+    answered: Option<(u64, String)>,
+    /// Rows that are no part of the conversation.
+    dropped: HashSet<u64>,
+    /// From here on to there everything was rewound.
+    rewound: Vec<(u64, u64)>,
+}
+
+impl Reading {
+    /// Takes notice of a line, before any is read.
+    pub(super) fn first(&mut self, value: &Value, number: u64) {
+        let payload = value.get("payload").unwrap_or(&Value::Null);
+        self.facts.see(time(value), word(payload, "cwd"));
+        match word(value, "type") {
+            "session_meta" => {
+                self.facts.id = self.facts.id.take().or_else(|| Some(word(payload, "id").to_owned()));
+            }
+            "turn_context" => {
+                let model = word(payload, "model");
+                if !model.is_empty() {
+                    self.facts.model = Some(model.to_owned());
+                }
+            }
+            "event_msg" if word(payload, "type") == "thread_rolled_back" => {
+                let turns = payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0);
+                let turns = usize::try_from(turns).unwrap_or(usize::MAX).min(self.asked.len());
+                let rest = self.asked.len() - turns;
+                if let Some(from) = self.asked.get(rest) {
+                    self.rewound.push((*from, number));
+                }
+                self.asked.truncate(rest);
+            }
+            "event_msg" if word(payload, "type") == "token_count" => self.count(payload),
+            "response_item" => self.noticed(payload, number),
+            "compacted" => {
+                // The summary stands before it once more, as an answer.
+                if let Some((at, text)) = self.answered.take()
+                    && word(payload, "message").contains(text.trim())
+                {
+                    self.dropped.insert(at);
+                }
+            }
+            _ if value.get("payload").is_none() => self.noticed(value, number),
+            _ => {}
         }
-        "custom_tool_call" => one(call(id, word(item, "name"), json!({"input": word(item, "input")}))),
-        "local_shell_call" => {
-            let input = item.get("action").cloned().unwrap_or_default();
-            one(shell(id, "shell", input))
+        if self.facts.id.as_deref() == Some("") || (self.facts.id.is_none() && value.get("instructions").is_some()) {
+            self.facts.id = Some(word(value, "id").to_owned()).filter(|id| !id.is_empty());
         }
-        "function_call_output" | "custom_tool_call_output" => {
-            let output = item.get("output").unwrap_or(&Value::Null);
-            Read::Results(vec![answered(id, output)])
+    }
+
+    fn noticed(&mut self, item: &Value, number: u64) {
+        if word(item, "type") != "message" {
+            return;
         }
-        "ghost_snapshot" => Read::Nothing,
-        "web_search_call" => Read::Left("searches of the web"),
-        _ => Read::Left("records of a kind that lisle does not know"),
+        let text = item.get("content").map(text_of).unwrap_or_default();
+        match word(item, "role") {
+            "user" if !OWN_WORDS.iter().any(|own| text.trim_start().starts_with(own)) => self.asked.push(number),
+            "assistant" if !text.trim().is_empty() => self.answered = Some((number, text)),
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, payload: &Value) {
+        let Some(info) = payload.get("info") else { return };
+        let figure = |of: &str, key: &str| info.get(of).and_then(|of| of.get(key)).and_then(Value::as_u64);
+        let Some(input) = figure("total_token_usage", "input_tokens") else { return };
+        let output = figure("total_token_usage", "output_tokens").unwrap_or(0);
+        self.facts.usage = Usage {
+            input_tokens: input,
+            output_tokens: output,
+            total_tokens: input + output,
+            context_tokens: figure("last_token_usage", "input_tokens").unwrap_or(0),
+            cache_read_tokens: figure("last_token_usage", "cached_input_tokens").filter(|n| *n > 0),
+            cache_creation_tokens: figure("last_token_usage", "cache_write_input_tokens").filter(|n| *n > 0),
+            context_window: info.get("model_context_window").and_then(Value::as_u64),
+            ..Usage::default()
+        };
+    }
+
+    /// Turns that were taken back.
+    pub(super) fn rewound(&self) -> usize {
+        self.rewound.len()
+    }
+
+    /// Gives the thread its title.
+    pub(super) fn ready(&mut self, path: &Path) {
+        if let Some(title) = self.facts.id.as_deref().and_then(|thread| title(path, thread)) {
+            (self.facts.title, self.facts.title_from) = (Some(title), TitleFrom::User);
+        }
+    }
+
+    /// What a line is.
+    pub(super) fn read(&mut self, value: &Value, number: u64) -> Vec<Read> {
+        let gone = self.rewound.iter().any(|(from, to)| (*from..*to).contains(&number));
+        if gone || self.dropped.contains(&number) {
+            return vec![Read::Nothing];
+        }
+        let at = time(value);
+        let payload = value.get("payload").unwrap_or(&Value::Null);
+        match word(value, "type") {
+            "response_item" => self.item(at, payload, number),
+            "event_msg" => vec![event(at, payload)],
+            "session_meta" | "turn_context" | "world_state" | "token_usage_record" => vec![Read::Nothing],
+            "compacted" => {
+                let info = Info {
+                    text: "Older messages were summed up here.".to_owned(),
+                    level: Level::Info,
+                    kind: InfoKind::Compacted,
+                    carried: Some(Box::new(carried(payload))),
+                };
+                vec![Read::Rows(vec![made(at, Body::Info(info))])]
+            }
+            older if ITEMS.contains(&older) => self.item(at, value, number),
+            "" if is(value) || value.get("record_type").is_some() => vec![Read::Nothing],
+            _ => vec![Read::Left("records of a kind that lisle does not know")],
+        }
+    }
+
+    fn item(&self, at: At, item: &Value, number: u64) -> Vec<Read> {
+        let one = |body| vec![Read::Rows(vec![made(at, body)])];
+        let id = word(item, "call_id");
+        match word(item, "type") {
+            "message" => message(at, item, number),
+            "reasoning" => {
+                let text = item.get("summary").map(text_of).unwrap_or_default();
+                if text.trim().is_empty() {
+                    return vec![Read::Nothing];
+                }
+                one(Body::Thinking(Thinking { text, ..Thinking::default() }))
+            }
+            "function_call" => {
+                let written = word(item, "arguments");
+                let input = serde_json::from_str(written).unwrap_or_else(|_| json!({"arguments": written}));
+                one(call(id, word(item, "name"), self.here(input)))
+            }
+            "custom_tool_call" => one(call(id, word(item, "name"), json!({"input": word(item, "input")}))),
+            "local_shell_call" => one(call(id, "shell", self.here(item.get("action").cloned().unwrap_or_default()))),
+            "function_call_output" | "custom_tool_call_output" => {
+                vec![Read::Results(vec![answered(id, item.get("output").unwrap_or(&Value::Null))])]
+            }
+            "ghost_snapshot" => vec![Read::Nothing],
+            "web_search_call" => vec![Read::Left("searches of the web")],
+            _ => vec![Read::Left("records of a kind that lisle does not know")],
+        }
+    }
+
+    /// An input without the directory, where that is the conversation's own.
+    fn here(&self, mut input: Value) -> Value {
+        let cwd = self.facts.cwd.as_deref().and_then(Path::to_str);
+        if let Some(fields) = input.as_object_mut()
+            && ["workdir", "working_directory"]
+                .iter()
+                .any(|key| cwd.is_some() && fields.get(*key).and_then(Value::as_str) == cwd)
+        {
+            fields.shift_remove("workdir");
+            fields.shift_remove("working_directory");
+        }
+        input
     }
 }
 
-fn message(at: At, item: &Value) -> Read {
-    let content = item.get("content").unwrap_or(&Value::Null);
-    let text = text_of(content);
-    match word(item, "role") {
-        "user" if OWN_WORDS.iter().any(|own| text.trim_start().starts_with(own)) => Read::Nothing,
-        "user" if text.trim().is_empty() => Read::Left("attached files"),
-        "user" => Read::Rows(vec![made(at, Body::User(UserText::from(text)))]),
-        "assistant" => {
-            let said = AssistantText { text, ..AssistantText::default() };
-            Read::Rows(vec![made(at, Body::Assistant(said))])
+/// What a compaction carries over: the summary, and the user's messages that stay word for word.
+fn carried(payload: &Value) -> Carried {
+    let kept = payload.get("replacement_history").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let said = kept.iter().filter(|item| word(item, "role") == "user").filter_map(|item| {
+        let text = item.get("content").map(text_of)?;
+        let own = OWN_WORDS.iter().any(|own| text.trim_start().starts_with(own));
+        (!own && !text.trim().is_empty() && !word(payload, "message").contains(text.trim())).then_some(text)
+    });
+    let said: Vec<String> = said.collect();
+    let mut text = word(payload, "message").to_owned();
+    if !said.is_empty() {
+        text = format!("Messages of the user from before, word for word:\n\n{}\n\n{text}", said.join("\n\n"));
+    }
+    Carried { text, said, ..Carried::default() }
+}
+
+/// What the screen of that program was told: mostly what the items say, and now and then more.
+fn event(at: At, payload: &Value) -> Read {
+    match word(payload, "type") {
+        "turn_aborted" => Read::Interrupted(at),
+        "item_completed" => completed(payload.get("item").unwrap_or(&Value::Null)),
+        _ => Read::Nothing,
+    }
+}
+
+fn completed(item: &Value) -> Read {
+    let known = Answered::new(word(item, "id"), String::new(), false);
+    match word(item, "type") {
+        "CommandExecution" => {
+            let part = |key: &str| item.get("duration").and_then(|time| time.get(key)).and_then(Value::as_u64);
+            let millis = part("secs").map(|secs| secs * 1000 + part("nanos").unwrap_or(0) / 1_000_000);
+            let exit = item.get("exit_code").and_then(Value::as_i64).and_then(|exit| i32::try_from(exit).ok());
+            Read::Known(Answered { exit, millis, ..known })
+        }
+        "FileChange" => {
+            let Some(changes) = item.get("changes").and_then(Value::as_object) else { return Read::Nothing };
+            let diffs = changes.iter().map(|(path, change)| diff(path, change)).collect();
+            Read::Known(Answered { diffs, ..known })
         }
         _ => Read::Nothing,
     }
 }
 
-/// A call; one of the shell as a command line.
-fn shell(id: &str, name: &str, input: Value) -> Body {
-    let command = match input.get("command").or_else(|| input.get("cmd")) {
-        Some(Value::String(line)) => Some(line.clone()),
-        Some(Value::Array(words)) => {
-            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-            // `bash -lc LINE` is the line.
-            match words.as_slice() {
-                [_, flag, line] if flag.starts_with('-') && flag.ends_with('c') => Some((*line).to_owned()),
-                words => Some(words.join(" ")),
-            }
+fn diff(path: &str, change: &Value) -> FileDiff {
+    match word(change, "type") {
+        "add" => return FileDiff::between(path, None, word(change, "content")),
+        "delete" => {
+            let mut gone = FileDiff::between(path, Some(word(change, "content")), "");
+            gone.is_gone = true;
+            return gone;
         }
-        _ => None,
-    };
-    match command {
-        Some(command) if matches!(name, "shell" | "shell_command" | "exec_command" | "container.exec") => {
-            call(id, "bash", json!({"command": command}))
-        }
-        _ => call(id, name, input),
+        _ => {}
     }
+    let mut out = FileDiff { path: path.to_owned(), ..FileDiff::default() };
+    if let Some(to) = change.get("move_path").and_then(Value::as_str) {
+        out.moved_from = Some(std::mem::replace(&mut out.path, to.to_owned()));
+    }
+    for line in word(change, "unified_diff").lines() {
+        if let Some(place) = line.strip_prefix("@@ -") {
+            let start = |text: Option<&str>| -> Option<u32> { text?.split([',', ' ']).next()?.parse().ok() };
+            let mut sides = place.split('+');
+            let (old, new) = (start(sides.next()).unwrap_or(1), start(sides.next()).unwrap_or(1));
+            out.hunks.push(Hunk { old_start: old, new_start: new, lines: Vec::new() });
+        } else if let Some(hunk) = out.hunks.last_mut() {
+            let kind = match line.as_bytes().first() {
+                Some(b'+') => DiffKind::Added,
+                Some(b'-') => DiffKind::Removed,
+                Some(b' ') | None => DiffKind::Same,
+                Some(_) => continue,
+            };
+            hunk.lines.push(DiffLine { kind, text: line.get(1..).unwrap_or_default().to_owned() });
+        }
+    }
+    counts(&mut out);
+    out
+}
+
+fn message(at: At, item: &Value, number: u64) -> Vec<Read> {
+    let content = item.get("content").unwrap_or(&Value::Null);
+    let text = text_of(content);
+    let begun = text.trim_start();
+    match word(item, "role") {
+        "user" if begun.starts_with("<turn_aborted>") => vec![Read::Interrupted(at)],
+        "user" if begun.starts_with("<user_shell_command>") => shell_command(at, begun, number),
+        "user" if OWN_WORDS.iter().any(|own| begun.starts_with(own)) => vec![Read::Nothing],
+        "user" if begun.is_empty() => vec![Read::Left("attached files")],
+        "user" => {
+            let pictures = content.as_array().map(Vec::as_slice).unwrap_or_default();
+            let pictures = pictures.iter().filter(|block| word(block, "type") == "input_image");
+            let left = pictures.map(|_| Read::Left("attached files"));
+            left.chain([Read::Rows(vec![made(at, Body::User(UserText::from(text)))])]).collect()
+        }
+        "assistant" => {
+            let said = AssistantText { text, ..AssistantText::default() };
+            vec![Read::Rows(vec![made(at, Body::Assistant(said))])]
+        }
+        _ => vec![Read::Nothing],
+    }
+}
+
+/// A command that the user typed, with what it printed.
+fn shell_command(at: At, text: &str, number: u64) -> Vec<Read> {
+    let between = |open: &str, close: &str| text.split_once(open)?.1.rsplit_once(close).map(|(inner, _)| inner);
+    let command = between("<command>", "</command>").unwrap_or_default().trim();
+    let result = between("<result>", "</result>").unwrap_or_default();
+    let (head, output) = result.split_once("Output:\n").unwrap_or(("", result));
+    let exit = head.split_once("Exit code: ").and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
+    let id = format!("cx{number}");
+    let failed = exit.is_some_and(|exit| exit != 0);
+    let answer = Answered::new(&super::typed_id(&id), answered_text(&[output]), failed);
+    vec![Read::Rows(vec![made(at, typed(&id, command))]), Read::Results(vec![Answered { exit, ..answer }])]
 }
 
 /// What a call gave: text, or an object with the text and the exit status, which may be written as text again.
@@ -153,15 +419,31 @@ fn answered(id: &str, output: &Value) -> Answered {
             parsed = serde_json::from_str::<Value>(text).ok().filter(|value| value.get("output").is_some());
             parsed.as_ref()
         }
+        Value::Array(_) => None,
         other => Some(other),
     };
     let exit = object.and_then(|object| object.get("metadata")?.get("exit_code")?.as_i64());
-    let exit = exit.and_then(|exit| i32::try_from(exit).ok());
+    let mut exit = exit.and_then(|exit| i32::try_from(exit).ok());
     let refused = object.and_then(|object| object.get("success")?.as_bool()) == Some(false);
-    let text = match (object, output) {
+    let mut text = match (object, output) {
         (Some(object), _) if object.get("output").is_some() => object.get("output").map(text_of).unwrap_or_default(),
         (Some(object), _) if object.get("content").is_some() => object.get("content").map(text_of).unwrap_or_default(),
         (_, output) => text_of(output),
     };
-    Answered { call: id.to_owned(), text, failed: refused || exit.is_some_and(|exit| exit != 0), exit }
+    // Newer ones say it in words, one inside of the other for a patch.
+    let mut aborted = false;
+    while ["Chunk ID", "Wall time: ", "Exit code: "].iter().any(|begin| text.starts_with(begin)) {
+        let (head, body) = text.split_once("Output:\n").map_or((text.as_str(), ""), |(head, body)| (head, body));
+        for line in head.lines() {
+            let said = ["Process exited with code ", "Exit code: "].iter().find_map(|begin| line.strip_prefix(begin));
+            exit = said.and_then(|code| code.trim().parse().ok()).or(exit);
+            aborted |= line.trim() == "aborted by user";
+        }
+        text = body.to_owned();
+    }
+    let failed = refused || aborted || exit.is_some_and(|exit| exit != 0);
+    if aborted && text.is_empty() {
+        "interrupted".clone_into(&mut text);
+    }
+    Answered { exit, ..Answered::new(id, text, failed) }
 }

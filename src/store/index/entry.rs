@@ -136,6 +136,10 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         activity: _,
         held_by: _,
         next_cost: _,
+        stand_in: _,
+        long_cache: _,
+        full_tools: _,
+        unmapped: _,
     } = meta;
     let Usage {
         input_tokens,
@@ -325,6 +329,10 @@ impl<'a> In<'a> {
             activity: Activity::Idle,
             held_by: None,
             next_cost: None,
+            stand_in: None,
+            long_cache: false,
+            full_tools: false,
+            unmapped: false,
         })
     }
 }

@@ -7,7 +7,7 @@ use super::Live;
 use crate::store::io::How;
 use crate::store::journal::Durability;
 use crate::store::open::Fsync;
-use crate::store::{Store, StoreError, layout, session};
+use crate::store::{Store, StoreError, layout, session, tail};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -42,8 +42,7 @@ impl LiveFile {
 
     /// It is large and mostly out of date.
     pub fn overgrown(&self) -> bool {
-        let live = self.content.let_gone() + self.content.render(&self.dir).len();
-        self.len > LARGE && self.len > 4 * live as u64
+        self.len > LARGE && self.len > 4 * (self.content.let_gone() + self.content.render(&self.dir).len()) as u64
     }
 
     /// Somebody else wrote it since we did.
@@ -87,6 +86,31 @@ impl LiveFile {
         Ok(())
     }
 
+    /// The file is open: what was written to it can be read back whatever becomes of its name.
+    pub fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Gets text back that is in the file only.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn restore(&mut self) -> Result<(), StoreError> {
+        if self.content.let_gone() > 0 {
+            let (path, io) = (self.path(), self.store.io());
+            let error = |e| StoreError::io("read", &path, e);
+            let bytes = match &self.file {
+                Some(file) => {
+                    let len = io.stat_of(file).map_err(error)?.len;
+                    tail::range(io, file, 0, len).map_err(error)?
+                }
+                None => session::whole(io, &path)?.unwrap_or_default(),
+            };
+            self.content.restore(&Live::parse(&bytes, &self.dir));
+        }
+        Ok(())
+    }
+
     /// Writes the file anew; an empty one is emptied in place.
     ///
     /// # Errors
@@ -94,10 +118,7 @@ impl LiveFile {
     pub fn rewrite(&mut self) -> Result<(), StoreError> {
         let path = self.path();
         let io = self.store.inner.io.clone();
-        if self.content.let_gone() > 0 {
-            let bytes = session::whole(&*io, &path)?.unwrap_or_default();
-            self.content.restore(&Live::parse(&bytes, &self.dir));
-        }
+        self.restore()?;
         let text = self.content.render(&self.dir);
         self.file = None;
         if text.is_empty() {

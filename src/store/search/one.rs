@@ -98,7 +98,11 @@ impl<'a> Scan<'a> {
         // Read before the rows, so that a row is not missed that becomes final meanwhile.
         let live = session::whole(io, &dir.join(layout::LIVE))?.filter(|bytes| !bytes.is_empty());
         let live = live.map(|bytes| Live::parse(&bytes, dir));
-        let Some((file, body)) = self.open(dir)? else { return Ok(()) };
+        let lacking = self.lacking(id, dir)?;
+        let Some((file, body)) = self.open(dir)? else {
+            lacking.iter().for_each(|row| tally.row(row, 0));
+            return Ok(());
+        };
         let error = |error| StoreError::io("search", &dir.join(layout::SESSION), error);
         let minds_token = self.search.sieve.minds_token(dir);
         // With several words a first look at the bytes tells most sessions that cannot hold all of them.
@@ -116,7 +120,7 @@ impl<'a> Scan<'a> {
                 missing &= !self.search.sieve.bits(&self.folded, minds_token);
             }
             *bytes = end;
-            if missing != 0 && live.is_none() {
+            if missing != 0 && live.is_none() && lacking.is_empty() {
                 return Ok(());
             }
             self.lines.begin(body);
@@ -149,8 +153,13 @@ impl<'a> Scan<'a> {
             }
         }
         *bytes = end.max(*bytes);
+        for row in &lacking {
+            if !tally.excluded && !tally.is_enough() {
+                tally.row(row, end);
+            }
+        }
         match live {
-            Some(live) if !tally.excluded => self.live(live, id, dir, end, tally),
+            Some(live) if !tally.excluded => self.live(live, id, dir, (end, &lacking), tally),
             _ => Ok(()),
         }
     }
@@ -183,16 +192,38 @@ impl<'a> Scan<'a> {
         Ok(found.file.map(|file| (file, found.head.body)))
     }
 
-    /// Rows that can still change, and what waits in the queue. `end`: so much of the file was searched.
-    fn live(&self, live: Live, id: &SessionId, dir: &Path, end: u64, tally: &mut Tally<'_>) -> Result<(), StoreError> {
+    /// Rows of ours that another program left out of the file.
+    fn lacking(&self, id: &SessionId, dir: &Path) -> Result<Vec<Message>, StoreError> {
+        let store = self.search.store;
+        // Most sessions have none: then there is nothing to compare.
+        let ours = dir.join(layout::OURS);
+        match store.io().stat(&ours) {
+            Ok(_) => {}
+            Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("search", &ours, error)),
+        }
+        let reader = session::Reader { io: store.io(), id, dir: dir.to_owned(), home: &store.inner.home };
+        store.lacking_rows(&reader, &session::find(store.io(), dir)?)
+    }
+
+    /// Rows that can still change, and what waits in the queue. `end`: so much of the file was searched. `lacking`: these
+    /// rows are final though the file lacks them.
+    fn live(
+        &self,
+        live: Live,
+        id: &SessionId,
+        dir: &Path,
+        (end, lacking): (u64, &[Message]),
+        tally: &mut Tally<'_>,
+    ) -> Result<(), StoreError> {
         let store = self.search.store;
         if let Some(from) = live.rows.iter().map(|entry| entry.from).min() {
             let reader = session::Reader { io: store.io(), id, dir: dir.to_owned(), home: &store.inner.home };
             let mut found = session::find(store.io(), dir)?;
             found.len = found.len.min(end);
-            for row in live.open_rows(&reader.finals(&found, from)?) {
-                tally.row(&row, end);
-            }
+            let mut open = live.open_rows(&reader.finals(&found, from)?);
+            open.retain(|row| lacking.iter().all(|there| there.id != row.id));
+            open.iter().for_each(|row| tally.row(row, end));
         }
         for queued in live.queue {
             let body = Body::User(UserText::with(queued.text, queued.attachments));

@@ -15,7 +15,14 @@ fn a_session(root: &Path) -> SessionId {
     meta.status = "in-progress".into();
     meta.labels = vec!["code".into()];
     meta.plan_pending = true;
-    meta.usage = Usage { output_tokens: 7, cost_usd: 1.5, context_window: Some(9), ..Usage::default() };
+    meta.usage = Usage {
+        output_tokens: 7,
+        cost_usd: 1.5,
+        context_window: Some(9),
+        cache_read_tokens: Some(5),
+        cache_creation_tokens: Some(3),
+        ..Usage::default()
+    };
     let (id, mut journal) = store.create(&meta).unwrap();
     journal.append(&[user(1), answer(2)], Durability::Synced).unwrap();
     journal.set_meta(meta, serde_json::json!({"plan": 1}));

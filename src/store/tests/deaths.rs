@@ -187,7 +187,9 @@ fn an_error_at_any_call_loses_nothing_while_the_process_lives() {
             for _ in 0..8 {
                 let _ = journal.flush();
             }
-            journal.close().unwrap_or_else(|e| panic!("{when}: {e}"));
+            // What was written is looked at while closing, which may meet the error too.
+            let closed = (0..8).map(|_| journal.close()).find(Result::is_ok);
+            assert!(closed.is_some(), "{when}: {:?}", journal.close());
             assert!(!journal.unsaved(), "{when}");
             drop(journal);
             let loaded = store(root.path()).load(&id, 100).unwrap();

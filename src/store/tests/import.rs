@@ -2,7 +2,8 @@
 
 use super::lifecycle::{quick, tree};
 use super::*;
-use crate::domain::message::Body;
+use crate::domain::message::{Body, InfoKind};
+use crate::domain::session::TitleFrom;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import").join(name)
@@ -55,11 +56,8 @@ fn a_transcript_of_claude_code() {
     assert_eq!((imported.program, meta.last_message), ("Claude Code", At(1_779_780_480_000)));
     let left = [
         "Attached files that did not come along: 1.",
-        "Commands of the program that did not come along: 1.",
         "Lines that are no JSON that did not come along: 1.",
-        "Records of a kind that lisle does not know that did not come along: 1.",
         "Records of subagents that did not come along: 1.",
-        "Remarks of the program that did not come along: 1.",
     ];
     assert_eq!(imported.left, left);
 }
@@ -71,7 +69,7 @@ fn rollouts_of_codex() {
         "you: How many files are here?",
         "thinking: **Counting files**",
         "bash ls | wc -l [Completed]: 12\n",
-        "apply_patch  [Error]: failed",
+        "patch  [Error]: failed",
         "assistant: There are 12.",
     ];
     assert_eq!(words, wanted);
@@ -80,6 +78,209 @@ fn rollouts_of_codex() {
     let (_root, imported, words) = self::imported("codex-older.jsonl", Mode::Ask);
     assert_eq!(words, ["you: Say hello", "bash echo hello [Completed]: hello", "assistant: hello"]);
     assert_eq!((imported.left.len(), imported.program), (0, "Codex"));
+}
+
+const CLAUDE: &str = "claude-code/c421e2c1-1672-41c4-91a6-c00c8c5489b8.jsonl";
+const CODEX: &str = "codex-home/sessions/2026/11/22/rollout-2026-11-22T22-";
+/// The file that the conversation began with, and the one that a rewind began.
+const FILES: [&str; 2] = [
+    "11-05-01a20550-1af5-7842-91fb-d724bae3891f.jsonl",
+    "12-51-01a20550-1af5-7842-91fb-d724bae3891f_01a20551-b83e-7ad0-9c18-464718304bd5.jsonl",
+];
+
+/// The rows that an imported session has, with what it is.
+fn rows_of(name: &str) -> (tempfile::TempDir, Imported, Vec<Message>) {
+    let (root, imported, _) = imported(name, Mode::Ask);
+    let rows = quick(root.path()).read(&imported.meta.id, 500).unwrap().rows;
+    (root, imported, rows)
+}
+
+fn asked(rows: &[Message]) -> Vec<&str> {
+    let said = rows.iter().filter_map(|row| match &row.body {
+        Body::User(said) => Some(said.text.as_str()),
+        _ => None,
+    });
+    said.collect()
+}
+
+fn call_of<'r>(rows: &'r [Message], subject: &str) -> &'r ToolCall {
+    let calls: Vec<&ToolCall> = rows.iter().filter_map(Message::tool).filter(|call| call.subject == subject).collect();
+    assert_eq!(calls.len(), 1, "{subject}");
+    calls[0]
+}
+
+fn infos(rows: &[Message], wanted: InfoKind) -> usize {
+    rows.iter().filter(|row| matches!(&row.body, Body::Info(info) if info.kind == wanted)).count()
+}
+
+#[test]
+fn a_whole_history_of_claude_code() {
+    let (_root, imported, rows) = rows_of(CLAUDE);
+    let wanted = [
+        "Grüße 修复: please list files",
+        "now fix add()",
+        "use a subagent",
+        "make a task list",
+        "write a long text",
+        "go on after that",
+        "run a slow command",
+        "look at @README.md please",
+        "first of two",
+        "and also this one, typed while busy",
+        "what now?",
+        "hello after resume",
+        "branch B question",
+    ];
+    assert_eq!(asked(&rows), wanted);
+    let meta = &imported.meta;
+    assert_eq!((meta.title.as_str(), meta.title_from), ("Mein Titel 修复", TitleFrom::User));
+    assert_eq!(meta.model.as_deref(), Some("claude-opus-4-8"));
+    // One of 100 in and 20 out for each answer.
+    assert_eq!(meta.usage.input_tokens, 5 * meta.usage.output_tokens, "{:?}", meta.usage);
+    assert_eq!(meta.usage.context_tokens, 100);
+    let failed = call_of(&rows, "cat nope; exit 3");
+    assert_eq!((failed.status, failed.figures.exit), (ToolStatus::Error, Some(3)));
+    assert_eq!((failed.name.as_str(), call_of(&rows, "ls -la; echo ünï").figures.exit), ("bash", Some(0)));
+    let edit = rows.iter().filter_map(Message::tool).find(|call| call.name == "edit").unwrap();
+    assert_eq!(
+        edit.input,
+        serde_json::json!({"path": "/home/dev/work/main.py", "edits": [{"old": "a - b", "new": "a + b"}]})
+    );
+    let diff = edit.figures.diff.as_ref().unwrap();
+    assert_eq!((diff.added, diff.removed, diff.is_new), (1, 1, false));
+    let write = rows.iter().filter_map(Message::tool).find(|call| call.name == "write").unwrap();
+    assert!(write.figures.diff.as_ref().is_some_and(|diff| diff.is_new && diff.added == 3));
+    assert_eq!((infos(&rows, InfoKind::Interrupted), infos(&rows, InfoKind::Compacted)), (2, 1));
+    let partial = |row: &&Message| matches!(&row.body, Body::Assistant(said) if said.partial);
+    assert_eq!(rows.iter().filter(partial).count(), 1, "the answer that was stopped");
+    let steers = rows.iter().filter(|row| matches!(&row.body, Body::User(said) if said.steer));
+    assert_eq!(steers.count(), 1);
+    let typed = call_of(&rows, "echo mine ü");
+    assert!(typed.id.as_str().starts_with("typed-"), "{}", typed.id);
+    assert_eq!(typed.result.as_deref(), Some("mine ü"));
+    let left = imported.left.join("\n");
+    assert!(left.contains("Rewound messages that did not come along: 1."), "{left}");
+    assert!(left.contains("Records of subagents that did not come along: 1."), "{left}");
+    let said = format!("{rows:?}");
+    assert!(
+        !said.contains("answer on branch A") && said.contains("answer on branch B") && !said.contains("<bash-input>")
+    );
+}
+
+#[test]
+fn a_whole_history_of_codex_from_either_of_its_files() {
+    for ending in FILES {
+        let (_root, imported, rows) = rows_of(&format!("{CODEX}{ending}"));
+        let wanted = [
+            "Grüße 修复: please list files",
+            "now fix add()",
+            "look at the picture",
+            "write a long text",
+            "go on after that",
+            "run a slow command",
+            "first of two",
+            "and also this one, typed while busy",
+            "what now?",
+            "hello after resume",
+            "branch B question",
+        ];
+        assert_eq!(asked(&rows), wanted, "{ending}");
+        let meta = &imported.meta;
+        assert_eq!((meta.title.as_str(), meta.title_from), ("Mein Titel 修复", TitleFrom::User));
+        assert_eq!(meta.model.as_deref(), Some("gpt-5.3-codex"));
+        assert_eq!((meta.usage.input_tokens, meta.usage.output_tokens, meta.usage.context_tokens), (1500, 300, 100));
+        let failed = call_of(&rows, "cat nope; exit 3");
+        assert_eq!((failed.status, failed.figures.exit), (ToolStatus::Error, Some(3)));
+        assert_eq!(failed.result.as_deref(), Some("cat: nope: No such file or directory\n"));
+        let slow = call_of(&rows, "sleep 30");
+        assert_eq!((slow.status, slow.result.as_deref()), (ToolStatus::Error, Some("interrupted")));
+        assert_eq!(call_of(&rows, "sleep 2; echo slept").result.as_deref(), Some("slept\n"));
+        let patch = rows.iter().filter_map(Message::tool).find(|call| call.subject.starts_with("apply_patch")).unwrap();
+        let changes: Vec<_> = patch.figures.changes().map(|diff| (diff.added, diff.removed, diff.is_new)).collect();
+        assert_eq!(changes, [(1, 1, false), (2, 0, true)]);
+        assert!(patch.result.as_deref().unwrap().starts_with("Success."));
+        assert_eq!((infos(&rows, InfoKind::Interrupted), infos(&rows, InfoKind::Compacted)), (2, 1));
+        let typed = call_of(&rows, "echo mine ü");
+        assert_eq!((typed.id.as_str().starts_with("typed-"), typed.figures.exit), (true, Some(0)));
+        assert_eq!(typed.result.as_deref(), Some("mine ü"));
+        let said = format!("{rows:?}");
+        assert!(!said.contains("answer on branch A") && said.contains("answer on branch B"));
+        // The summary stands in its row alone.
+        let answers =
+            rows.iter().filter(|row| matches!(&row.body, Body::Assistant(said) if said.text.contains("SUMMARY:")));
+        assert_eq!(answers.count(), 0);
+        assert!(asked(&rows).iter().all(|text| !text.contains("<user_shell_command>")));
+    }
+}
+
+#[test]
+fn a_turn_that_older_codex_took_back_stays_out() {
+    let root = tempfile::tempdir().unwrap();
+    let line = |kind: &str, payload: serde_json::Value| {
+        format!("{}\n", serde_json::json!({"timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "payload": payload}))
+    };
+    let said = |role: &str, text: &str| {
+        let kind = if role == "user" { "input_text" } else { "output_text" };
+        line(
+            "response_item",
+            serde_json::json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}),
+        )
+    };
+    let text = [
+        line("session_meta", serde_json::json!({"id": "t", "cwd": "/w"})),
+        said("user", "one"),
+        said("assistant", "first"),
+        said("user", "two"),
+        said("assistant", "second"),
+        line("event_msg", serde_json::json!({"type": "thread_rolled_back", "num_turns": 1})),
+        said("user", "three"),
+    ];
+    std::fs::write(root.path().join("rollout-t.jsonl"), text.concat()).unwrap();
+    let store = quick(root.path());
+    let imported = store.import(Path::new("rollout-t.jsonl"), root.path(), Mode::Ask, NOW).unwrap();
+    assert_eq!(asked(&store.read(&imported.meta.id, 9).unwrap().rows), ["one", "three"]);
+}
+
+#[test]
+fn a_second_import_adds_what_came_since() {
+    let root = tempfile::tempdir().unwrap();
+    let store = quick(root.path());
+    let whole = std::fs::read_to_string(fixture(CLAUDE)).unwrap();
+    let path = root.path().join("c421.jsonl");
+    // As it was in the middle of the conversation.
+    let lines: Vec<&str> = whole.lines().collect();
+    let upto = lines.iter().position(|line| line.contains("\"go on after that\"")).unwrap();
+    std::fs::write(&path, lines[..upto].join("\n") + "\n").unwrap();
+    let first = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap().meta;
+    std::fs::write(&path, &whole).unwrap();
+    let second = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_eq!(second.meta.id, first.id);
+    assert!(second.left[0].contains("were added"), "{:?}", second.left);
+    let rows = store.read(&first.id, 500).unwrap().rows;
+    assert_eq!(asked(&rows).last(), Some(&"branch B question"));
+    let mut ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!((ids.len(), second.meta.title.as_str()), (count, "Mein Titel 修复"));
+    // Nothing new: nothing changes.
+    let before = tree(&store.session_dir(&first.id));
+    let third = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_eq!((third.meta.id.clone(), store.list().sessions.len()), (first.id.clone(), 1));
+    assert!(third.left[0].contains("nothing came since"), "{:?}", third.left);
+    assert_eq!(tree(&store.session_dir(&first.id)).len(), before.len());
+    // One that went on here stays as it is.
+    let mut journal = writer_of(store.load(&first.id, 1).unwrap());
+    journal.append(&[user(1)], Durability::Written).unwrap();
+    journal.close().unwrap();
+    drop(journal);
+    let fourth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_ne!(fourth.meta.id, first.id);
+    assert!(fourth.left.iter().any(|said| said.contains("went on by itself")), "{:?}", fourth.left);
+    assert!(store.verify(&first.id).unwrap().is_sound());
+    // And the newest of them goes on being updated.
+    let fifth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_eq!((fifth.meta.id, store.list().sessions.len()), (fourth.meta.id, 2));
 }
 
 #[test]
@@ -96,7 +297,13 @@ fn a_folder_comes_with_every_line_and_its_times() {
             assert_eq!(tree(&dir), before, "{}", parent.id);
             let meta = imported.meta;
             assert_eq!((meta.created, meta.last_message), (parent.created, parent.last_message), "{}", parent.id);
-            assert_eq!((&meta.cwd, &meta.branched_from), (&parent.cwd, &None));
+            // What lay in the session's own directory lies in the new one's.
+            let here = |path: &Path| match path.strip_prefix(&dir) {
+                Ok(rest) if rest.as_os_str().is_empty() => store.session_dir(&meta.id),
+                Ok(rest) => store.session_dir(&meta.id).join(rest),
+                Err(_) => path.to_owned(),
+            };
+            assert_eq!((&meta.cwd, &meta.branched_from), (&here(&parent.cwd), &None));
             // A path into the session leads into the new one.
             assert!(meta.title == parent.title || meta.title.contains(meta.id.as_str()), "{}", meta.title);
             let theirs = from.read(&parent.id, 5000).unwrap().rows;
@@ -121,5 +328,42 @@ fn what_is_no_session_makes_none() {
     }
     assert!(store.import(Path::new("gone"), root.path(), Mode::Ask, NOW).is_err());
     assert!(store.import(root.path(), Path::new(""), Mode::Ask, NOW).is_err(), "a folder without a session");
+    assert!(store.list().sessions.is_empty());
+}
+
+#[test]
+fn only_regular_files_are_imported() {
+    let root = tempfile::tempdir().unwrap();
+    let store = quick(root.path());
+    let folder = root.path().join("linked");
+    std::fs::create_dir(&folder).unwrap();
+    let secret = root.path().join("secret");
+    std::fs::write(&secret, "root:x:0:0\n").unwrap();
+    std::os::unix::fs::symlink(&secret, folder.join("session.jsonl")).unwrap();
+    let tmp = root.path().join("linked-tmp");
+    std::fs::create_dir(&tmp).unwrap();
+    std::os::unix::fs::symlink(&secret, tmp.join("session.jsonl.tmp")).unwrap();
+    let pipe = root.path().join("pipe");
+    let piped = root.path().join("piped");
+    std::fs::create_dir(&piped).unwrap();
+    for path in [&pipe, &piped.join("session.jsonl")] {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    }
+    let empty = root.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    for (path, why) in [
+        (folder.clone(), "is a link"),
+        (folder.join("session.jsonl"), "is a link"),
+        (tmp, "is a link"),
+        (pipe, "is no regular file"),
+        (piped, "is no regular file"),
+        (empty, "has no session.jsonl"),
+        (secret, "no session that lisle knows"),
+        (root.path().join("nowhere"), "Was it moved"),
+    ] {
+        let error = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains(path.to_str().unwrap()), "{error}");
+        assert!(!error.contains("from the list") && !error.contains("unsaved"), "{error}");
+    }
     assert!(store.list().sessions.is_empty());
 }

@@ -105,7 +105,13 @@ fn what_was_live_is_folded_in_and_written_once() {
     assert_eq!(loaded.queue, [Queued { redelivered: true, ..queued }]);
     assert_eq!(ids(&loaded.rows), expected);
     let call = loaded.rows[2].tool().unwrap();
-    assert_eq!((call.status, call.result.as_deref()), (ToolStatus::Error, Some("line 1\ninterrupted")));
+    assert_eq!(
+        (call.status, call.result.as_deref()),
+        (
+            ToolStatus::Error,
+            Some("line 1\ninterrupted: lisle was restarted before the call had ended; the user did not stop it")
+        )
+    );
     let Body::Assistant(text) = &loaded.rows[3].body else { panic!("text") };
     assert_eq!((text.text.as_str(), text.partial), ("half a sentence", true));
     assert_eq!(ids(&store.context(&id).unwrap()), expected);
@@ -294,7 +300,8 @@ async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
     assert_eq!(*writer.health().borrow(), Health::Unsaved(error));
     full.store(false, SeqCst);
     writer.append(vec![user(2)], Durability::Synced).await.unwrap();
-    assert_eq!(*writer.health().borrow(), Health::Saved);
+    // Once the header is on disk as well, which may wait a moment.
+    writer.health().wait_for(|health| *health == Health::Saved).await.unwrap();
     writer.close().await.unwrap();
     assert_eq!(ids(&calm.load(&id, 10).unwrap().rows), ["msg-u1", "msg-u2"]);
 }

@@ -7,6 +7,9 @@ mod deaths;
 mod export;
 mod follow;
 mod import;
+mod interop;
+mod large;
+mod last_words;
 mod life;
 mod lifecycle;
 mod properties;
@@ -32,8 +35,8 @@ pub(super) const HOME: &str = "/home/ada";
 pub(super) const NOW: At = At(1_795_300_000_000);
 
 pub(super) fn store_with(root: &Path, io: Arc<dyn Io>) -> Store {
-    let options = Options { home: HOME.into(), io, ..Options::new(root.join("work"), root.join("state")) };
-    Store::open(options).unwrap()
+    let options = Options::new(root.join("work"), root.join("state"));
+    Store::open(Options { home: HOME.into(), temp: root.to_owned(), io, ..options }).unwrap()
 }
 
 pub(super) fn store(root: &Path) -> Store {
@@ -45,7 +48,7 @@ pub(super) fn store(root: &Path) -> Store {
 pub(super) struct Quick;
 
 /// A disk that tells of each call before it is made, and makes it only if that is fine.
-pub(super) struct Hooked<F>(pub F);
+pub(crate) struct Hooked<F>(pub F);
 
 impl<F> std::fmt::Debug for Hooked<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

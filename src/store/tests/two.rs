@@ -19,7 +19,10 @@ fn the_second_reads_and_names_the_holder() {
     assert!(!loaded.died_in_turn);
     drop(journal);
     let loaded = second.load(&id, 10).unwrap();
-    assert_eq!(loaded.rows[1].tool().unwrap().result.as_deref(), Some("interrupted"));
+    assert_eq!(
+        loaded.rows[1].tool().unwrap().result.as_deref(),
+        Some("interrupted: lisle was restarted before the call had ended; the user did not stop it")
+    );
     assert_eq!(writer_of(loaded).epoch(), 2);
 }
 
@@ -59,7 +62,10 @@ fn reading_beside_a_writer_shows_what_runs_and_takes_nothing_from_it() {
     holder["started"] = 1.into();
     std::fs::write(&lock, holder.to_string()).unwrap();
     let seen = store.read(&id, 10).unwrap();
-    assert_eq!(seen.rows[0].tool().unwrap().result.as_deref(), Some("interrupted"));
+    assert_eq!(
+        seen.rows[0].tool().unwrap().result.as_deref(),
+        Some("interrupted: lisle was restarted before the call had ended; the user did not stop it")
+    );
     assert!(seen.died_in_turn && seen.meta.held_by.is_none());
     assert_eq!(std::fs::read_to_string(&lock).unwrap(), holder.to_string());
 }

@@ -42,9 +42,13 @@ struct Found {
 /// The lines that come, and how many go.
 fn changed(lines: &[String], found: &Found, hunk: &Hunk) -> (Vec<String>, usize) {
     let (mut out, mut count) = (Vec::new(), 0);
+    // Where the lines of the place end in CRLF, those that come do too.
+    let old = lines.get(found.at..found.at + found.old).unwrap_or_default();
+    let crlf = !old.is_empty() && old.iter().all(|line| line.ends_with('\r'));
     for (kind, line) in &hunk.lines {
         let here = || lines.get(found.at + count).cloned();
         match kind {
+            Kind::Added if crlf && !line.ends_with('\r') => out.push(format!("{line}\r")),
             Kind::Added => out.push(line.clone()),
             _ if count >= found.old => {}
             // The file's own line: it may differ in its white space.

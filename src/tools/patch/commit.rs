@@ -10,7 +10,7 @@ pub(super) enum Deed<'a> {
     /// These bytes come under this path, in place of `before` where there is something.
     Put { path: &'a Path, bytes: &'a [u8], before: Option<&'a Loaded> },
     /// A file that was there under another name comes here, with its permissions.
-    Bring { path: &'a Path, bytes: &'a [u8], mode: u32 },
+    Bring { path: &'a Path, bytes: &'a [u8], mode: u32, from: &'a Path },
     /// This goes.
     Remove { path: &'a Path, before: &'a Loaded },
 }
@@ -23,8 +23,8 @@ pub(super) struct Failed {
     pub left: Vec<PathBuf>,
 }
 
-/// Makes all changes, or none.
-pub(super) fn all(deeds: &[Deed<'_>]) -> Result<(), Failed> {
+/// Makes all changes, or none. `lost` gets the names of extended attributes that could not be kept.
+pub(super) fn all(deeds: &[Deed<'_>], lost: &mut Vec<String>) -> Result<(), Failed> {
     let none = |error| Failed { error, left: Vec::new() };
     // Looked at before the first one: a file that changed meanwhile must not cost the others a moment of being changed.
     deeds.iter().try_for_each(check).map_err(none)?;
@@ -32,7 +32,10 @@ pub(super) fn all(deeds: &[Deed<'_>]) -> Result<(), Failed> {
     for deed in deeds {
         let folders = deed.missing_folders();
         match deed.make() {
-            Ok(()) => done.push(Done { deed, folders }),
+            Ok(names) => {
+                lost.extend(names);
+                done.push(Done { deed, folders });
+            }
             Err(error) => {
                 take_folders(&folders);
                 let left =
@@ -84,11 +87,11 @@ impl Deed<'_> {
         }
     }
 
-    fn make(&self) -> Result<(), FileError> {
+    fn make(&self) -> Result<Vec<String>, FileError> {
         match self {
             Deed::Put { path, bytes, before } => files::replace(path, bytes, *before),
-            Deed::Bring { path, bytes, mode } => restore::file(path, bytes, *mode, &Thing::Absent),
-            Deed::Remove { path, before } => restore::remove(path, &thing(before)),
+            Deed::Bring { path, bytes, mode, from } => restore::moved(path, bytes, *mode, from),
+            Deed::Remove { path, before } => restore::remove(path, &thing(before)).map(|()| Vec::new()),
         }
     }
 
@@ -106,7 +109,7 @@ impl Done<'_> {
         match self.deed {
             Deed::Put { path, bytes, before: Some(before) } => {
                 let now = Loaded { bytes: bytes.to_vec(), hash: files::hash(bytes), ..(*before).clone() };
-                files::replace(path, &before.bytes, Some(&now))
+                files::replace(path, &before.bytes, Some(&now)).map(drop)
             }
             Deed::Put { path, bytes, before: None } | Deed::Bring { path, bytes, .. } => {
                 let (now, _) = restore::look(path, files::LARGEST)?;
@@ -118,7 +121,7 @@ impl Done<'_> {
                 take_folders(&self.folders);
                 Ok(())
             }
-            Deed::Remove { path, before } => restore::file(path, &before.bytes, before.mode, &Thing::Absent),
+            Deed::Remove { path, before } => restore::file(path, &before.bytes, before.mode, &Thing::Absent).map(drop),
         }
     }
 }
@@ -142,12 +145,12 @@ mod tests {
         let deeds = [
             Deed::Put { path: &path, bytes: b"A", before: Some(&a) },
             Deed::Put { path: &new, bytes: b"N", before: None },
-            Deed::Bring { path: &brought, bytes: b"B", mode: 0o700 },
+            Deed::Bring { path: &brought, bytes: b"B", mode: 0o700, from: &removed },
             Deed::Remove { path: &removed, before: &gone },
             // The second of the same name finds it taken by the first.
-            Deed::Bring { path: &brought, bytes: b"C", mode: 0o700 },
+            Deed::Bring { path: &brought, bytes: b"C", mode: 0o700, from: &removed },
         ];
-        let failed = all(&deeds).err().unwrap();
+        let failed = all(&deeds, &mut Vec::new()).err().unwrap();
         assert!(matches!(failed.error, FileError::Changed(_)) && failed.left.is_empty());
         let names: Vec<_> = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names.len(), 2, "{names:?}");
@@ -155,7 +158,7 @@ mod tests {
             assert_eq!(std::fs::read(root.join(name)).unwrap(), name.as_bytes());
             assert_eq!(std::fs::metadata(root.join(name)).unwrap().permissions().mode() & 0o777, 0o750);
         }
-        assert!(all(&deeds[..4]).is_ok());
+        assert!(all(&deeds[..4], &mut Vec::new()).is_ok());
         assert!(!removed.exists() && new.exists());
         assert_eq!(std::fs::metadata(&brought).unwrap().permissions().mode() & 0o777, 0o700);
     }

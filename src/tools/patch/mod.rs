@@ -7,6 +7,7 @@ mod apply;
 mod commit;
 mod format;
 
+use super::attributes;
 use super::files::{self, FileError};
 use super::input::{self, Fields};
 use super::text::{self, Newlines};
@@ -150,7 +151,7 @@ fn piece(one: &One, place: &Place, seen: &Seen) -> Result<Piece, String> {
             // A file with CRLF throughout is changed as if it had `\n`, the way `read` shows it.
             let crlf = form.newlines == Newlines::CrLf;
             let now = apply::apply(&if crlf { text::to_lf(&old) } else { old.clone() }, hunks)?;
-            let new = if crlf { text::to_crlf(&now) } else { now };
+            let new = if crlf { text::from_lf(&now) } else { now };
             if new == old && to.is_none() {
                 return Err("The patch leaves it as it is.".to_owned());
             }
@@ -205,7 +206,7 @@ impl Piece {
         let removed = || before.as_ref().map(|before| commit::Deed::Remove { path, before });
         match (&self.to, before) {
             (Some(to), Some(before)) => {
-                (Some(commit::Deed::Bring { path: to, bytes, mode: before.mode & 0o777 }), removed())
+                (Some(commit::Deed::Bring { path: to, bytes, mode: before.mode & 0o777, from: path }), removed())
             }
             _ if self.is_gone => (None, removed()),
             _ => (Some(commit::Deed::Put { path, bytes, before: before.as_ref() }), None),
@@ -250,7 +251,9 @@ fn carry_out(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     }
     let (come, go): (Vec<_>, Vec<_>) = pieces.iter().map(Piece::deeds).unzip();
     let deeds: Vec<commit::Deed<'_>> = come.into_iter().flatten().chain(go.into_iter().flatten()).collect();
-    if let Err(commit::Failed { error, left }) = commit::all(&deeds) {
+    with.before_changing()?;
+    let mut lost = Vec::new();
+    if let Err(commit::Failed { error, left }) = commit::all(&deeds, &mut lost) {
         if left.is_empty() && matches!(error, FileError::Changed(_)) {
             // Somebody was faster: what would happen now is another question.
             let now = facts(&plan()?, subject(input), place);
@@ -269,7 +272,8 @@ fn carry_out(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     for piece in pieces.iter().filter(|piece| !piece.is_gone) {
         with.seen.note(piece.to.as_ref().unwrap_or(&piece.change.path), files::hash(&piece.change.after));
     }
-    let told: Vec<String> = pieces.iter().map(|piece| piece.told(place)).collect();
+    let mut told: Vec<String> = pieces.iter().map(|piece| piece.told(place)).collect();
+    told.extend(attributes::lost(&lost).map(|lost| format!("Note: {lost}.")));
     let mut figures = ToolFigures::default();
     figures.propose(&now.proposal);
     Ok(Outcome { figures, ..Outcome::ok(told.join("\n")) })

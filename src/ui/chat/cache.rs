@@ -241,12 +241,8 @@ impl Cache {
             Body::User(text) => user::lines(text, row, &mut laid.pictures),
             Body::Assistant(text) => {
                 laid.text.update(&text.text, row.width, &row.look);
-                if text.partial && !entry.live {
-                    let mark = format!("{} cut off here", row.look.ellipsis());
-                    vec![Ink::quiet(row.hint(&mark))]
-                } else {
-                    Vec::new()
-                }
+                let mark = text.cut_off().map(|words| format!("{} {words}", row.look.ellipsis()));
+                mark.map(|mark| Ink::quiet(row.hint(&mark))).into_iter().collect()
             }
             Body::Thinking(text) => thinking::lines(text, message.at, entry.live, row),
             Body::Tool(call) => tool::lines(call, message.at, row, &mut laid.pictures),

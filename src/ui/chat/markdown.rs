@@ -6,10 +6,11 @@
 use super::ink::{CodeAt, Ink, LinkAt, Source, coded, laid_out};
 use super::look::Look;
 use super::table::{Cell, Table};
+use crate::domain::datatable::{self, DataTable};
 use crate::domain::sanitise::{clean, clean_line};
 use crate::theme::Role;
 use crate::ui::text::{self, Fold};
-use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
@@ -185,6 +186,33 @@ impl<'a> Page<'a> {
             code: None,
             html: None,
             gap: false,
+        }
+    }
+
+    /// A table of data, its title above it and what is left out below.
+    fn data(&mut self, table: &DataTable, first: &[Span<'static>], rest: &[Span<'static>]) {
+        let text = |text: &str, role: Role| Span::styled(text.to_owned(), self.look.style(role));
+        let cell = |said: &str| Cell { spans: vec![text(said, Role::Text)], marks: Vec::new() };
+        let side = |figures: bool| if figures { Alignment::Right } else { Alignment::None };
+        let mut grid = Table::new(table.columns.iter().map(|column| side(column.figures)).collect());
+        grid.rows.push(table.columns.iter().map(|column| cell(&column.name)).collect());
+        grid.rows.extend(table.rows.iter().map(|row| row.iter().map(|one| cell(one)).collect()));
+        let mut lead = first;
+        if !table.title.is_empty() {
+            let title = [text(&table.title, Role::Bold)];
+            self.lines.extend(
+                laid_out(&title, self.width, lead, rest, Fold::Words, Source::default())
+                    .into_iter()
+                    .map(|(ink, _)| ink),
+            );
+            lead = rest;
+        }
+        self.lines.extend(grid.lines(self.width, lead, rest, self.look));
+        if table.more > 0 {
+            let more = [text(&table.rest(), Role::Dim)];
+            self.lines.extend(
+                laid_out(&more, self.width, rest, rest, Fold::Words, Source::default()).into_iter().map(|(ink, _)| ink),
+            );
         }
     }
 
@@ -425,6 +453,12 @@ impl<'a> Page<'a> {
                 let (info, code) = self.code.take().unwrap_or_default();
                 let (first, _) = self.take_leads();
                 let rest = self.later_leads();
+                if let Some(table) = datatable::read(&info, &code) {
+                    self.data(&table, &first, &rest);
+                    self.blocks = self.blocks.saturating_add(1);
+                    self.gap = true;
+                    return;
+                }
                 let label = code_label(&info, self.width, &first, self.look);
                 let mut lead = if label.is_some() { &rest } else { &first };
                 self.lines.extend(label);

@@ -8,6 +8,7 @@
 use super::ink::{CodeAt, Ink};
 use super::look::Look;
 use super::markdown;
+use crate::domain::datatable;
 use crate::domain::sanitise::clean_growing;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use ratatui::text::Line;
@@ -217,9 +218,22 @@ impl Pass<'_> {
             if block.fenced {
                 let first = text.get(here..).unwrap_or_default();
                 let Some((first, _)) = first.split_once('\n') else { return };
+                let (fence, info) = Fence::open(first, self.state.blocks);
+                if datatable::is_meant(info) && end.unwrap_or(text.len()) - here <= LARGE {
+                    // A table is laid out when all of it is there.
+                    let Some(close) = fence.end(text, here + first.len() + 1) else { return };
+                    let blocks = self.state.blocks.saturating_add(1);
+                    self.block(&block, text.get(self.at..close).unwrap_or_default(), width, look);
+                    self.state.blocks = self.state.blocks.max(blocks);
+                    self.at = close;
+                    keep(self);
+                    match end {
+                        Some(end) if self.at <= end => continue,
+                        _ => return,
+                    }
+                }
                 self.gap(&block);
                 self.between(&block, width, look);
-                let (fence, info) = Fence::open(first, self.state.blocks);
                 self.lines.extend(markdown::code_label(info, width, &[], look));
                 self.at = here + first.len() + 1;
                 let blocks = self.state.blocks.saturating_add(1);
@@ -259,7 +273,8 @@ impl Pass<'_> {
                 };
                 let block = Found { start: block.start + self.at, ..*block };
                 let source = self.text.get(block.start..).unwrap_or_default();
-                if block.fenced {
+                let (_, info) = Fence::open(source.lines().next().unwrap_or_default(), 0);
+                if block.fenced && (!datatable::is_meant(info) || !source.contains('\n') || source.len() > LARGE) {
                     self.gap(&block);
                     self.between(&block, width, look);
                     self.lines.extend(markdown::code_label(Fence::open(source, 0).1, width, &[], look));
@@ -346,6 +361,18 @@ impl Fence {
         let info = info.trim();
         let code = CodeAt::first(block, markdown::language(info));
         (Self { mark, length, indent, code }, info)
+    }
+
+    /// Where the block ends whose text begins at `from`: behind the line that closes it, if that line is complete.
+    fn end(&self, text: &str, from: usize) -> Option<usize> {
+        let mut at = from;
+        while let Some(line) = text.get(at..).and_then(|rest| rest.find('\n').and_then(|end| rest.get(..end))) {
+            at += line.len() + 1;
+            if self.closes(line) {
+                return Some(at);
+            }
+        }
+        None
     }
 
     fn closes(&self, line: &str) -> bool {

@@ -21,7 +21,7 @@ use crate::app::state::{Current, Quit, State};
 use crate::domain::Mode;
 use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
-use crate::domain::message::{Body, InfoKind};
+use crate::domain::message::{Body, CutBy, InfoKind};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::Request;
 use crate::domain::sanitise::clean_line;
@@ -53,6 +53,8 @@ struct Told {
     prose: Prose,
     /// A call was told when it began.
     begun: bool,
+    /// What was there when its answer broke off and was asked for again.
+    broken: Option<String>,
     /// Nothing of it is left to tell.
     over: bool,
 }
@@ -360,6 +362,13 @@ impl Printer {
                 told.over = true;
             }
             Body::Assistant(said) => {
+                if said.cut_by == Some(CutBy::Error) && said.partial && !over && told.broken.is_none() {
+                    out.push("note: the answer broke off and is asked for again".to_owned());
+                    told.broken = Some(said.text.clone());
+                } else if !said.partial && told.broken.take().is_some_and(|broken| !said.text.starts_with(&broken)) {
+                    out.push("note: the answer begins anew".to_owned());
+                    (told.prose, told.begun, self.speaker) = (Prose::default(), false, None);
+                }
                 let fresh = told.prose.take(&said.text, over);
                 if self.speaker.as_ref() == Some(id) {
                     lines = fresh;
@@ -367,8 +376,8 @@ impl Printer {
                     let again = if told.begun { "assistant goes on" } else { "assistant" };
                     lines = row::labelled(again, fresh);
                 }
-                if over && said.partial && !said.text.trim().is_empty() {
-                    lines.push("(cut off)".to_owned());
+                if let Some(words) = said.cut_off().filter(|_| over && !said.text.trim().is_empty()) {
+                    lines.push(format!("({words})"));
                 }
                 told.over = over;
             }

@@ -1,6 +1,7 @@
 //! Markdown as plain lines that can be read by ear: words in place of signs, one row of a table after the other, code as it
 //! is. Text that still grows is taken by finished blocks, and no line is taken twice.
 
+use crate::domain::datatable;
 use crate::domain::sanitise::{clean, clean_line};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
@@ -161,7 +162,8 @@ fn lines(block: &str) -> Vec<String> {
     if block.trim().is_empty() {
         return Vec::new();
     }
-    let block: Cow<'_, str> = clean(block);
+    let unfolded = datatable::unfolded(block);
+    let block: Cow<'_, str> = clean(&unfolded);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut r = Reading::default();
     for event in Parser::new_ext(&block, options) {

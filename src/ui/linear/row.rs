@@ -110,6 +110,7 @@ pub(super) fn diff(diff: &FileDiff) -> Vec<String> {
             out.push(format!("{sign}{}", clean_line(&line.text)));
         }
     }
+    out.extend(diff.rest());
     out
 }
 
@@ -217,6 +218,7 @@ pub(super) fn info(info: &Info) -> Vec<String> {
     let label = match (info.kind, info.level) {
         (InfoKind::ModeChanged, _) => "mode",
         (InfoKind::Interrupted, _) => "stopped",
+        (InfoKind::Restarted, _) => "restarted",
         (InfoKind::Compacted, _) => "compacted",
         (InfoKind::Restored, _) => "restored",
         (InfoKind::JobEnded, _) => "job",

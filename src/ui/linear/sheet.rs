@@ -14,7 +14,6 @@ use crate::app::state::find::Phase;
 use crate::app::state::overlay::{Deed, Overlay, Wanted};
 use crate::app::state::picker::Value;
 use crate::domain::sanitise::clean_line;
-use crate::domain::session::Activity;
 use crate::keymap::action::{Action, Context, UndoAction};
 use crate::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -109,14 +108,7 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             Sheet { head, items, ..Sheet::default() }
         }
         Overlay::ConfirmQuit => {
-            let running = state.sessions.metas().filter(|meta| matches!(meta.activity, Activity::Running(_))).count();
-            let text = match running {
-                0 => "question: quit? What runs or waits would be stopped; all is saved.".to_owned(),
-                n => {
-                    let turns = super::super::figures::count(n, "turn runs", "turns run");
-                    format!("question: quit? {turns} and would be stopped; all is saved.")
-                }
-            };
+            let text = format!("question: quit? {}", state.at_the_end());
             let items = vec![item("yes: quit", Msg::Line(Line::Accept)), item("no", Msg::Line(Line::Back))];
             Sheet { head: vec![text], items, ..Sheet::default() }
         }

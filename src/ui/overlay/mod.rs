@@ -22,7 +22,6 @@ use super::layout::Layout;
 use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
-use crate::domain::session::Activity;
 use crate::keymap::action::{Action, AppAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -64,18 +63,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         Overlay::ConfirmQuit => {
             let title = [paint.piece("Quit?", Role::NeedsYou)];
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
-            let inner = sheet(paint, body, 60, 2, &title, &[(accept, "quit")]);
-            let metas = state.sessions.metas();
-            let running = metas.filter(|meta| matches!(meta.activity, Activity::Running(_))).count();
-            let jobs: usize = state.open.values().map(|open| open.running_jobs()).sum();
-            let turns = super::figures::count(running, "turn runs", "turns run");
-            let jobs_run = super::figures::count(jobs, "job runs", "jobs run");
-            let what = match (running, jobs) {
-                (_, 0) => turns,
-                (0, _) => jobs_run,
-                _ => format!("{turns}, {jobs_run}"),
-            };
-            paint.over(cells::row(inner, 0), &format!("{what} and would be stopped; all is saved."), Role::Text);
+            let width =
+                usize::from(if body.width < 60 { body.width } else { 60.min(body.width - 8) }.saturating_sub(4));
+            let lines = folded(&state.at_the_end(), width);
+            let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+            let inner = sheet(paint, body, 60, rows, &title, &[(accept, "quit")]);
+            for (n, line) in lines.iter().enumerate() {
+                paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Text);
+            }
         }
     }
 }

@@ -37,9 +37,15 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &UndoCard, body: Rect) {
     let title = [paint.piece(heading(paint, card, Some(plan)), Role::NeedsYou)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox);
     let chosen = plan.files.get(card.selected);
-    let ticks = matches!(chosen.map(|file| &file.state), Some(UndoState::Changed(_)));
+    let ticks = matches!(chosen.map(|file| &file.state), Some(UndoState::Changed(_) | UndoState::Between(_)));
     let tick = paint.key(Action::Undo(UndoAction::Tick), Context::Undo).filter(|_| ticks);
-    let word = if chosen.is_some_and(|file| card.also.contains(&file.path)) { "leave it" } else { "this one too" };
+    let also = chosen.is_some_and(|file| card.also.contains(&file.path));
+    let word = match (chosen.map(|file| &file.state), also) {
+        (Some(UndoState::Between(_)), true) => "keep what others wrote",
+        (Some(UndoState::Between(_)), false) => "all of it",
+        (_, true) => "leave it",
+        (_, false) => "this one too",
+    };
     let width = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
     let foot = foot(paint, card, plan, width, body.height);
     let rows = u16::try_from(plan.files.len().max(1)).unwrap_or(u16::MAX).min(ROWS);
@@ -119,7 +125,8 @@ fn files(paint: &mut Paint<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {
         let (sign, sign_role) = match (&file.state, card.restores(file)) {
             (UndoState::Lost(_), _) => (paint.signs.dot, Role::Faint),
             (UndoState::Changed(_), false) => (paint.signs.warning, Role::Warning),
-            (UndoState::Changed(_), true) => (paint.signs.check, Role::Warning),
+            (UndoState::Changed(_) | UndoState::Between(_), _) => (paint.signs.check, Role::Warning),
+            (UndoState::Ready, _) if file.during.is_some() => (paint.signs.check, Role::Warning),
             (UndoState::Ready, _) => (paint.signs.check, Role::Good),
         };
         let name = if card.restores(file) { Role::Text } else { Role::Dim };
@@ -159,6 +166,11 @@ fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'st
             out.push(paint.piece("changed since, all the same", Role::Warning))
         }
         UndoState::Changed(_) => out.push(paint.piece("changed since, left", Role::Warning)),
+        UndoState::Between(_) if card.also.contains(&file.path) => {
+            out.push(paint.piece("changed between, all the same", Role::Warning))
+        }
+        UndoState::Between(_) => out.push(paint.piece("changed between, that is kept", Role::Warning)),
+        UndoState::Ready if file.during.is_some() => out.push(paint.piece("while a command ran", Role::Warning)),
         UndoState::Ready => {}
     }
     if let Some((added, removed)) = file.lines.filter(|_| !matches!(file.state, UndoState::Lost(_))) {
@@ -173,9 +185,15 @@ fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'st
 fn foot(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, height: u16) -> Vec<(String, Role)> {
     let mut out = Vec::new();
     let most = if height < 14 { 2 } else { 8 };
-    if let Some(UndoState::Changed(why) | UndoState::Lost(why)) = plan.files.get(card.selected).map(|file| &file.state)
+    let chosen = plan.files.get(card.selected);
+    if let Some(UndoState::Changed(why) | UndoState::Between(why) | UndoState::Lost(why)) =
+        chosen.map(|file| &file.state)
     {
         out.extend(super::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
+    }
+    if let Some(command) = chosen.filter(|file| card.restores(file)).and_then(|file| file.during.as_ref()) {
+        let text = format!("Changed while `{}` ran: by the command, or by you.", clean_line(command));
+        out.extend(super::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
     }
     for gap in plan.gaps.iter().take(GAPS) {
         let text = format!("{} not all is known: {}", paint.signs.warning, clean_line(gap));

@@ -66,7 +66,7 @@ fn who_answers(paint: &Paint<'_>, low: bool) -> Option<(String, Role)> {
     let state = paint.state;
     let connections = &state.config.connections;
     let warn = |text: String| Some((format!("{} {text}", paint.signs.warning), Role::Warning));
-    let named = state.current_meta().and_then(|meta| meta.connection.as_ref());
+    let named = state.current_meta().and_then(|meta| meta.asked());
     let usable = connections.iter().find(|known| !known.offered && known.missing.is_none());
     let answers = match named {
         Some(name) => connections.iter().find(|known| known.name == *name),

@@ -9,7 +9,7 @@ use super::{View, in_title, place, styled};
 use crate::app::state::overlay::Reach;
 use crate::domain::diff::{DiffKind, FileDiff};
 use crate::domain::lookalike::{Odd, expose, odd};
-use crate::domain::request::{Approval, Ask, PartShown, PartState};
+use crate::domain::request::{Approval, Ask, PartShown, PartState, Request};
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, Context};
@@ -122,11 +122,26 @@ fn code(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
-/// Risks, then reasons, one sentence each.
+/// Who else writes the session in which this is asked.
+pub(super) fn holder<'s>(paint: &Paint<'s>, request: &Request) -> Option<&'s str> {
+    let state = paint.state;
+    let (id, _) = state.open.iter().find(|(_, open)| open.request(&request.id).is_some())?;
+    state.sessions.meta(id)?.held_by.as_deref()
+}
+
+/// Who else writes the session, then risks, then reasons, one sentence each.
 pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
-    let Ask::Approval(approval) = &view.request.ask else { return Vec::new() };
-    let Approval { risks, reasons, would_run_now, proposal, parts, intent, .. } = &**approval;
     let mut lines = Vec::new();
+    if let Some(holder) = holder(paint, view.request) {
+        let said = format!(
+            "{} {} writes this session: no answer is taken here. /takeover writes it here instead.",
+            paint.signs.warning,
+            clean_line(holder)
+        );
+        lines.extend(super::words(paint, &said, width, Role::Warning));
+    }
+    let Ask::Approval(approval) = &view.request.ask else { return lines };
+    let Approval { risks, reasons, would_run_now, proposal, parts, intent, .. } = &**approval;
     let mut say = |sign: &'static str, role: Role, text: &str| {
         let style = paint.style(role);
         let span = Span::styled(clean_line(text).into_owned(), style);

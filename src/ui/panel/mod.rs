@@ -258,7 +258,8 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
         }
     } else {
         let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
-        paint.hints(&[(focus, "to answer")])
+        let held = approval::holder(paint, view.request).is_some();
+        paint.hints(&[(focus, if held { "to read it" } else { "to answer" })])
     };
     // On a narrow row the way to the panel matters more than the end of its name.
     paint.sides(area, &left, &hints, 12);

@@ -223,6 +223,19 @@ fn passing_through_execute_lets_nothing_run() {
 }
 
 #[test]
+fn a_row_from_the_future_does_not_make_execute_old() {
+    let mut b = Bench::new(Mode::Ask);
+    // A clock that was wrong, or another program's: what comes later is dated behind it.
+    let ahead = b.now.plus(86_400_000);
+    let text = Body::User(UserText { text: "tomorrow".into(), ..UserText::default() });
+    b.machine.set_rows(vec![Message::new(MessageId::new("msg-ahead"), ahead, text)]);
+    b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    b.send("go");
+    b.calls(&[("a", "bash")]);
+    assert!(runs(&b.found("a", command("make"))).is_empty(), "proposed within a second");
+}
+
+#[test]
 fn the_mode_is_written_once_and_with_what_happens_next() {
     let mut b = Bench::new(Mode::Ask);
     for mode in [Mode::Execute, Mode::Explore, Mode::Ask, Mode::Explore] {

@@ -17,6 +17,11 @@ fn status(id: &str, closed: bool) -> crate::domain::property::Status {
     }
 }
 
+/// A status of this name; one with a `!` is closed.
+pub(super) fn status_of(name: &str) -> crate::domain::property::Status {
+    status(name.trim_end_matches('!'), name.ends_with('!'))
+}
+
 /// A bench whose workspace has these statuses; a name with a `!` is closed.
 fn automatic(statuses: &[&str]) -> Bench {
     let mut b = Bench::new(Mode::Ask);

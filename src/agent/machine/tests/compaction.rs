@@ -179,6 +179,7 @@ fn what_is_full_without_the_conversation_is_not_compacted_for_ever() {
     assert!(asks(&off.send("and now")).is_some(), "it is off");
     let mut unknown = long(10, 12_000);
     unknown.machine.set_models(Models::default());
+    unknown.machine.meta.usage.context_window = None;
     assert!(asks(&unknown.send("and now")).is_some(), "a window that is not known is never full");
 }
 
@@ -205,7 +206,7 @@ fn a_request_that_does_not_fit_is_sent_again_once_behind_a_compaction() {
     b.chunk(Chunk::Thinking("hm".into()));
     let steps = b.fails(overflow());
     assert!(sums(&steps).is_some() && ended(&steps).is_none() && failure(&steps).is_none());
-    assert!(steps.iter().any(|step| matches!(step, Step::Drop(_))), "what was shown of it is taken back");
+    assert_eq!(b.machine.live_rows().len(), 1, "what was shown of it stays");
     let steps = b.sum_all("short");
     let again = asks(&steps).expect("it is sent again");
     assert!(again.len() < first.len() && again.last() == first.last());

@@ -342,3 +342,24 @@ fn a_plan_can_be_dropped_and_another_one_takes_its_place() {
     assert!(b.machine.own.progress.is_none() && b.machine.own.plan.is_some());
     assert_eq!(hash("1. q"), hash(&b.machine.own.plan.as_ref().unwrap().review.markdown));
 }
+
+#[test]
+fn an_approval_takes_the_session_back_to_work() {
+    for (status, after) in [("needs-review", "in-progress"), ("todo", "todo"), ("done", "done")] {
+        let mut b = waiting(|_| {});
+        let statuses = ["todo", "in-progress", "needs-review", "done!"].map(super::automatic::status_of);
+        b.machine.set_automatic(Automatic { statuses: statuses.to_vec().into(), ..Automatic::default() });
+        b.machine.meta.status = status.into();
+        let approval = marked(&b, Mode::Ask, false, &[]);
+        answer(&mut b, approval);
+        assert_eq!(b.machine.meta.status, after, "{status}");
+    }
+    // What the user set while it waited stays.
+    let mut b = waiting(|_| {});
+    let statuses = ["in-progress", "needs-review"].map(super::automatic::status_of);
+    b.machine.set_automatic(Automatic { statuses: statuses.to_vec().into(), ..Automatic::default() });
+    b.feed(Input::Change(Change::Status("needs-review".into())));
+    let approval = marked(&b, Mode::Ask, false, &[]);
+    answer(&mut b, approval);
+    assert_eq!(b.machine.meta.status, "needs-review");
+}

@@ -159,7 +159,7 @@ fn ctrl_c_keeps_stops_and_quits() {
     screen.keys("ctrl+c");
     assert!(screen.sent().contains(&Command::Shutdown));
     screen.whole(Event::Ended);
-    assert!(screen.fx.contains(&Effect::Quit { resume: None }));
+    assert!(screen.fx.contains(&Effect::Quit { resume: None, workspace: None }));
 }
 
 #[test]
@@ -575,9 +575,9 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
     screen.type_text("/ship 3").keys("enter");
     assert_eq!((overlay_name(&screen), screen.acts()), ("confirm", vec![]));
     assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.says.concat().contains("Fix 3.")));
-    screen.keys("n");
+    screen.keys("n").wait(800);
     assert_eq!(screen.acts(), vec![]);
-    screen.keys("enter").keys("y");
+    screen.keys("enter").keys("y").wait(800);
     assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 3.".to_owned(), attachments: vec![] }]);
     screen.type_text("/ship 4").keys("enter");
     assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 4.".to_owned(), attachments: vec![] }], "it was seen");

@@ -59,7 +59,7 @@ fn asked(screen: &Screen) -> String {
 }
 
 fn yes(screen: &mut Screen) {
-    screen.wait(400).keys("y");
+    screen.wait(400).keys("y").wait(800);
 }
 
 #[test]
@@ -160,14 +160,18 @@ fn a_branch_is_made_at_the_chosen_entry_and_opened() {
     screen.draw(true);
     command(&mut screen, "/branch");
     screen.keys("enter");
-    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: None }), "all of it");
+    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: None, title: None }), "all of it");
     command(&mut screen, "/branch");
     screen.keys("down enter");
     let before = Some(MessageId::new("m2"));
-    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: before }), "before the last");
+    assert_eq!(
+        screen.sent().last(),
+        Some(&Command::Branch { session: id("s"), at: before, title: None }),
+        "before the last"
+    );
     screen.keys("tab tab K K ctrl+x b");
     let at = Some(MessageId::new("m2"));
-    assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at }]);
+    assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at, title: None }]);
     let mut branch = meta("n");
     branch.branched_from =
         Some(crate::domain::session::BranchedFrom { session: id("s"), message: MessageId::new("m2") });
@@ -226,7 +230,7 @@ fn what_cannot_be_taken_back_asks_first() {
         command(&mut screen, text);
         assert!(asked(&screen).contains(says), "{}", asked(&screen));
         screen.fx.clear();
-        screen.wait(400).keys("n");
+        screen.wait(400).keys("n").wait(800);
         assert_eq!(screen.sent(), [], "{text}");
         command(&mut screen, text);
         screen.fx.clear();
@@ -399,6 +403,24 @@ fn in_execute_it_waits_for_enter() {
 }
 
 #[test]
+fn a_branch_and_a_new_session_take_a_name() {
+    let mut screen = ready();
+    screen.session("s", Event::Row(Box::new(user_row("m1", "one")))).draw(true);
+    command(&mut screen, "/branch  Another   way");
+    let named = Command::Branch { session: id("s"), at: None, title: Some("Another way".into()) };
+    assert_eq!(screen.sent().last(), Some(&named));
+    command(&mut screen, "/session new A new one");
+    let settings = NewSession { title: Some("A new one".into()), ..NewSession::default() };
+    assert!(screen.sent().contains(&Command::Create(settings)));
+    assert_eq!(screen.state.current, Current::New);
+    // One is on its way already: it gets the name when it is there.
+    command(&mut screen, "/session new Better");
+    screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
+    let renamed = Command::To { session: id("n"), act: Act::Rename { title: "Better".into() } };
+    assert!(screen.sent().contains(&renamed));
+}
+
+#[test]
 fn the_chosen_entry_is_meant_from_the_palette_too() {
     let mut screen = ready();
     for row in ["m1", "m2"] {
@@ -407,7 +429,7 @@ fn the_chosen_entry_is_meant_from_the_palette_too() {
     screen.draw(true);
     screen.keys("tab tab K K ctrl+p").type_text("branch off here").keys("enter");
     let at = Some(MessageId::new("m1"));
-    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at }));
+    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at, title: None }));
     assert_eq!(screen.state.focus, Focus::Composer);
 }
 
@@ -473,11 +495,7 @@ fn sessions_are_gone_to_by_name() {
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("two are meant") };
     assert_eq!((picker.query.text(), picker.hits.len()), ("fix the", 2));
     screen.keys("esc");
-    for (text, why) in [
-        ("/session switch zzzz", "no session"),
-        ("/session lsit", "nearest is list"),
-        ("/session new x", "nothing after"),
-    ] {
+    for (text, why) in [("/session switch zzzz", "no session"), ("/session lsit", "nearest is list")] {
         command(&mut screen, text);
         assert!(screen.last_notice().contains(why), "{text}: {}", screen.last_notice());
         screen.keys("ctrl+c");

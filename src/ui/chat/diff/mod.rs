@@ -32,7 +32,15 @@ pub(super) fn unified(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink
             out.extend(page.line(&line, width));
         }
     }
+    out.extend(rest(diff, width, look));
     out
+}
+
+/// How many lines are not there, where some are not.
+fn rest(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink> {
+    let Some(text) = diff.rest() else { return Vec::new() };
+    let said = Span::styled(text, look.style(Role::DiffMeta));
+    wrap(&[said], width, &[], &[], Fold::Words).into_iter().map(Ink::quiet).collect()
 }
 
 /// The same with the old text on the left and the new one on the right; in too narrow a pane as [`unified`].
@@ -74,6 +82,7 @@ pub(super) fn beside(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink>
             }
         }
     }
+    out.extend(rest(diff, width, look));
     out
 }
 
@@ -254,6 +263,7 @@ pub(super) fn plain(diff: &FileDiff) -> String {
             out.push('\n');
         }
     }
+    out.extend(diff.rest().map(|rest| format!("{rest}\n")));
     out
 }
 

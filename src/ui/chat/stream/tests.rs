@@ -74,6 +74,37 @@ fn every_kind_of_block() {
     assert!(ascii.iter().all(|l| l.to_string().is_ascii()));
 }
 
+const SALES: &str = r#"Before:
+```datatable
+{"title": "Sales", "columns": [{"key": "city", "label": "City"}, {"key": "note", "label": "Note"},
+  {"key": "sum", "label": "Sum", "type": "currency"}],
+ "rows": [{"city": "東京", "note": "a long note that has to be wrapped where the pane is narrow", "sum": 12.5},
+  {"city": "Köln \u001b[31m", "note": null, "sum": 1300}]}
+```
+After.
+
+```spreadsheet
+{"rows": [
+```
+
+```rust
+fn x() {}
+```
+"#;
+
+#[test]
+fn a_table_of_data_is_drawn_as_one_and_a_broken_one_as_code() {
+    insta::assert_snapshot!("data_80", shown(SALES, 80));
+    insta::assert_snapshot!("data_40", shown(SALES, 40));
+    insta::assert_snapshot!("data_14", shown(SALES, 14));
+    // The numbers of the blocks of code behind it count on.
+    let theme = Theme::plain();
+    let mut stream = Stream::default();
+    stream.update(SALES, 80, &Look { theme: &theme, glyphs: Glyphs::Unicode });
+    let rust = stream.into_inks().into_iter().flat_map(|ink| ink.code).map(|code| code.block).max();
+    assert_eq!(rust, Some(2));
+}
+
 #[test]
 fn entities_are_sanitised_after_they_became_characters() {
     let text = shown("a &#27;[31m b &#x9b;m &#8238; c `\x1b[31m` [x](<&#27;]0;t&#7;>)\n\n&#27;", 80);
@@ -144,7 +175,7 @@ fn unbounded_things_are_bounded() {
 fn markdown() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         8 => prop::sample::select(vec![
-            "# ", "## x\n", "- ", "  - ", "1. ", "> ", "\n", "\n\n", "```", "```rust\n", "~~~\n", "    ", "***", "**", "*", "_",
+            "# ", "## x\n", "- ", "  - ", "1. ", "> ", "\n", "\n\n", "```", "```rust\n", "```datatable\n", "[{\"a\": 1, \"b\": \"日本 x\"}]\n", "```\n", "~~~\n", "    ", "***", "**", "*", "_",
             "`", "|", "| a | b |\n", "|---|---|\n", "| - |", "---\n", "===\n", "<div>\n", "<!-- ", "-->", "[a](b)", "[a]: b\n",
             "$x$", "$$", "- [ ] ", "\t", "&#27;", "\x1b[1m", "\x1b]", "\x07", "\r", "\r\n", "\u{202e}", "👩\u{200d}👩", "日本", "~~", "\\", "!", "#",
         ]).prop_map(str::to_owned),

@@ -1,0 +1,45 @@
+//! What another process holds takes nothing, and whatever the user wrote comes back.
+
+use super::*;
+use crate::domain::ids::RequestId;
+use crate::domain::plan::{Mark, PlanApproval};
+use crate::domain::request::Answer;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_act_that_carries_words_comes_back_from_a_session_that_is_held_elsewhere() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let other = written(&engine.store, "260101-held", |_| {});
+    let session = id("260101-held");
+    assert!(engine.open(&session).await.meta.held_by.is_some());
+    let answer = |answer| Act::Answer { request: RequestId::new("r"), answer };
+    let marks = vec![Mark { number: 1, struck: false, comment: Some("careful".into()) }];
+    for act in [
+        Act::send("hello"),
+        Act::steer("hello"),
+        Act::Type { command: "ls".into() },
+        Act::Compact { wish: "the names".into() },
+        Act::Rename { title: "A title".into() },
+        Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
+        answer(Answer::Reply("yes".into())),
+        answer(Answer::No(Some("because".into()))),
+        answer(Answer::PlanChanges("smaller".into())),
+        answer(Answer::PlanApprove(PlanApproval { mode: Mode::Ask, compact: false, marks, covers: String::new() })),
+    ] {
+        engine.act(&session, act.clone()).await;
+        let back = engine.until(|event| match event {
+            Event::Refused { act, .. } => Some((**act).clone()),
+            _ => None,
+        });
+        assert_eq!(back.await, act);
+    }
+    engine.act(&session, Act::Attach { path: "a.png".into() }).await;
+    engine.until(|event| matches!(event, Event::Attached { made: Err(_), .. }).then_some(())).await;
+    drop(other);
+    // Nobody holds it any more: the same is taken.
+    engine.act(&session, Act::send("hello")).await;
+    engine.ended().await;
+    engine.act(&session, Act::Queue(QueueEdit::Replace { id: MessageId::new("gone"), text: "mine".into() })).await;
+    engine.until(|event| matches!(event, Event::Refused { .. }).then_some(())).await;
+    engine.end().await;
+}

@@ -1,0 +1,86 @@
+//! A session whose disk does not answer: the other sessions go on.
+
+use super::*;
+use crate::store::tests::Hooked;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex};
+
+/// A disk whose next fsync does not return before it is let go.
+#[derive(Default)]
+struct Dead {
+    /// The next fsync is the one.
+    armed: AtomicBool,
+    /// It came; it may return.
+    state: Mutex<(bool, bool)>,
+    changed: Condvar,
+}
+
+impl Dead {
+    fn fsync(&self) {
+        if self.armed.swap(false, SeqCst) {
+            let mut state = self.state.lock().unwrap();
+            state.0 = true;
+            self.changed.notify_all();
+            drop(self.changed.wait_while(state, |state| !state.1).unwrap());
+        }
+    }
+
+    fn came(&self) {
+        drop(self.changed.wait_while(self.state.lock().unwrap(), |state| !state.0).unwrap());
+    }
+
+    fn let_go(&self) {
+        self.state.lock().unwrap().1 = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Passes once commands reach a session on a way of their own, which what streams in cannot fill and which nobody waits for
+/// while a session is busy with its disk. Today one mailbox of a bounded length has both, and whoever hands commands out
+/// waits for room in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "commands wait behind a session that is stuck until they have a channel of their own"]
+async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let dead = Arc::new(Dead::default());
+    let hook = dead.clone();
+    let io = Hooked(move |call: &str| {
+        if call == "fsync" {
+            hook.fsync();
+        }
+        Ok(())
+    });
+    let options = Options::new(home.path().join("data/workspaces/w"), home.path().join("state"));
+    let store = Store::open(Options { temp: home.path().to_owned(), io: Arc::new(io), ..options }).unwrap();
+    let mut engine = Engine::on(store, home.path(), |_| {});
+    let stuck = engine.talked("hello").await;
+    engine.send(Command::Create(NewSession::default())).await;
+    let other = engine.opened().await.meta.id;
+    engine.act(&other, Act::send("ask which one? | red | blue")).await;
+    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    dead.armed.store(true, SeqCst);
+    engine.act(&stuck, Act::send("this waits for the disk")).await;
+    let waits = dead.clone();
+    tokio::task::spawn_blocking(move || waits.came()).await.unwrap();
+    // More than its mailbox holds, and then the key that has to work always.
+    let commands = engine.link.commands.clone();
+    let (busy, stopped) = (stuck.clone(), other.clone());
+    tokio::spawn(async move {
+        for n in 0..400 {
+            let act = Act::draft(format!("draft {n}"));
+            let _ = commands.send(Command::To { session: busy.clone(), act }).await;
+        }
+        let _ = commands.send(Command::To { session: stopped, act: Act::Stop }).await;
+    });
+    let end = async {
+        while let Some(stamped) = engine.link.events.recv().await {
+            if stamped.session.as_ref() == Some(&other) && matches!(stamped.event, Event::TurnEnded { .. }) {
+                return;
+            }
+        }
+    };
+    let came = tokio::time::timeout(Duration::from_secs(10), end).await.is_ok();
+    dead.let_go();
+    engine.end().await;
+    assert!(came, "Stop waited for the disk of another session");
+}

@@ -1,0 +1,179 @@
+//! How each path came to what stands there: a chain of states, each step with who made it.
+//!
+//! A change whose `before` is not what the last one left tells of a step that nobody recorded: the user's, another
+//! program's, another session's. A restoration shortens the chain to the state that it went back to. Undo goes back
+//! only over steps of the changes that it takes back; the first other one stops it. Pure.
+
+use crate::domain::undo::Thing;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Link {
+    /// What stood there before it.
+    pub(super) from: Thing,
+    /// What stood there after it.
+    pub(super) to: Thing,
+    by: By,
+    /// Position in the list of the record that told of it.
+    at: usize,
+}
+
+/// Who made a step.
+#[derive(Clone, Debug, PartialEq)]
+enum By {
+    /// This change.
+    Change(u64),
+    /// This change or somebody else: why that is thought, as a sentence.
+    Shared(u64, String),
+    /// Somebody else: why that is thought, as a sentence.
+    Other(String),
+    /// A restoration that went to a state that is not in the chain.
+    Restoration,
+}
+
+/// A way back for one path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Way<'a> {
+    /// What stood there before the first of the changes.
+    pub(super) whole: &'a Thing,
+    /// What can be gone back to without losing what others wrote; `None` where the last step already is another's.
+    pub(super) safe: Option<&'a Thing>,
+    /// Why `whole` cannot be gone back to safely; `None` where it can.
+    pub(super) why: Option<&'a str>,
+    /// The changes whose steps lie between `safe` and the end.
+    pub(super) over: Vec<u64>,
+}
+
+/// Chains of all paths.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Chains {
+    now: HashMap<PathBuf, Vec<Link>>,
+    /// What the last record of each path left.
+    left: HashMap<PathBuf, Thing>,
+    /// Chains of the paths of each restoration, as they were before it.
+    before: HashMap<u64, HashMap<PathBuf, Vec<Link>>>,
+}
+
+impl Chains {
+    /// A change was recorded. `began` and `at` are the positions of its two records in the list: what another one
+    /// recorded in between is that one's. `shared` says why the step may be somebody else's.
+    pub(super) fn change(
+        &mut self,
+        number: u64,
+        (path, before, after): (&Path, &Thing, &Thing),
+        (began, at): (usize, usize),
+        shared: Option<String>,
+    ) {
+        let chain = self.now.entry(path.to_owned()).or_default();
+        let mut from = before.clone();
+        match chain.last() {
+            Some(last) if last.at > began => from = last.to.clone(),
+            _ => gap(chain, self.left.get(path), before, at),
+        }
+        self.left.insert(path.to_owned(), after.clone());
+        if from != *after {
+            let by = shared.map_or(By::Change(number), |why| By::Shared(number, why));
+            chain.push(Link { from, to: after.clone(), by, at });
+        }
+    }
+
+    /// A restoration was recorded: it takes back the changes `undoes`, or the restoration `redoes`.
+    pub(super) fn restoration(
+        &mut self,
+        number: u64,
+        (path, before, after): (&Path, &Thing, &Thing),
+        (undoes, redoes): (&[u64], Option<u64>),
+        at: usize,
+    ) {
+        let chain = self.now.entry(path.to_owned()).or_default();
+        self.before.entry(number).or_default().insert(path.to_owned(), chain.clone());
+        gap(chain, self.left.get(path), before, at);
+        let earlier = redoes.and_then(|redone| self.before.get(&redone)?.get(path));
+        if let Some(earlier) = earlier {
+            let left = earlier.last().map_or(before, |link| &link.to);
+            chain.clone_from(earlier);
+            if !earlier.is_empty() {
+                gap(chain, Some(left), after, at);
+            }
+            self.left.insert(path.to_owned(), after.clone());
+            return;
+        }
+        self.left.insert(path.to_owned(), after.clone());
+        let own = |link: &Link| matches!(&link.by, By::Change(n) | By::Shared(n, _) if undoes.contains(n));
+        match chain.iter().rposition(|link| own(link) && link.from == *after) {
+            Some(place) => chain.truncate(place),
+            None => chain.push(Link { from: before.clone(), to: after.clone(), by: By::Restoration, at }),
+        }
+    }
+
+    /// Paths that a restoration took back, or brought again, without a word in its record: its changes had left them as they
+    /// found them. `told` are the paths of its record.
+    pub(super) fn unchanged(&mut self, number: u64, (undoes, redoes): (&[u64], Option<u64>), told: &HashSet<&Path>) {
+        let earlier = redoes.and_then(|redone| self.before.get(&redone)).cloned().unwrap_or_default();
+        for (path, chain) in self.now.iter_mut().filter(|(path, _)| !told.contains(path.as_path())) {
+            let own = |link: &Link| matches!(&link.by, By::Change(n) | By::Shared(n, _) if undoes.contains(n));
+            let lowest = chain.iter().position(own).filter(|lowest| chain[*lowest..].iter().all(own));
+            let back = lowest.filter(|lowest| chain.last().is_some_and(|last| chain[*lowest].from == last.to));
+            let as_it_was = |earlier: &&Vec<Link>| earlier.last().map(|link| &link.to) == self.left.get(path);
+            match (earlier.get(path).filter(as_it_was), back) {
+                (Some(earlier), _) => {
+                    self.before.entry(number).or_default().insert(path.clone(), chain.clone());
+                    chain.clone_from(earlier);
+                }
+                (None, Some(lowest)) => {
+                    self.before.entry(number).or_default().insert(path.clone(), chain.clone());
+                    chain.truncate(lowest);
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// What the last record of a path left.
+    pub(super) fn left(&self, path: &Path) -> Option<&Thing> {
+        self.left.get(path)
+    }
+
+    /// The way back over the changes that are `wanted`; `None` where none of them made a step that still counts.
+    pub(super) fn way(&self, path: &Path, wanted: impl Fn(u64) -> bool) -> Option<Way<'_>> {
+        let chain = self.now.get(path)?;
+        let is_wanted = |link: &Link| matches!(&link.by, By::Change(n) | By::Shared(n, _) if wanted(*n));
+        let lowest = chain.iter().position(is_wanted)?;
+        let whole = &chain[lowest].from;
+        let mut way = Way { whole, safe: None, why: None, over: Vec::new() };
+        for link in chain[lowest..].iter().rev() {
+            match &link.by {
+                By::Change(number) if wanted(*number) => {
+                    way.safe = Some(&link.from);
+                    way.over.push(*number);
+                }
+                By::Change(_) | By::Restoration => {
+                    way.why = Some("It was changed after that, and that was left as it is.");
+                    break;
+                }
+                By::Shared(_, why) | By::Other(why) => {
+                    way.why = Some(why);
+                    break;
+                }
+            }
+        }
+        Some(way)
+    }
+}
+
+/// Adds the step that nobody recorded, where there must be one.
+fn gap(chain: &mut Vec<Link>, left: Option<&Thing>, found: &Thing, at: usize) {
+    let Some(left) = left.filter(|left| *left != found).cloned() else { return };
+    let unknown = |thing: &Thing| matches!(thing, Thing::Unkept { .. } | Thing::Large { .. });
+    let why = match (&left, found) {
+        (Thing::Unkept { .. }, _) => "How an earlier call left it is not known.",
+        (_, found) if unknown(found) || unknown(&left) => {
+            "Whether it was changed in between, by you perhaps, is not known."
+        }
+        (_, Thing::Absent) => "It was removed or moved in between, not by this session.",
+        _ => "It was changed in between, not by this session.",
+    };
+    chain.push(Link { from: left, to: found.clone(), by: By::Other(why.to_owned()), at });
+}

@@ -1,0 +1,141 @@
+//! The message of `lisle run`: its words, and what is piped in behind them.
+//!
+//! A pipe that stays open and sends nothing belongs to whoever started lisle, not to the message: it is left alone, unless
+//! "-" asks for it.
+
+use super::output::complain;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, IsTerminal, Read};
+use std::time::Duration;
+
+/// The wait for stdin is mentioned after this time.
+const MENTIONED: Duration = Duration::from_secs(1);
+/// A pipe that has sent nothing until then is left alone.
+const GIVEN_UP: Duration = Duration::from_secs(3);
+
+/// Words of the command line.
+#[derive(Debug, PartialEq, Eq)]
+struct Words {
+    text: String,
+    /// "-" stands among them: stdin is waited for.
+    stdin: bool,
+}
+
+impl Words {
+    fn of(words: &[String]) -> Self {
+        let is_mark = |word: Option<&String>| word.is_some_and(|word| word == "-");
+        let (first, last) = (is_mark(words.first()), is_mark(words.last()));
+        let from = usize::from(first);
+        let to = words.len().saturating_sub(usize::from(last)).max(from);
+        let text = words.get(from..to).unwrap_or_default().join(" ");
+        Self { text, stdin: first || last }
+    }
+}
+
+/// The message. Blocks until stdin has ended, where it is read.
+///
+/// # Errors
+/// When stdin cannot be read.
+pub(super) fn read(words: &[String]) -> io::Result<String> {
+    let Words { text, stdin } = Words::of(words);
+    let input = io::stdin();
+    if input.is_terminal() && !stdin {
+        return Ok(text);
+    }
+    let waits = if stdin { Waits::ToTheEnd } else { Waits::ForAByte };
+    let piped = if has_come(&input, waits)? { whole(&input)? } else { String::new() };
+    Ok(join(text, &piped))
+}
+
+fn join(text: String, piped: &str) -> String {
+    let piped = piped.trim_end();
+    match (text.is_empty(), piped.trim().is_empty()) {
+        (_, true) => text,
+        (true, false) => piped.to_owned(),
+        (false, false) => format!("{text}\n\n{piped}"),
+    }
+}
+
+/// How long stdin is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    /// Until it sends something or is closed.
+    ToTheEnd,
+    /// Not much longer than whoever pipes something in needs for the first byte.
+    ForAByte,
+}
+
+/// Waits until there is something to read, the end included. False when nothing came.
+fn has_come(input: &io::Stdin, waits: Waits) -> io::Result<bool> {
+    if is_ready(input, Some(MENTIONED))? {
+        return Ok(true);
+    }
+    match waits {
+        Waits::ToTheEnd => {
+            complain("lisle: waiting for the rest of the message on stdin; Ctrl+D at a terminal ends it.");
+            is_ready(input, None)
+        }
+        Waits::ForAByte => {
+            complain("lisle: waiting for stdin, which is an open pipe; \"< /dev/null\" closes it.");
+            let came = is_ready(input, Some(GIVEN_UP.saturating_sub(MENTIONED)))?;
+            if !came {
+                complain(&format!(
+                    "lisle: nothing came from stdin in {} s, so the message goes without it; \"-\" as its last word waits.",
+                    GIVEN_UP.as_secs()
+                ));
+            }
+            Ok(came)
+        }
+    }
+}
+
+fn is_ready(input: &io::Stdin, within: Option<Duration>) -> io::Result<bool> {
+    let within = within.map(Timespec::try_from).transpose().map_err(|_| io::ErrorKind::InvalidInput)?;
+    loop {
+        let mut fds = [PollFd::new(input, PollFlags::IN)];
+        match poll(&mut fds, within.as_ref()) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn whole(input: &io::Stdin) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    input.lock().read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dash_at_either_end_asks_for_stdin() {
+        for (words, text, stdin) in [
+            (&["fix", "it"][..], "fix it", false),
+            (&["-"], "", true),
+            (&["review", "this", "-"], "review this", true),
+            (&["-", "what", "is", "this"], "what is this", true),
+            (&["-", "-"], "", true),
+            (&["a", "-", "b"], "a - b", false),
+            (&["-x"], "-x", false),
+        ] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(Words::of(&words), Words { text: text.to_owned(), stdin }, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_piped_in_stands_behind_the_words() {
+        for (text, piped, whole) in [
+            ("what is this?", "a text\n", "what is this?\n\na text"),
+            ("what is this?", " \n", "what is this?"),
+            ("", "  a text\n\n", "  a text"),
+            ("", "", ""),
+        ] {
+            assert_eq!(join(text.to_owned(), piped), whole);
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Shapes of keys and passwords, in one table: for what is exported, shared, remembered, logged and typed.
+//!
+//! A false hit costs a word of an export; a miss gives a key away. So a shape that is known by its beginning counts
+//! wherever a word can begin, also behind an escape of JSON, a URL or a terminal.
+
+use regex::Regex;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// What stands for a secret.
+pub(super) const MASK: &str = "***";
+
+/// Beginnings of keys, with the least number of characters behind them.
+const BEGINNINGS: &[(&str, usize)] = &[
+    // Models.
+    ("sk-", 16),
+    ("gsk_", 16),
+    ("AIza", 16),
+    ("xai-", 16),
+    ("hf_", 16),
+    ("nvapi-", 16),
+    ("pplx-", 16),
+    ("r8_", 16),
+    // Code and packages.
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghu_", 16),
+    ("ghs_", 16),
+    ("ghr_", 16),
+    ("github_pat_", 16),
+    ("glpat-", 16),
+    ("gldt-", 16),
+    ("glptt-", 16),
+    ("glrt-", 16),
+    ("npm_", 16),
+    ("pypi-", 16),
+    ("dckr_pat_", 16),
+    ("dckr_oat_", 16),
+    // Services.
+    ("sk_live_", 16),
+    ("sk_test_", 16),
+    ("rk_live_", 16),
+    ("rk_test_", 16),
+    ("whsec_", 16),
+    ("SG.", 16),
+    ("shpat_", 16),
+    ("lin_api_", 16),
+    ("dop_v1_", 16),
+    ("xoxa-", 10),
+    ("xoxb-", 10),
+    ("xoxe-", 10),
+    ("xoxp-", 10),
+    ("xoxr-", 10),
+    ("xoxs-", 10),
+    ("xapp-", 10),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("ya29.", 16),
+    ("GOCSPX-", 16),
+    ("AGE-SECRET-KEY-1", 16),
+    ("Bearer ", 16),
+    ("bearer ", 16),
+    ("BEARER ", 16),
+];
+
+/// Patterns; what the group `s` finds is the secret.
+const PATTERNS: &[&str] = &[
+    // The password in an address.
+    r#"(?i)[a-z][a-z0-9+.-]*://[^/\s:@"'<>`]*:(?<s>[^/\s"'<>`]+)@"#,
+    // An access key of AWS with its secret behind it, as consoles and tables have them.
+    r"(?:AKIA|ASIA)[A-Z0-9*]{3,}[^A-Za-z0-9/+=*]{1,24}(?<s>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
+    r"\b(?:AKIA|ASIA)(?<s>[A-Z0-9]{16})\b",
+    r#"(?i)authorization\\*["']?\s*[:=]\s*\\*["']?(?:basic|bearer|token|digest|bot)\s+(?<s>[a-z0-9+/=._~-]{6,})"#,
+    r#"curl\b[^\n]*?\s(?:-u|--user)[ =]+\\*["']?[^\s:"']+:(?<s>[^\s"'`]+)"#,
+    r"eyJ[A-Za-z0-9_-]{8,}\.(?<s>eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)",
+    r"hooks\.slack\.com/(?:services|workflows)/(?<s>[A-Za-z0-9/_-]{16,})",
+    r"[0-9]{8,10}:(?<s>AA[A-Za-z0-9_-]{30,})",
+    r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>.*?)-----END",
+    // One whose end was cut off.
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:\s|\\+[nr])*[A-Za-z0-9+/=]{32,}[A-Za-z0-9+/=\s\\]*)",
+];
+
+/// Names whose value is a secret, whatever it looks like …
+const SURE: &str = r"pass(?:word|wd|phrase)|[_-]pass|pwd|secret(?:s|[_-]?key[_-]?base|[_-]?key|[_-]?access[_-]?key)?";
+/// … and those whose value is one where it looks like a key: these words stand in code as well.
+const LIKELY: &str = "api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth|token|credentials?";
+
+static PATTERN: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+/// `password=`, `"api_key": `, `--token `: a name and what divides it from its value.
+static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let quotes = r#"(?:\\*["']|&quot;|&#34;|&#39;|&apos;)"#;
+    Regex::new(&format!(
+        r"(?i)(?:(?<sure>{SURE})|(?:{LIKELY}))(?:{quotes}?\]?[ \t]*(?<sign>=>|:=|=|:)(?<gap>[ \t]*)|[ \t]+(?<flag>))"
+    ))
+    .ok()
+});
+static NAMED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&format!("(?i)(?:(?<sure>{SURE})|(?:{LIKELY}))$")).ok());
+/// An escape that ends in a letter or a digit, so that a word begins behind it.
+static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?:\\[nrtbfv0]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;:]*[A-Za-z])$",
+    )
+    .ok()
+});
+/// Colours and other controls of a terminal, also as escapes of a language: they may stand in the middle of a key.
+static CONTROL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;:?]*[A-Za-z]").ok());
+/// The word of a secret access key of AWS has exactly so many characters …
+const AWS: usize = 40;
+/// … and changes so often between capitals, small letters, digits and signs, as no path does.
+const AWS_CHANGES: usize = 15;
+
+/// What stands where a value would and is none.
+const NO_VALUES: [&str; 30] = [
+    "string",
+    "str",
+    "bytes",
+    "bool",
+    "boolean",
+    "int",
+    "number",
+    "none",
+    "null",
+    "nil",
+    "true",
+    "false",
+    "undefined",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "key",
+    "value",
+    "text",
+    "required",
+    "optional",
+    "missing",
+    "input",
+    "any",
+    "option",
+    "getpass",
+    "redacted",
+    "hidden",
+    "env",
+];
+
+/// A text in which what looks like a key or a password is `***`, and how many were found. `None`: there is nothing of
+/// that kind in it.
+#[must_use]
+pub fn masked(text: &str) -> Option<(String, usize)> {
+    // Colours are given up where they would hide a part of a key.
+    let plain = CONTROL.as_ref().map(|control| control.replace_all(text, ""));
+    if let Some(Cow::Owned(plain)) = plain
+        && let Some(safe) = cut_out(&plain, &found(&plain, Strict::Yes))
+    {
+        return Some(safe);
+    }
+    cut_out(text, &found(text, Strict::Yes))
+}
+
+/// The same for what a server says of a request: a key stands in it cut or starred as well, and so counts from six
+/// characters on.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    cut_out(text, &found(text, Strict::No)).map_or_else(|| text.to_owned(), |(text, _)| text)
+}
+
+/// Masks every text in a value. Gives how many secrets there were.
+pub fn masked_value(value: &mut Value) -> usize {
+    match value {
+        Value::String(text) => match masked(text) {
+            Some((safe, count)) => {
+                *text = safe;
+                count
+            }
+            None => 0,
+        },
+        Value::Array(items) => items.iter_mut().map(masked_value).sum(),
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &mut Value)| match value {
+                Value::String(text) if is_secret_of(name, text) => {
+                    MASK.clone_into(text);
+                    1
+                }
+                value => masked_value(value),
+            };
+            fields.iter_mut().map(field).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+/// Decides if this value of a field with this name is a secret.
+#[must_use]
+pub fn is_secret_of(name: &str, value: &str) -> bool {
+    let hit = NAMED.as_ref().filter(|_| name.len() <= 64).and_then(|names| names.captures(name));
+    hit.is_some_and(|hit| is_value(value, true) && (hit.name("sure").is_some() || is_keyed(value)))
+}
+
+/// How much it takes to be a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strict {
+    Yes,
+    No,
+}
+
+type Range = std::ops::Range<usize>;
+
+fn found(text: &str, strict: Strict) -> Vec<Range> {
+    let mut out = Vec::new();
+    // Nothing shorter is a secret with its name.
+    if text.len() < 7 {
+        return out;
+    }
+    beginnings(text, strict, &mut out);
+    for pattern in PATTERN.iter() {
+        out.extend(pattern.captures_iter(text).filter_map(|hit| hit.name("s")).map(|secret| secret.range()));
+    }
+    assigned(text, &mut out);
+    alone(text, &mut out);
+    out.retain(|range| text.get(range.clone()).is_some_and(|secret| !is_masked(secret)));
+    out.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    out
+}
+
+fn is_sign(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '+' | '/' | '=')
+}
+
+fn beginnings(text: &str, strict: Strict, out: &mut Vec<Range>) {
+    for (start, least) in BEGINNINGS {
+        for at in memchr::memmem::find_iter(text.as_bytes(), start.as_bytes()) {
+            if !begins(text, at) {
+                continue;
+            }
+            let from = at + start.len();
+            let tail = text.get(from..).unwrap_or_default();
+            let counts = |c: char| is_sign(c) || (strict == Strict::No && c == '*');
+            let length = tail.find(|c| !counts(c)).unwrap_or(tail.len());
+            // A full stop at its end belongs to the sentence.
+            let key = tail.get(..length).unwrap_or_default().trim_end_matches('.');
+            let is_key = match strict {
+                Strict::Yes => key.len() >= *least && is_dense(key),
+                Strict::No => key.len() >= 6,
+            };
+            if is_key {
+                out.push(from..from + key.len());
+            }
+        }
+    }
+}
+
+/// A word can begin here.
+fn begins(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    if !before.ends_with(|c: char| c.is_ascii_alphanumeric()) {
+        return true;
+    }
+    let near = before.char_indices().rev().take(24).last().map_or(0, |(at, _)| at);
+    ESCAPE.as_ref().is_some_and(|escape| escape.is_match(&before[near..]))
+}
+
+/// No name or phrase: with a digit, or with capitals and small letters.
+fn is_dense(word: &str) -> bool {
+    let any = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    any(u8::is_ascii_digit) || (any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase))
+}
+
+/// The value could be a key though nothing says so but a common name.
+fn is_keyed(value: &str) -> bool {
+    value.len() >= 6 && is_dense(value) && !value.contains(' ')
+}
+
+/// A name of code with its path: `process.env.API_KEY`, `vscode.CancellationToken`.
+fn is_path_of_names(value: &str) -> bool {
+    let is_name =
+        |part: &str| !part.is_empty() && part.len() <= 30 && part.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+    value.contains('.') && value.split('.').all(is_name)
+}
+
+/// Values behind a name that says that they are secret.
+fn assigned(text: &str, out: &mut Vec<Range>) {
+    let Some(pattern) = ASSIGNED.as_ref() else { return };
+    for hit in pattern.captures_iter(text) {
+        let Some(whole) = hit.get(0) else { continue };
+        let from = whole.end();
+        let rest = text.get(from..).unwrap_or_default();
+        let sign = hit.name("sign").map(|sign| sign.as_str());
+        let sure = hit.name("sure").map(|name| name.as_str().to_ascii_lowercase());
+        // A comparison, or a path of a language: `Token::Word`.
+        if sign == Some("=") && rest.starts_with(['=', '~']) || sign == Some(":") && rest.starts_with(':') {
+            continue;
+        }
+        if sign.is_none() && !is_flag(text, whole.start()) {
+            continue;
+        }
+        let Some((range, in_quotes)) = value(rest) else { continue };
+        let value = rest.get(range.clone()).unwrap_or_default();
+        let tight = sign == Some("=") && hit.name("gap").is_some_and(|gap| gap.is_empty());
+        // The folder that one is in.
+        let folder = sure.as_deref() == Some("pwd") && value.starts_with('/');
+        let counts = match &sure {
+            Some(_) if in_quotes || tight || sign.is_none() => true,
+            _ => is_keyed(value) && !is_path_of_names(value),
+        };
+        if counts && !folder && is_value(value, in_quotes) {
+            out.push(from + range.start..from + range.end);
+        }
+    }
+}
+
+/// The name at this place is an option of a command: `--db-password`.
+fn is_flag(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let name = before.len() - before.chars().rev().take_while(|c| is_name(*c)).count();
+    // An escape may stand right before it, as in `\n--password`.
+    before.get(name..).is_some_and(|name| name.contains("--"))
+}
+
+/// Where a value stands at the beginning of a text, and whether it is in quotes.
+fn value(text: &str) -> Option<(Range, bool)> {
+    let slashes = text.len() - text.trim_start_matches('\\').len();
+    let rest = text.get(slashes..).unwrap_or_default();
+    let entity = ["&quot;", "&#34;", "&#39;", "&apos;"].into_iter().find(|entity| rest.starts_with(*entity));
+    let quote = match rest.chars().next() {
+        Some(c @ ('"' | '\'' | '`')) => text.get(..slashes + c.len_utf8()),
+        _ => entity.filter(|_| slashes == 0),
+    };
+    if let Some(quote) = quote {
+        let inner = text.get(quote.len()..).unwrap_or_default();
+        let line = inner.find('\n').unwrap_or(inner.len());
+        let inner = inner.get(..line).unwrap_or_default();
+        let mut end = inner.len();
+        for (at, _) in inner.match_indices(quote) {
+            let escaped = slashes == 0 && inner.get(..at).is_some_and(|before| before.ends_with('\\'));
+            if !escaped {
+                end = at;
+                break;
+            }
+        }
+        return (end > 0).then_some((quote.len()..quote.len() + end, true));
+    }
+    let mut end = text.len();
+    let mut signs = text.char_indices().peekable();
+    while let Some((at, c)) = signs.next() {
+        let next = signs.peek().map(|(_, next)| *next);
+        let over = match c {
+            '\\' => matches!(next, Some('n' | 'r' | 't' | '"' | '\'' | 'u')),
+            '"' | '\'' | '<' | '>' | '&' | ',' | ';' | ')' | ']' | '}' | '`' | '|' => true,
+            c => c.is_whitespace() || c.is_control(),
+        };
+        if over {
+            end = at;
+            break;
+        }
+    }
+    let value = text.get(..end).unwrap_or_default().trim_end_matches(['.', ':', '!', '?']);
+    (!value.is_empty()).then_some((0..value.len(), false))
+}
+
+/// It is no placeholder, no name of a type or a variable, and not masked already.
+fn is_value(value: &str, in_quotes: bool) -> bool {
+    let bare = value.trim();
+    if bare.chars().count() < 3 || is_masked(bare) || bare.starts_with(['$', '{', '<', '%']) {
+        return false;
+    }
+    if in_quotes {
+        return true;
+    }
+    // `os.environ`, `config.password`.
+    let path = bare.trim_end_matches('[');
+    let dotted = path.contains('.')
+        && path.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '.' | '_'))
+        && !path.starts_with('.');
+    !bare.starts_with(['(', '[', '&', '='])
+        && !bare.contains('(')
+        && !dotted
+        && !NO_VALUES.contains(&bare.to_ascii_lowercase().as_str())
+}
+
+/// Nothing of it is to be seen any more, also where the stars are escaped.
+fn is_masked(value: &str) -> bool {
+    value.chars().all(|c| matches!(c, '*' | '\\' | '•' | '.' | '…'))
+}
+
+/// A secret access key of AWS that stands alone.
+fn alone(text: &str, out: &mut Vec<Range>) {
+    let in_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+');
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !in_word(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let end = at + bytes[at..].iter().take_while(|b| in_word(**b)).count();
+        // Behind an escape, what it is made of is no part of the word.
+        if let Some(from) = end.checked_sub(AWS).filter(|from| *from >= at && begins(text, *from))
+            && changes(&bytes[from..end]) >= AWS_CHANGES
+        {
+            out.push(from..end);
+        }
+        at = end;
+    }
+}
+
+fn changes(word: &[u8]) -> usize {
+    let class = |b: &u8| match b {
+        b if b.is_ascii_uppercase() => 0,
+        b if b.is_ascii_lowercase() => 1,
+        b if b.is_ascii_digit() => 2,
+        _ => 3,
+    };
+    let all = [0, 1, 2].iter().all(|wanted| word.iter().any(|b| class(b) == *wanted));
+    if all { word.windows(2).filter(|pair| class(&pair[0]) != class(&pair[1])).count() } else { 0 }
+}
+
+fn cut_out(text: &str, found: &[Range]) -> Option<(String, usize)> {
+    if found.is_empty() {
+        return None;
+    }
+    let (mut out, mut at, mut count) = (String::with_capacity(text.len()), 0, 0);
+    for Range { start, end } in found.iter().cloned() {
+        if start < at {
+            // It overlaps with the one before: what is left of it goes too.
+            at = at.max(end);
+            continue;
+        }
+        out.push_str(text.get(at..start).unwrap_or_default());
+        out.push_str(MASK);
+        (at, count) = (end, count + 1);
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    Some((out, count))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,148 @@
+//! Every shape is found wherever a word can begin, and what is none stays.
+
+use super::*;
+
+/// Texts with a secret, and the secret. Put together here, so that no key stands in this file.
+pub(crate) fn examples() -> Vec<(String, String)> {
+    let dense = "a1B2c3D4e5F6g7H8i9J0k1L2";
+    let mut out: Vec<(String, String)> =
+        BEGINNINGS.iter().map(|(start, _)| (format!("{start}{dense}"), dense.to_owned())).collect();
+    let letters = "abcDEFghiJKLmnoPQRstuVWX";
+    for start in ["hf_", "glpat-", "ghp_"] {
+        out.push((format!("{start}{letters}"), letters.to_owned()));
+    }
+    let aws = ["wJalrXUtnFEMI", "K7MDENG", "bPxRfiCYzzzzzzzzzz"].join("/");
+    let aws = &aws[..AWS];
+    out.push((format!("AKIA{}\n{aws}", "IOSFODNN7ABCDEFG"), aws.to_owned()));
+    out.push((format!("AKIA{},{aws}", "IOSFODNN7ABCDEFG"), aws.to_owned()));
+    out.push((aws.to_owned(), aws.to_owned()));
+    let sendgrid = format!("{dense}.{letters}{dense}");
+    out.push((format!("SG.{sendgrid}"), sendgrid));
+    for (before, secret, behind) in [
+        ("AWS_SECRET_ACCESS_KEY=", aws, ""),
+        ("aws_secret_access_key = ", aws, ""),
+        ("postgres://ada:", "hunter2!x", "@db.test/app"),
+        ("redis://:", "hunter2", "@cache:6379"),
+        ("https://ada:", "p@ss-word", "@git.test/a.git"),
+        ("password=", "hunter", ""),
+        ("PASSWORD=", "cor_rect*horse", ""),
+        ("password='", "correct horse", "'"),
+        ("\"password\": \"", "hunter_2x", "\""),
+        ("\\\"password\\\": \\\"", "hunter_2x", "\\\""),
+        ("db_password: ", "hunter22", ""),
+        ("--password ", "hunter22", ""),
+        ("--db-password=", "hunter22", ""),
+        ("Pwd=", "hunter22", ";Server=a"),
+        ("?user=a&password=", "hunter22", "&x=y"),
+        ("api_key=", "abcd1234", ""),
+        ("\"apiKey\":\"", "abcd1234", "\""),
+        ("token: ", "abcd1234efgh", ""),
+        ("Authorization: Basic ", "dXNlcjpwYXNz", ""),
+        ("curl -s -u ada:", "hunter2", " https://a.test"),
+        ("https://hooks.slack.com/services/", "T0001/B0002/abcdefgh", ""),
+        ("123456789:", "AAabcdefghijklmnopqrstuvwxyz0123456", ""),
+        ("eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc-_123", ""),
+    ] {
+        out.push((format!("{before}{secret}{behind}"), secret.to_owned()));
+    }
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj";
+    out.push((format!("-----BEGIN PRIVATE {}-----\n{body}\n-----END PRIVATE KEY-----", "KEY"), body.to_owned()));
+    out.push((format!("-----BEGIN RSA PRIVATE {}-----\n{body}", "KEY"), body.to_owned()));
+    out
+}
+
+#[test]
+fn every_shape_is_found_wherever_a_word_can_begin() {
+    for (text, secret) in examples() {
+        for (before, behind) in [
+            ("", ""),
+            ("KEY is ", " rest"),
+            ("`", "`"),
+            ("**", "**"),
+            ("_", "_"),
+            ("[", "](x)"),
+            ("<b>", "</b>"),
+            ("\"", "\""),
+            ("a\\n", "\\n"),
+            ("\\u0022", "\\u0022"),
+            ("%20", "%20"),
+            ("\u{1b}[31m", "\u{1b}[0m"),
+            ("\n> ", "\n"),
+            ("|", "|"),
+        ] {
+            let whole = format!("{before}{text}{behind}");
+            let (safe, count) = masked(&whole).unwrap_or_default();
+            assert!(count >= 1 && !safe.contains(&secret) && safe.contains(MASK), "{whole} → {safe}");
+            assert_eq!(masked(&safe), None, "{safe}");
+        }
+    }
+}
+
+#[test]
+fn keys_are_masked_where_they_stand() {
+    let body = "a1b2c3d4e5f6a7b8";
+    for (text, shown) in [
+        (format!("KEY=sk-proj-{body} rest"), "KEY=sk-*** rest"),
+        (format!("ghp_{body}0123."), "ghp_***."),
+        (format!(r#"{{"a":"Bearer {body}"}}"#), r#"{"a":"Bearer ***"}"#),
+        ("postgres://ada:hunter2@db/app?x=1".to_owned(), "postgres://ada:***@db/app?x=1"),
+        ("PGPASSWORD=hunter2 psql -h db".to_owned(), "PGPASSWORD=*** psql -h db"),
+        ("DATABASE_PASS=hunter2".to_owned(), "DATABASE_PASS=***"),
+        ("id AKIAIOSFODNQWERTZUIO here".to_owned(), "id AKIA*** here"),
+        (format!("\u{1b}[01;31m\u{1b}[Kghp_\u{1b}[m\u{1b}[K{body}0123"), "ghp_***"),
+        (r#"{"password": "hunter2", "user": "ada"}"#.to_owned(), r#"{"password": "***", "user": "ada"}"#),
+        (
+            format!("-----BEGIN RSA PRIVATE {}-----\nMIIE\n-----END RSA PRIVATE KEY-----", "KEY"),
+            "-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----",
+        ),
+    ] {
+        assert_eq!(masked(&text), Some((shown.to_owned(), 1)), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_key_stays() {
+    for text in [
+        "",
+        "sk-learn is a library",
+        "task-0123456789abcdefgh",
+        "sk-short1",
+        "the bearer of this letter came",
+        "hf_hub_download_directory",
+        "npm_config_registry_default",
+        "the password is asked for once",
+        "password: string",
+        "password: Option<String>, token: &str",
+        "let token = next(&mut tokens);",
+        "if password == other.password {",
+        "password = getpass(\"x\")",
+        "password=os.environ[\"PASSWORD\"]",
+        "PASSWORD=$SECRET PASSWORD=${SECRET}",
+        "PWD=/home/ada/project1",
+        "tokenUsage: 12, tokens: 4096",
+        "https://a.test:8080/x@y",
+        "ssh://git@host:22/x",
+        "https://docs.test/pass:word",
+        "3f786850e387550fdab836ed7e6dc881de23001b",
+        "src/components/UserProfile/AvatarEditors",
+        "looks for -----BEGIN PRIVATE KEY----- in files",
+        "password=*** and \"password\": \"***\"",
+        "if token == Token::Identifier1 { return }",
+        "const apiKey = process.env.API_KEY;",
+        "token: vscode.CancellationToken",
+    ] {
+        assert_eq!(masked(text), None, "{text}");
+    }
+}
+
+#[test]
+fn fields_say_by_their_name_that_they_are_secret() {
+    let mut value =
+        serde_json::json!({"password": "open sesame", "list": [{"apiKey": "abc123def"}], "token": "next", "n": 1});
+    assert_eq!(masked_value(&mut value), 2);
+    assert_eq!(value, serde_json::json!({"password": "***", "list": [{"apiKey": "***"}], "token": "next", "n": 1}));
+    let line = r#"{"a": "x\ny", "input":{"password":"open sesame","user":"ada"},"n":1.0}"#;
+    let safe = r#"{"a": "x\ny", "input":{"password":"***","user":"ada"},"n":1.0}"#;
+    assert_eq!(crate::domain::secret::masked_json(line), Some((safe.to_owned(), 1)));
+    assert_eq!(crate::domain::secret::masked_json(safe), None);
+}

@@ -1,0 +1,125 @@
+//! What a session could not save, and where its text was put instead.
+
+use super::ids::SessionId;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The part of a session that is not in its files, told when nothing more will be tried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsaved {
+    /// The session.
+    pub session: SessionId,
+    /// Its title, or the start of its first message.
+    pub title: String,
+    /// Why it could not be saved, as a sentence.
+    pub why: String,
+    /// Messages that its files lack.
+    pub rows: usize,
+    /// Where their text is now.
+    pub refuge: Refuge,
+}
+
+/// Where the text of what could not be saved is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refuge {
+    /// In a file of its own: text to read, then the rows, which `lisle sessions import` takes.
+    File(PathBuf),
+    /// Beside the session, where another process writes it now: rows as they would stand in the session.
+    Salvage(PathBuf),
+    /// No file could be written either: the text itself, and why.
+    Nowhere {
+        /// Why no file could be written, as a sentence.
+        why: String,
+        /// The text.
+        text: String,
+    },
+}
+
+impl Unsaved {
+    /// The reason first, and where the text is, for one row of a screen.
+    #[must_use]
+    pub fn brief(&self) -> (String, String) {
+        let n = match self.rows {
+            0 => "The last changes were".to_owned(),
+            1 => "1 message was".to_owned(),
+            n => format!("{n} messages were"),
+        };
+        match &self.refuge {
+            Refuge::Salvage(_) => (
+                format!("{n} not saved: another process took this session over."),
+                "Up brings your message back".to_owned(),
+            ),
+            Refuge::File(path) => {
+                (format!("{n} not saved. {}", self.why), format!("the text is in {}", path.display()))
+            }
+            Refuge::Nowhere { .. } => (format!("{n} not saved. {}", self.why), "copy what you need".to_owned()),
+        }
+    }
+
+    /// Everything about it, for a terminal: what is missing, why, and where it is.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let Self { session, title, why, rows, refuge } = self;
+        let what = match rows {
+            0 => "The last changes".to_owned(),
+            1 => "One message".to_owned(),
+            n => format!("{n} messages"),
+        };
+        let name = if title.trim().is_empty() { String::new() } else { format!(" ({})", title.trim()) };
+        let mut words = format!("{what} of the session {session}{name} could not be saved. {why}\n");
+        match refuge {
+            Refuge::File(path) => {
+                let path = path.display();
+                words.push_str(&format!(
+                    "The text is in {path}\nTo make a session of it:  lisle sessions import {path}"
+                ));
+            }
+            Refuge::Salvage(path) => words.push_str(&format!("The text is in {}", path.display())),
+            Refuge::Nowhere { why, text } => {
+                words.push_str(&format!("{why} This is the text:\n\n{}", text.trim_end()));
+            }
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_say_what_is_missing_why_and_where_it_is() {
+        let of = |rows, title: &str, refuge| Unsaved {
+            session: SessionId::parse("261123-calm-river").unwrap(),
+            title: title.into(),
+            why: "The disk is full.".into(),
+            rows,
+            refuge,
+        };
+        let file = || Refuge::File("/tmp/x.txt".into());
+        let nowhere = Refuge::Nowhere { why: "/tmp is full too.".into(), text: "hello\n".into() };
+        let cases = [
+            (
+                of(2, "Rivers", file()),
+                "2 messages of the session 261123-calm-river (Rivers) could not be saved. The disk is full.\nThe text is in /tmp/x.txt\nTo make a session of it:  lisle sessions import /tmp/x.txt",
+            ),
+            (
+                of(1, "", Refuge::Salvage("/s/session.jsonl.salvage".into())),
+                "One message of the session 261123-calm-river could not be saved. The disk is full.\nThe text is in /s/session.jsonl.salvage",
+            ),
+            (
+                of(0, " ", nowhere),
+                "The last changes of the session 261123-calm-river could not be saved. The disk is full.\n/tmp is full too. This is the text:\n\nhello",
+            ),
+        ];
+        let late = of(1, "", Refuge::Salvage("/s/session.jsonl.salvage".into())).brief();
+        assert_eq!(late.0, "1 message was not saved: another process took this session over.");
+        assert_eq!(of(2, "", file()).brief().1, "the text is in /tmp/x.txt");
+        for (unsaved, words) in cases {
+            assert_eq!(unsaved.words(), words);
+            let json = serde_json::to_string(&unsaved).unwrap();
+            assert_eq!(serde_json::from_str::<Unsaved>(&json).unwrap(), unsaved);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! News of a session's folder from the system, so that nobody has to look at a session at rest now and then.
+//!
+//! They say only that something happened. What it was is for [`super::Follower`] to find out.
+
+use super::Store;
+use crate::domain::SessionId;
+use std::os::fd::OwnedFd;
+
+/// A descriptor that can be read when something in the folder changed.
+#[derive(Debug)]
+pub struct News {
+    fd: OwnedFd,
+}
+
+impl Store {
+    /// News of a session from now on; `None` where the system has none to give.
+    #[must_use]
+    pub fn news(&self, id: &SessionId) -> Option<News> {
+        if self.is_remote() {
+            return None;
+        }
+        watch(&self.session_dir(id))
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn watch(dir: &std::path::Path) -> Option<News> {
+    use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+    let fd = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+    let what = WatchFlags::MODIFY
+        | WatchFlags::CREATE
+        | WatchFlags::DELETE
+        | WatchFlags::MOVED_FROM
+        | WatchFlags::MOVED_TO
+        | WatchFlags::DELETE_SELF
+        | WatchFlags::MOVE_SELF;
+    add_watch(&fd, dir, what).ok()?;
+    Some(News { fd })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn watch(_: &std::path::Path) -> Option<News> {
+    None
+}
+
+impl News {
+    /// Forgets what came so far.
+    pub fn drain(&self) {
+        let mut buffer = [0u8; 4096];
+        while rustix::io::read(&self.fd, &mut buffer).is_ok_and(|got| got > 0) {}
+    }
+}
+
+impl From<News> for OwnedFd {
+    fn from(news: News) -> Self {
+        news.fd
+    }
+}

@@ -1,0 +1,137 @@
+//! Extended attributes of files: access lists, labels and what users hang on files. A new file that takes an old one's place
+//! gets those of the old one, and no others.
+//!
+//! Permission bits are set by the caller, afterwards: an access list changes them.
+
+use rustix::fs::{Mode, OFlags, XattrFlags};
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// Bytes of one attribute, and of all names, at the most: the kernel's bound.
+const MOST: usize = 64 * 1024;
+
+/// Gives the new file `to` the owner and the extended attributes of the file `name` in `folder`, as far as that is allowed.
+/// Names those that it does not get.
+pub(super) fn carry(folder: &OwnedFd, name: &OsStr, to: &OwnedFd) -> Vec<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+    // What is there cannot be opened or is none: whoever gives the new file its name looks at that.
+    let Ok(from) = rustix::fs::openat(folder, name, flags, Mode::empty()) else { return Vec::new() };
+    if let Ok(stat) = rustix::fs::fstat(&from) {
+        // Giving a file away takes rights that few have; the caller clears set-id bits without them.
+        let _ = std::os::unix::fs::fchown(to, Some(stat.st_uid), Some(stat.st_gid));
+    }
+    let old = names(&from);
+    // What the folder gives to new files, such as an access list of its own.
+    for name in names(to).difference(&old) {
+        let _ = rustix::fs::fremovexattr(to, name.as_c_str());
+    }
+    let copied = |name: &CString| {
+        let value = value(&from, name)?;
+        if self::value(to, name).is_ok_and(|there| there == value) {
+            return Ok(());
+        }
+        rustix::fs::fsetxattr(to, name.as_c_str(), &value, XattrFlags::empty())
+    };
+    let lost = old.iter().filter(|name| copied(name).is_err());
+    lost.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+fn names(file: impl AsFd) -> BTreeSet<CString> {
+    let mut buffer = vec![0_u8; MOST];
+    // A file system without attributes has none.
+    let length = rustix::fs::flistxattr(file, &mut buffer[..]).unwrap_or(0);
+    buffer.truncate(length);
+    buffer.split(|byte| *byte == 0).filter(|name| !name.is_empty()).filter_map(|name| CString::new(name).ok()).collect()
+}
+
+fn value(file: impl AsFd, name: &CString) -> Result<Vec<u8>, Errno> {
+    let mut buffer = vec![0_u8; MOST];
+    let length = rustix::fs::fgetxattr(file, name.as_c_str(), &mut buffer[..])?;
+    buffer.truncate(length);
+    Ok(buffer)
+}
+
+/// What was lost, as the middle of a sentence; `None` where nothing was.
+#[must_use]
+pub fn lost(names: &[String]) -> Option<String> {
+    let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let named: Vec<&str> = known.into_iter().collect();
+    (!named.is_empty()).then(|| format!("extended attributes of the file could not be kept: {}", named.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::super::{files, restore};
+    use crate::domain::undo::Thing;
+    use serde_json::json;
+    use std::path::Path;
+
+    /// Sets an attribute; false where the file system of the test has none.
+    fn set(path: &Path, name: &str, value: &[u8]) -> bool {
+        rustix::fs::setxattr(path, name, value, rustix::fs::XattrFlags::empty()).is_ok()
+    }
+
+    fn get(path: &Path, name: &str) -> Option<Vec<u8>> {
+        let mut buffer = [0_u8; 256];
+        let length = rustix::fs::getxattr(path, name, &mut buffer[..]).ok()?;
+        Some(buffer[..length].to_vec())
+    }
+
+    /// An access list as it lies on the disk: the owner, one more user, the group, the mask, all others.
+    fn acl(user: u32) -> Vec<u8> {
+        let mut out = 2_u32.to_le_bytes().to_vec();
+        for (tag, rights, id) in [(1_u16, 6_u16, !0), (2, 4, user), (4, 4, !0), (0x10, 4, !0), (0x20, 0, !0)] {
+            out.extend(tag.to_le_bytes());
+            out.extend(rights.to_le_bytes());
+            out.extend(u32::to_le_bytes(id));
+        }
+        out
+    }
+
+    #[test]
+    fn what_hangs_on_a_file_survives_tools_and_restorations() {
+        let bench = Bench::new();
+        for name in ["edited", "written", "patched", "moved"] {
+            bench.write(name, "one\ntwo\n");
+        }
+        if !set(&bench.path("edited"), "user.note", b"kept") {
+            return;
+        }
+        let has_acl = set(&bench.path("edited"), "system.posix_acl_access", &acl(12345));
+        for name in ["edited", "written", "patched", "moved"] {
+            assert!(set(&bench.path(name), "user.note", b"kept"));
+            assert!(!has_acl || set(&bench.path(name), "system.posix_acl_access", &acl(12345)));
+            bench.ok("read", json!({"path": name}));
+        }
+        bench.ok("edit", json!({"path": "edited", "edits": [{"old": "one", "new": "1"}]}));
+        bench.ok("write", json!({"path": "written", "content": "new\n"}));
+        let patch = "*** Begin Patch\n*** Update File: patched\n@@\n-one\n+1\n*** Update File: moved\n*** Move to: there\n*** End Patch\n";
+        bench.ok("patch", json!({ "patch": patch }));
+        // Undo puts old bytes where the new ones are.
+        let path = bench.path("edited");
+        let (now, _) = restore::look(&path, files::LARGEST).unwrap();
+        let mode = if let Thing::File { mode, .. } = now { mode } else { panic!("{now:?}") };
+        assert_eq!(restore::file(&path, b"one\ntwo\n", mode, &now).unwrap(), Vec::<String>::new());
+        for name in ["edited", "written", "patched", "there"] {
+            assert_eq!(get(&bench.path(name), "user.note").as_deref(), Some(&b"kept"[..]), "{name}");
+            if has_acl {
+                assert_eq!(get(&bench.path(name), "system.posix_acl_access"), Some(acl(12345)), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_file_in_place_of_an_old_one_gets_no_list_of_its_folder() {
+        let bench = Bench::new();
+        bench.write("d/f", "one\n");
+        if !set(&bench.path("d"), "system.posix_acl_default", &acl(12345)) {
+            return;
+        }
+        bench.ok("read", json!({"path": "d/f"}));
+        bench.ok("edit", json!({"path": "d/f", "edits": [{"old": "one", "new": "1"}]}));
+        assert_eq!(get(&bench.path("d/f"), "system.posix_acl_access"), None);
+    }
+}
