@@ -38,7 +38,7 @@ pub mod repository;
 pub mod run;
 pub mod seatbelt;
 
-pub use profile::{Bounds, Namespaces, Profile};
+pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 
 /// The first argument that makes lisle the parent of a command.
 pub const WORD: &str = "__run";
@@ -214,10 +214,15 @@ mod tests {
             output_limit: 7,
             memory: Some(1 << 30),
             profile: Profile::Workspace(Bounds {
+                readable: vec!["/usr".into()],
                 writable: vec!["/a b".into(), "/c".into()],
                 protected: vec!["/c/d".into()],
                 pinned: vec!["/c/e".into()],
                 masked: vec!["/f".into()],
+                replaced: vec![Replaced { at: "/tmp".into(), with: "/s/tmp".into() }],
+                devices: vec!["/dev/kvm".into()],
+                sockets: vec!["/run/x.sock".into()],
+                network: Network::Proxy("/s/proxy".into()),
                 namespaces: Namespaces::With,
             }),
             command: vec!["/bin/bash".into(), "-c".into(), "-- echo".into()],

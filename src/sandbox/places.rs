@@ -42,7 +42,8 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     }
     let mut protected = protected(site, repository.as_ref());
     protected.extend(site.own_dirs.iter().cloned());
-    Profile::Workspace(Bounds { writable, protected, pinned, masked: ways_out(), namespaces: site.namespaces })
+    let masked = ways_out();
+    Profile::Workspace(Bounds { writable, protected, pinned, masked, namespaces: site.namespaces, ..Bounds::default() })
 }
 
 /// The read-only profile for a command that runs there.

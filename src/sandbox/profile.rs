@@ -22,16 +22,48 @@ pub enum Profile {
 /// The places that a profile names. Those that do not exist are passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
+    /// Folders and files that may be read, with all below them. With namespaces nothing else exists, apart from the other
+    /// lists; an empty list stands for everything.
+    pub readable: Vec<PathBuf>,
     /// Folders and files that may be written, with all below them.
     pub writable: Vec<PathBuf>,
     /// Files and folders below those that may be read alone. Held where namespaces are.
     pub protected: Vec<PathBuf>,
     /// Folders that may be written and cannot be moved away or replaced. Held where namespaces are.
     pub pinned: Vec<PathBuf>,
-    /// Files, folders and sockets that are empty for the command. Held where namespaces are.
+    /// Secret files and folders that are there and say nothing. Held where namespaces are.
     pub masked: Vec<PathBuf>,
+    /// Folders that appear at another path, writable, instead of what is there. Held where namespaces are.
+    pub replaced: Vec<Replaced>,
+    /// Devices beside the harmless ones.
+    pub devices: Vec<PathBuf>,
+    /// Sockets of other programs that the command may connect to.
+    pub sockets: Vec<PathBuf>,
+    /// What the command reaches of the network.
+    pub network: Network,
     /// Whether the command gets namespaces of its own, for what the other rules cannot hold.
     pub namespaces: Namespaces,
+}
+
+/// A folder that appears at another path: a private cache over the host's, the session's temporary files as `/tmp`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// Path that the command uses.
+    pub at: PathBuf,
+    /// Folder that it gets there.
+    pub with: PathBuf,
+}
+
+/// What a command of the workspace profile reaches of the network; the read-only profile reaches nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// All that the system reaches.
+    #[default]
+    Open,
+    /// What the proxy at this socket lets through.
+    Proxy(PathBuf),
+    /// Nothing.
+    Off,
 }
 
 /// Whether a command gets a mount namespace, and where it needs one a user namespace, of its own.
@@ -50,6 +82,15 @@ const WORKSPACE: &str = "--workspace";
 /// `--namespaces`: with namespaces.
 const NAMESPACES: &str = "--namespaces";
 /// Each with a path behind it.
+const READABLE: &str = "--readable";
+const DEVICE: &str = "--device";
+const SOCKET: &str = "--socket";
+/// The proxy's socket.
+const PROXY: &str = "--proxy";
+/// No network.
+const OFFLINE: &str = "--offline";
+/// With two paths behind it: where, and what.
+const REPLACED: &str = "--replaced";
 const WRITABLE: &str = "--writable";
 const PROTECTED: &str = "--protected";
 const PINNED: &str = "--pinned";
@@ -84,14 +125,25 @@ impl Profile {
             out.push(NAMESPACES.into());
         }
         for (word, paths) in [
+            (READABLE, &bounds.readable),
             (WRITABLE, &bounds.writable),
             (PROTECTED, &bounds.protected),
             (PINNED, &bounds.pinned),
             (MASKED, &bounds.masked),
+            (DEVICE, &bounds.devices),
+            (SOCKET, &bounds.sockets),
         ] {
             for path in paths {
                 out.extend([word.into(), path.clone().into()]);
             }
+        }
+        for replaced in &bounds.replaced {
+            out.extend([REPLACED.into(), replaced.at.clone().into(), replaced.with.clone().into()]);
+        }
+        match &bounds.network {
+            Network::Open => {}
+            Network::Proxy(socket) => out.extend([PROXY.into(), socket.clone().into()]),
+            Network::Off => out.push(OFFLINE.into()),
         }
         out
     }
@@ -106,21 +158,24 @@ impl Profile {
         match word {
             READ_ONLY => *self = Profile::ReadOnly(Bounds::default()),
             WORKSPACE => *self = Profile::Workspace(Bounds::default()),
-            NAMESPACES | WRITABLE | PROTECTED | PINNED | MASKED => {
+            NAMESPACES | OFFLINE | PROXY | REPLACED | READABLE | WRITABLE | PROTECTED | PINNED | MASKED | DEVICE
+            | SOCKET => {
                 let bounds = self.bounds_mut();
                 let bounds = bounds.ok_or_else(|| format!("{word} stands after {READ_ONLY} or {WORKSPACE}"))?;
-                if word == NAMESPACES {
-                    bounds.namespaces = Namespaces::With;
-                    return Ok(true);
+                let mut path = || rest.next().map(PathBuf::from).ok_or_else(|| format!("{word} needs a path"));
+                match word {
+                    NAMESPACES => bounds.namespaces = Namespaces::With,
+                    OFFLINE => bounds.network = Network::Off,
+                    PROXY => bounds.network = Network::Proxy(path()?),
+                    REPLACED => bounds.replaced.push(Replaced { at: path()?, with: path()? }),
+                    READABLE => bounds.readable.push(path()?),
+                    WRITABLE => bounds.writable.push(path()?),
+                    PROTECTED => bounds.protected.push(path()?),
+                    PINNED => bounds.pinned.push(path()?),
+                    DEVICE => bounds.devices.push(path()?),
+                    SOCKET => bounds.sockets.push(path()?),
+                    _ => bounds.masked.push(path()?),
                 }
-                let path = rest.next().ok_or_else(|| format!("{word} needs a path"))?;
-                let list = match word {
-                    WRITABLE => &mut bounds.writable,
-                    PROTECTED => &mut bounds.protected,
-                    PINNED => &mut bounds.pinned,
-                    _ => &mut bounds.masked,
-                };
-                list.push(path.into());
             }
             _ => return Ok(false),
         }

@@ -62,7 +62,10 @@ pub fn resolved(profile: &Profile) -> Profile {
         protected: real(&bounds.protected),
         pinned: real(&bounds.pinned),
         masked: real(&bounds.masked),
-        namespaces: bounds.namespaces,
+        readable: real(&bounds.readable),
+        devices: real(&bounds.devices),
+        sockets: real(&bounds.sockets),
+        ..bounds.clone()
     };
     match profile {
         Profile::Open => Profile::Open,
