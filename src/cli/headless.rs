@@ -8,7 +8,7 @@ use super::output::{complain, say};
 use super::{Exit, prompt};
 use crate::agent::{self, Link};
 use crate::domain::contract::{Act, NewSession, TurnEnd};
-use crate::domain::message::{Body, Message};
+use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::Level;
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
@@ -74,7 +74,7 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let mut face = Face::new(output, session, wanted, prompt, here);
     face.start(&link).await;
     let end = face.turn(&mut link, deadline).await;
-    let stopped = matches!(end, Ended::Interrupted | Ended::Late);
+    let stopped = matches!(end, Ended::Interrupted | Ended::Late) || face.stage == Stage::Ending;
     if !stopped {
         face.print_answer();
     }
@@ -83,7 +83,7 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let saved = tokio::select! {
         saved = tokio::time::timeout(patience, face.finish(link, stopped)) => saved.is_ok(),
         // Asked twice, or something that cannot be ended holds the end.
-        () = self::interrupted() => return Exit::Interrupted,
+        _ = self::interrupted() => return Exit::Interrupted,
     };
     if stopped {
         face.print_answer();
@@ -163,6 +163,8 @@ enum Stage {
     Sent,
     /// The session has it: what comes now answers it.
     Accepted,
+    /// Another process took the session over: what had come until then is still the answer.
+    Ending,
     /// Whatever comes now is somebody else's.
     Over,
 }
@@ -228,12 +230,13 @@ impl Face {
             let until = deadline.map_or(silence, |deadline| deadline.min(silence));
             let stamped = tokio::select! {
                 next = link.events.recv() => next,
-                () = &mut interrupted => {
-                    self.act(link, Act::Stop).await;
+                by = &mut interrupted => {
+                    self.act(link, if by == CutBy::User { Act::Stop } else { Act::Cut { by } }).await;
                     return Ended::Interrupted;
                 }
                 () = tokio::time::sleep_until(until) => {
-                    self.act(link, Act::Stop).await;
+                    let by = if deadline.is_some_and(|deadline| until == deadline) { CutBy::TimeLimit } else { CutBy::Error };
+                    self.act(link, Act::Cut { by }).await;
                     return Ended::Late;
                 }
             };
@@ -331,7 +334,7 @@ impl Face {
                 )))
             }
             (Some(who), _) => {
-                self.stage = Stage::Over;
+                self.stage = if self.stage == Stage::Accepted { Stage::Ending } else { Stage::Over };
                 Some(Ended::Held(format!("this session was taken over by {who}; the turn ended here.")))
             }
         }
@@ -354,7 +357,7 @@ impl Face {
     }
 
     fn row(&mut self, row: Message) {
-        if self.stage != Stage::Accepted {
+        if !matches!(self.stage, Stage::Accepted | Stage::Ending) {
             return;
         }
         match row.body {
@@ -401,6 +404,7 @@ impl Face {
                 Event::Ended => return,
                 Event::Unsaved(unsaved) => self.unsaved.push(*unsaved),
                 Event::Row(row) if ours && stopped => self.row(*row),
+                Event::TurnEnded { .. } if ours && self.stage == Stage::Ending => self.stage = Stage::Over,
                 _ => {}
             }
         }
@@ -455,12 +459,13 @@ impl Face {
     }
 }
 
-async fn interrupted() {
+/// Waits for a signal that ends the run, and says what it means: Ctrl+C is the user's word.
+async fn interrupted() -> CutBy {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut int), Ok(mut term), Ok(mut hup)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
     else {
         return std::future::pending().await;
     };
-    tokio::select! { _ = int.recv() => {}, _ = term.recv() => {}, _ = hup.recv() => {} }
+    tokio::select! { _ = int.recv() => CutBy::User, _ = term.recv() => CutBy::Signal, _ = hup.recv() => CutBy::Signal }
 }
