@@ -16,8 +16,8 @@ use crate::runtime::setup::{Ground, Wanted, Which};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an interrupted run may take to save and to end its processes.
-const LAST_WORDS: Duration = Duration::from_secs(4);
+/// How long an interrupted run may take to save and to end its processes: longer than the end of a write is waited for.
+const LAST_WORDS: Duration = Duration::from_secs(8);
 /// How long any other run may take for that.
 const SAVES: Duration = Duration::from_secs(30);
 /// The engine has opened the session and taken the message after this time.
@@ -298,7 +298,7 @@ impl Face {
                 ));
             }
             Event::Notice(notice) if notice.level >= Level::Warning => {
-                complain(&format!("lisle: {} {}", notice.text, notice.hint));
+                complain(&format!("lisle: {}", sentences(&notice.text, &notice.hint)));
                 // Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
                 let begins = matches!(self.stage, Stage::Claiming(_) | Stage::Opening);
                 if begins && notice.level == Level::Error {
@@ -457,6 +457,19 @@ impl Face {
             Ended::Turn(TurnEnd::Done | TurnEnd::Plan) => Exit::Done,
         }
     }
+}
+
+/// A notice as a line of text: its hint has no full stop on the screen, and stands behind it as a sentence here.
+fn sentences(text: &str, hint: &str) -> String {
+    let ends = |sentence: &str| {
+        let sentence = sentence.trim();
+        let stop = if sentence.is_empty() || sentence.ends_with(['.', '!', '?', ':', '…']) { "" } else { "." };
+        format!("{sentence}{stop}")
+    };
+    let mut letters = hint.trim().chars();
+    let hint =
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str());
+    format!("{} {}", ends(text), ends(&hint)).trim().to_owned()
 }
 
 /// Waits for a signal that ends the run, and says what it means: Ctrl+C is the user's word.
