@@ -466,7 +466,10 @@ pub fn settle(row: &mut Message) {
 
 /// A row of ours as a death of lisle leaves it: a call without a result is interrupted by that, a text is cut off.
 pub fn settle_after_death(row: &mut Message) {
-    settle_with(row, "interrupted: lisle was restarted before the call had ended; the user did not stop it");
+    settle_with(
+        row,
+        "interrupted: lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it",
+    );
     cut(row, CutBy::Restart);
 }
 

@@ -15,7 +15,7 @@ use crate::domain::tool::{Outcome, ToolFigures};
 use crate::tools::RunError;
 
 /// So many milliseconds the end of a write is waited for. A second Esc waits no longer.
-const WRITE_ENDS_MS: u64 = 10_000;
+const WRITE_ENDS_MS: u64 = 6_000;
 
 /// The result of a write whose end did not come.
 const UNKNOWN: &str = "It was being written at that moment: read the file before you rely on what is in it";

@@ -21,7 +21,9 @@ fn the_second_reads_and_names_the_holder() {
     let loaded = second.load(&id, 10).unwrap();
     assert_eq!(
         loaded.rows[1].tool().unwrap().result.as_deref(),
-        Some("interrupted: lisle was restarted before the call had ended; the user did not stop it")
+        Some(
+            "interrupted: lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it"
+        )
     );
     assert_eq!(writer_of(loaded).epoch(), 2);
 }
@@ -64,7 +66,9 @@ fn reading_beside_a_writer_shows_what_runs_and_takes_nothing_from_it() {
     let seen = store.read(&id, 10).unwrap();
     assert_eq!(
         seen.rows[0].tool().unwrap().result.as_deref(),
-        Some("interrupted: lisle was restarted before the call had ended; the user did not stop it")
+        Some(
+            "interrupted: lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it"
+        )
     );
     assert!(seen.died_in_turn && seen.meta.held_by.is_none());
     assert_eq!(std::fs::read_to_string(&lock).unwrap(), holder.to_string());
