@@ -291,6 +291,20 @@ fn a_file_that_somebody_changed_since_is_left_unless_it_is_named() {
 }
 
 #[test]
+fn an_undo_that_left_everything_can_be_done_later() {
+    let mut bench = Bench::new();
+    write(&bench.work.join("a"), "old");
+    bench.tool("m1", "a", |path| write(path, "new"));
+    write(&bench.work.join("a"), "the user's");
+    let done = bench.undo(UndoAim::Last, &[]);
+    assert!(done.restored.is_empty() && done.left.len() == 1 && !done.nothing);
+    bench.restart();
+    let done = bench.undo(UndoAim::Last, &["a"]);
+    assert_eq!(done.restored, ["a"]);
+    assert_eq!(std::fs::read_to_string(bench.work.join("a")).unwrap(), "old");
+}
+
+#[test]
 fn a_file_that_was_replaced_all_the_same_can_be_redone() {
     let mut bench = Bench::new();
     write(&bench.work.join("b"), "old");
