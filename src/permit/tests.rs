@@ -27,6 +27,7 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
         Proposal::Command { .. } => "bash",
         Proposal::Change { .. } => "write",
         Proposal::Address { .. } => "fetch",
+        Proposal::Connect { .. } => "network",
         Proposal::Changes { .. } => "patch",
         Proposal::Script { .. } => "transform_data",
         Proposal::Plain => "read",

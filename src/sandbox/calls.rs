@@ -105,7 +105,7 @@ pub(super) fn workspace(abi: ABI, rights: Rights) -> Result<Vec<BpfProgram>, Str
 }
 
 /// On x86-64 every call has a second number, for the x32 table, that the other filters do not name.
-fn no_x32() -> BpfProgram {
+pub(super) fn no_x32() -> BpfProgram {
     const LOAD_WORD: u16 = 0x20;
     const JUMP_GREATER_OR_EQUAL: u16 = 0x35;
     const RETURN: u16 = 0x06;

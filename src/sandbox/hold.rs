@@ -7,7 +7,8 @@
 
 #![allow(unsafe_code, reason = "the version of Landlock has no safe call that tells it")]
 
-use super::profile::{Bounds, Namespaces, Profile};
+use super::profile::{Bounds, Namespaces, Network, Profile};
+use super::proxy::{self, inside::Way};
 use super::{calls, mounts};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -125,10 +126,20 @@ fn close_in(profile: &Profile, asked: ABI) -> Result<(), String> {
     let (filters, terminals, net) = match profile {
         Profile::Workspace(_) => {
             let rights = if rustix::process::geteuid().is_root() { calls::Rights::Root } else { calls::Rights::User };
-            (calls::workspace(abi, rights)?, mounts::Terminals::Own, mounts::Net::Shared)
+            let mut filters = calls::workspace(abi, rights)?;
+            filters.extend(proxy::calls::filters(&bounds.network, bounds.namespaces)?);
+            let net = match bounds.network {
+                Network::Open => mounts::Net::Shared,
+                Network::Proxy => mounts::Net::Own(Way::Proxy),
+                Network::Off => mounts::Net::Own(Way::None),
+            };
+            (filters, mounts::Terminals::Own, net)
         }
         _ => (calls::read_only(abi)?, mounts::Terminals::None, mounts::Net::Empty),
     };
+    if !with_view && bounds.network == Network::Proxy {
+        return Err("without namespaces it has no network of its own, so the proxy could be gone around".to_owned());
+    }
     let terminals = if with_view { mounts::arrange(bounds, terminals, net, &cwd)? } else { mounts::Terminals::None };
     let rules = match profile {
         Profile::Workspace(_) => workspace(bounds, terminals, abi),

@@ -8,6 +8,7 @@
 #![allow(unsafe_code, reason = "the calls that clone and attach mounts have no safe form here")]
 
 use super::profile::Bounds;
+use super::proxy::inside::{self, Way};
 use libc::mount_attr;
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
@@ -42,6 +43,8 @@ pub(super) enum Net {
     Shared,
     /// None.
     Empty,
+    /// One of its own, with this way out of it.
+    Own(Way),
 }
 
 /// Gives this process its own view. `cwd` is where it goes on. What comes back are the terminals that it got.
@@ -50,7 +53,13 @@ pub(super) enum Net {
 /// A sentence when the process is in a namespace that could not be made whole. It must not go on then.
 pub(super) fn arrange(bounds: &Bounds, terminals: Terminals, net: Net, cwd: &Path) -> Result<Terminals, String> {
     if !enter(net)? {
-        return Ok(Terminals::None);
+        return match net {
+            Net::Shared | Net::Empty => Ok(Terminals::None),
+            Net::Own(_) => Err("the system does not allow a network of its own".to_owned()),
+        };
+    }
+    if let Net::Own(way) = net {
+        inside::begin(way)?;
     }
     let root = c"/";
     set(libc::AT_FDCWD, root, libc::AT_RECURSIVE, &PRIVATE)
@@ -105,9 +114,11 @@ pub(super) fn arrange(bounds: &Bounds, terminals: Terminals, net: Net, cwd: &Pat
 /// # Errors
 /// What is not possible, a few words.
 pub(super) fn try_all() -> Result<(), String> {
-    if !enter(Net::Shared)? {
+    // A network of its own is among what commands may need.
+    if !enter(Net::Own(Way::None))? {
         return Err("the system does not allow namespaces".to_owned());
     }
+    inside::begin(Way::None)?;
     let what = |what: &'static str| move |e: Errno| format!("{what}: {e}");
     set(libc::AT_FDCWD, c"/", libc::AT_RECURSIVE, &PRIVATE).map_err(what("private mounts are not possible"))?;
     let clone = clone_of(c"/tmp").map_err(what("mounts cannot be cloned"))?;
@@ -123,6 +134,7 @@ fn enter(net: Net) -> Result<bool, String> {
     let wanted = match net {
         Net::Shared => &[libc::CLONE_NEWNS][..],
         Net::Empty => &[libc::CLONE_NEWNS | libc::CLONE_NEWNET, libc::CLONE_NEWNS],
+        Net::Own(_) => &[libc::CLONE_NEWNS | libc::CLONE_NEWNET],
     };
     // Root keeps its rights over the owners of files that way, as programs that unpack need them.
     if uid.is_root() && wanted.iter().any(|spaces| unshare(*spaces)) {

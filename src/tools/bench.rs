@@ -57,6 +57,7 @@ impl Bench {
             own_dirs: vec![root.join("own")],
             runner: PathBuf::from("/bin/false"),
             allowances: Arc::default(),
+            known: Arc::default(),
             window: 200_000,
         };
         Self {

@@ -21,7 +21,7 @@ use crate::provider::Call;
 use crate::tools::RunError;
 
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
-const EXECUTE_SETTLES_MS: u64 = 1000;
+pub(super) const EXECUTE_SETTLES_MS: u64 = 1000;
 
 /// So many equal calls in a row ask, whatever the mode.
 const REPEATS_THAT_ASK: u32 = 3;
