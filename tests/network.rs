@@ -296,3 +296,34 @@ fn without_namespaces_certain_hosts_are_not_promised_and_off_takes_the_families(
         assert!(out.stdout.is_empty() && !out.status.success());
     }
 }
+
+/// `cargo test --test network -- --ignored --nocapture`: what a held network costs a command.
+#[test]
+#[ignore = "a measurement"]
+fn what_it_costs() {
+    if !held() {
+        return;
+    }
+    let (at, _) = server();
+    for (name, network) in [("open", Network::Open), ("off", Network::Off), ("hosts", Network::Proxy)] {
+        let bench = Bench::new(network, &[at.to_string()], &[]);
+        let mut took: Vec<_> = (0..21)
+            .map(|_| {
+                let began = std::time::Instant::now();
+                bench.run("true");
+                began.elapsed()
+            })
+            .collect();
+        took.sort();
+        eprintln!("{name}: {:?} a command (median of {})", took[took.len() / 2], took.len());
+    }
+    let bench = Bench::new(Network::Proxy, &[at.to_string()], &[]);
+    let ask = through_proxy(at).replace("cat <&3", "cat <&3 >/dev/null");
+    let hundred = format!("time (for i in {{1..100}}; do ({ask}); done)");
+    eprintln!("a hundred requests through the proxy: {}", bench.run(&hundred).text);
+    let bench = Bench::new(Network::Open, &[], &[]);
+    eprintln!(
+        "a hundred without it: {}",
+        bench.run(&hundred.replace("127.0.0.1/43128", &format!("127.0.0.1/{}", at.port()))).text
+    );
+}

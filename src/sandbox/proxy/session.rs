@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// How long a connection waits for an answer of the user's.
@@ -18,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const CONNECT: Duration = Duration::from_secs(20);
 /// Hosts that are decided on for one command. Each may be a question.
 const MOST_HOSTS: usize = 500;
+/// Decisions of one command that may wait at a time, so that nobody is asked a hundred things at once.
+const MOST_WAITING: usize = 8;
 /// Refusals that are remembered to be told.
 const MOST_TOLD: usize = 20;
 
@@ -68,6 +71,7 @@ pub(super) struct Session {
     gate: Arc<dyn Gate>,
     names: Arc<dyn Names>,
     decisions: Mutex<HashMap<(Target, bool), Decision>>,
+    waiting: Arc<Semaphore>,
     refusals: Refusals,
     ended: CancellationToken,
 }
@@ -79,7 +83,8 @@ impl Session {
         refusals: Refusals,
         ended: CancellationToken,
     ) -> Self {
-        Self { gate, names, decisions: Mutex::default(), refusals, ended }
+        let waiting = Arc::new(Semaphore::new(MOST_WAITING));
+        Self { gate, names, decisions: Mutex::default(), waiting, refusals, ended }
     }
 
     /// Ends with the command.
@@ -123,13 +128,16 @@ impl Session {
     /// Goes on when the client that waits hangs up: a program that tries again finds the same question.
     fn ask(&self, target: &Target, private: bool) -> Decision {
         let asked = self.gate.may_reach(target.clone(), private);
-        let ended = self.ended.clone();
+        let (ended, waiting) = (self.ended.clone(), Arc::clone(&self.waiting));
+        let answered = async move {
+            let _turn = waiting.acquire_owned().await;
+            let answer = tokio::time::timeout(PATIENCE, asked).await;
+            answer.unwrap_or_else(|_| Err(format!("Nobody answered within {} s.", PATIENCE.as_secs())))
+        };
         let task = tokio::spawn(async move {
             tokio::select! {
                 () = ended.cancelled() => Err("The command has ended.".to_owned()),
-                answer = tokio::time::timeout(PATIENCE, asked) => answer.unwrap_or_else(|_| {
-                    Err(format!("Nobody answered within {} s.", PATIENCE.as_secs()))
-                }),
+                answer = answered => answer,
             }
         });
         let answer = task.map(|done| done.unwrap_or_else(|error| Err(format!("Deciding on it failed: {error}."))));

@@ -308,6 +308,40 @@ async fn one_question_for_a_host_however_many_connections_wait() {
     assert_eq!(refusals.all(), [(target, "No.".to_owned())]);
 }
 
+#[tokio::test]
+async fn a_command_asks_few_things_at_once() {
+    struct Count(AtomicUsize);
+    impl Gate for Arc<Count> {
+        fn may_reach(&self, _: Target, _: bool) -> BoxFuture<'static, Result<(), String>> {
+            let this = self.clone();
+            Box::pin(async move {
+                this.0.fetch_add(1, Ordering::SeqCst);
+                std::future::pending().await
+            })
+        }
+    }
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let (refusals, ended) = (Refusals::default(), CancellationToken::new());
+    let session = Arc::new(Session::new(Arc::new(count.clone()), Arc::new(Book::default()), refusals, ended.clone()));
+    let waiting: Vec<_> = (0..50)
+        .map(|n| {
+            let session = session.clone();
+            tokio::spawn(
+                async move { session.open(&Target::new(&format!("h{n}.example"), 443).unwrap()).await.is_err() },
+            )
+        })
+        .collect();
+    // On one thread all that can go on does so before the next turn of this task comes often enough.
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(count.0.load(Ordering::SeqCst), 8);
+    ended.cancel();
+    for one in waiting {
+        assert!(one.await.unwrap());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn nobody_waits_for_ever() {
     struct Never;
