@@ -279,7 +279,7 @@ fn holding(ground: &Ground) -> Vec<Finding> {
 fn network(ground: &Ground, enforced: bool) -> Finding {
     let allowed = ground.allowances();
     let held = ground.sandbox_setting() == Sandbox::Workspace;
-    let spaces = able::namespaces(ground.runner());
+    let spaces = able::own_network(ground.runner());
     if !enforced && allowed.network != Network::Open {
         let says = "nothing holds commands here, so those that may change something are refused";
         return Finding::warn("network", says, "Set `network = \"open\"` in [sandbox] of config.toml to let them run");

@@ -44,7 +44,7 @@ impl Held {
         if *self.network() != Network::Proxy {
             return None;
         }
-        let why = able::namespaces(&self.place.runner).err()?;
+        let why = able::own_network(&self.place.runner).err()?;
         Some(format!(
             "The command was not started: the user's setting sandbox.network = \"hosts\" holds a command to certain hosts, \
              which needs namespaces, and this system does not allow them ({why}). Only the user can change that, with \

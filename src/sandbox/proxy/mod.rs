@@ -12,8 +12,6 @@
 //!
 //! [`Known`] has the hosts that need no question. Who decides on the others is the engine's business.
 
-#[cfg(target_os = "linux")]
-pub(super) mod calls;
 mod handover;
 mod http;
 #[cfg(target_os = "linux")]
