@@ -96,9 +96,15 @@ const HOUSE: &[Room] = &[
     Room {
         name: "sandbox",
         sees: &["domain"],
+        // The proxy of commands is asynchronous, and reads hosts as `fetch` does.
         uses: &[
             "landlock",
+            "reqwest",
             "rustix",
+            "tokio",
+            "tokio_util",
+            "std::net::TcpListener",
+            "std::net::UdpSocket",
             "std::env",
             "std::fs",
             "std::io",

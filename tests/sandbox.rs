@@ -6,7 +6,7 @@
 mod walls;
 
 use lisle::sandbox::places::{self, Site};
-use lisle::sandbox::{Ended, Invocation, Namespaces, Profile, Report, able};
+use lisle::sandbox::{Ended, Invocation, Namespaces, Network, Profile, Report, able};
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
@@ -224,7 +224,15 @@ impl Home {
     }
 
     fn site<'a>(&'a self, cwd: &'a Path, caches: &'a [PathBuf], namespaces: Namespaces) -> Site<'a> {
-        Site { cwd, session_dir: &self.session, own_dirs: &[], caches, home: Some(&self.root), namespaces }
+        Site {
+            cwd,
+            session_dir: &self.session,
+            own_dirs: &[],
+            caches,
+            home: Some(&self.root),
+            namespaces,
+            network: &Network::Open,
+        }
     }
 
     /// Runs a command line in the profile of its place. Temporary folders are taken out of it: the project lies in one.

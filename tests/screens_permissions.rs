@@ -11,9 +11,10 @@ use lisle::app::state::overlay::Overlay;
 use lisle::app::state::rules::{Purpose, Rules};
 use lisle::app::state::{Current, Focus, Size, State};
 use lisle::domain::contract::InForce;
-use lisle::domain::request::{Ask, Request, TrustRequest, TrustWhat};
-use lisle::domain::rule::{Effect, KnownRule, Rule, RuleScope};
-use lisle::domain::{At, Mode, RequestId, SessionId, SessionMeta};
+use lisle::domain::request::{Approval, Ask, Request, TrustRequest, TrustWhat};
+use lisle::domain::rule::{Effect, KnownRule, Offer, Rule, RuleScope};
+use lisle::domain::tool::Proposal;
+use lisle::domain::{At, CallId, Mode, RequestId, SessionId, SessionMeta};
 use lisle::keymap;
 use screen::shot;
 use std::path::PathBuf;
@@ -122,4 +123,33 @@ fn trust_is_asked_in_the_panel() {
     open.requests = vec![request];
     state.focus = Focus::Panel;
     shots("trust", &state);
+}
+
+#[test]
+fn a_host_that_a_command_connects_to_is_asked_in_the_panel() {
+    let mut state = used();
+    let rule = Rule { host: Some("example.org".into()), ..Rule::allow("network") };
+    let worst = "any command sends what it can read to example.org, and runs what comes from there";
+    let approval = Approval {
+        call: CallId::new("call-1"),
+        tool: "network".into(),
+        subject: "example.org:443".into(),
+        intent: None,
+        proposal: Proposal::Connect { to: "example.org:443".into() },
+        reasons: vec![
+            "A command wants to connect to example.org, which is no package registry and no remote of the repository."
+                .into(),
+        ],
+        risks: vec!["network".into()],
+        parts: vec![],
+        offers: vec![Offer { rule, harmless: None, worst: Some(worst.into()) }],
+        scopes: vec![RuleScope::Session, RuleScope::Workspace],
+        would_run_now: false,
+    };
+    let request = Request { id: RequestId::new("ask-1"), ask: Ask::Approval(Box::new(approval)) };
+    let open = state.current_open_mut().unwrap();
+    open.panel = Some(lisle::app::state::panel::Panel::new(&request));
+    open.requests = vec![request];
+    state.focus = Focus::Panel;
+    shots("network", &state);
 }

@@ -38,6 +38,7 @@ impl Bench {
             own_dirs: vec![],
             runner: LISLE.into(),
             allowances: Arc::default(),
+            known: Arc::default(),
             window: 200_000,
         };
         Self { _dir: dir, cwd, place, sandbox: Sandbox::None, stop: CancellationToken::new() }

@@ -38,6 +38,7 @@ impl Bench {
             own_dirs: vec![],
             runner: LISLE.into(),
             allowances: Arc::default(),
+            known: Arc::default(),
             window: 200_000,
         };
         let (stop, jobs) = (CancellationToken::new(), Arc::default());

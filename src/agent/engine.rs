@@ -3,7 +3,7 @@
 use super::children::Decided;
 use super::desk::{Shared, blocking};
 use super::lane::ToLane;
-use super::step::RunNo;
+use super::step::{Input, RunNo};
 use super::tally::Tally;
 use super::undo::Keeping;
 use super::whole::Whole;
@@ -11,11 +11,13 @@ use crate::domain::inbox::Change;
 use crate::domain::permission::Mode;
 use crate::domain::property::Properties;
 use crate::domain::session::ThinkingLevel;
-use crate::domain::{Event, Message, SessionId, SessionMeta};
+use crate::domain::tool::CallFacts;
+use crate::domain::{CallId, Event, Message, SessionId, SessionMeta};
 use crate::provider::{Chunk, Item, ModelRequest, Provider, ProviderError};
 use crate::tools::host::{Completion, Host, NotDone, Spawned, Task, WhichModel};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -159,8 +161,39 @@ impl Host for Engine {
         })
     }
 
+    fn may_reach(&self, call: CallId, facts: CallFacts) -> BoxFuture<'static, Result<(), String>> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let lane = self.lane.clone();
+        Box::pin(async move {
+            let ended = |_| "The session has ended.".to_owned();
+            let _waits = Waits { lane: lane.clone(), number };
+            let (done, answer) = oneshot::channel();
+            lane.send(ToLane::MayReach { number, call, facts: Box::new(facts), done }).await.map_err(|_| ended(()))?;
+            answer.await.map_err(|_| ended(()))?
+        })
+    }
+
     fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
         Box::pin(self.clone().raise(task))
+    }
+}
+
+/// Takes a question back when nobody waits for its answer any more.
+struct Waits {
+    lane: mpsc::Sender<ToLane>,
+    number: u64,
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        let (lane, number) = (self.lane.clone(), self.number);
+        // At the end of the program there is nobody who could be told.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _ = lane.send(ToLane::Input(Input::NoLongerReaches(number))).await;
+            });
+        }
     }
 }
 

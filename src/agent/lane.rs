@@ -45,18 +45,20 @@ use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::{Activity, Worktree};
-use crate::domain::tool::ToolSpec;
+use crate::domain::tool::{CallFacts, ToolSpec};
 use crate::domain::usage::RequestUsage;
 use crate::domain::{CallId, ConnectionName, Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
+use crate::sandbox::Network;
+use crate::sandbox::proxy::Known;
 use crate::store::{Durability, Elsewhere, Followed, Health, Merged, StoreError};
 use crate::tools::Place;
 use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
 
@@ -148,6 +150,13 @@ pub(super) enum ToLane {
     },
     /// A question apart used so much and cost so many dollars.
     Apart(RequestUsage, f64),
+    /// A command wants to connect somewhere.
+    MayReach {
+        number: u64,
+        call: CallId,
+        facts: Box<CallFacts>,
+        done: oneshot::Sender<Result<(), String>>,
+    },
     /// Something changed of the commands in the background.
     Jobs,
     /// The time of a redelivery has come.
@@ -255,6 +264,10 @@ pub(super) struct Lane {
     unfit: Option<(String, ConnectionName)>,
     /// What was said last of files that the model cannot look at.
     told_unseen: Option<String>,
+    /// Who wait to hear whether a command may connect.
+    reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
+    /// What commands reach without a question, by their directory, as it was before the first of them.
+    known_hosts: Mutex<HashMap<PathBuf, Arc<Known>>>,
 }
 
 impl Lane {
@@ -306,6 +319,8 @@ impl Lane {
             windows_asked: false,
             unfit: None,
             told_unseen: None,
+            reaching: HashMap::new(),
+            known_hosts: Mutex::default(),
         };
         lane.automatic();
         lane.reach();
@@ -368,6 +383,10 @@ impl Lane {
                 Some(ToLane::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
                 Some(ToLane::Enhance { number, draft }) => self.enhance(number, draft).await,
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
+                Some(ToLane::MayReach { number, call, facts, done }) => {
+                    self.reaching.insert(number, done);
+                    self.input(Input::MayReach(number, call, facts)).await;
+                }
                 Some(ToLane::Jobs) => self.jobs_changed().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
                 Some(ToLane::LockTouched) => {
@@ -433,6 +452,9 @@ impl Lane {
     async fn input(&mut self, input: Input) {
         if matches!(input, Input::Keyed(..)) {
             self.reach();
+        }
+        if let Input::NoLongerReaches(number) = &input {
+            self.reaching.remove(number);
         }
         if law::needs_law(&input) {
             self.refresh_law().await;
@@ -525,6 +547,12 @@ impl Lane {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
             }
+            Step::Reached(number, answer) => {
+                if let Some(done) = self.reaching.remove(&number) {
+                    // The command may have ended meanwhile.
+                    let _ = done.send(answer);
+                }
+            }
             Step::Cancel(run) => self.works.cancel(run, self.me.clone()),
             Step::RetryIn(run, ms) => {
                 let me = self.me.clone();
@@ -611,6 +639,18 @@ impl Lane {
         Engine::of(&self.shared, &self.machine.meta, self.me.clone(), self.kept_for_undo(call))
     }
 
+    /// Read before the first command of a directory, and never again: what a command writes adds nothing.
+    fn known_hosts(&self) -> Arc<Known> {
+        let allowances = &self.shared.setup.settings.allowances;
+        if allowances.network != Network::Proxy {
+            return Arc::default();
+        }
+        let cwd = &self.machine.meta.cwd;
+        let mut known = self.known_hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.entry(cwd.clone()).or_insert_with(|| Arc::new(Known::of(cwd, &allowances.private_hosts)));
+        Arc::clone(known)
+    }
+
     fn site(&self, decided: Option<(Decided, &CallId)>) -> Site {
         let settings = &self.shared.setup.settings;
         let call = decided.map(|(_, call)| call);
@@ -622,6 +662,7 @@ impl Lane {
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
                 allowances: Arc::clone(&settings.allowances),
+                known: self.known_hosts(),
                 window: self.machine.meta.usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),

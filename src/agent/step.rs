@@ -77,6 +77,10 @@ pub enum Input {
     JobEnded(String),
     /// Files were restored; this is what the transcript and the model are told.
     Restored(String),
+    /// A command of this call wants to connect to what the facts name; answered with [`Step::Reached`] of the same number.
+    MayReach(u64, CallId, Box<CallFacts>),
+    /// Nobody waits for that answer any more.
+    NoLongerReaches(u64),
     /// These are the rules of the files from now on.
     Law(Box<Law>),
     /// The user takes an answer of this session back.
@@ -151,6 +155,8 @@ pub enum Step {
     Run(RunNo, Call, Box<CallFacts>, Sandbox),
     /// Drop the request and end the calls of all runs up to this one, then report [`Input::Reaped`].
     Cancel(RunNo),
+    /// The command may connect, or a sentence why not.
+    Reached(u64, Result<(), String>),
     /// Report [`Input::RetryNow`] after so many milliseconds.
     RetryIn(RunNo, u64),
     /// Report [`Input::Redeliver`] at this time.

@@ -79,6 +79,7 @@ impl Checker {
                 own_dirs: ground.paths.own_dirs(),
                 runner: ground.runner().to_owned(),
                 allowances: Arc::new(ground.allowances()),
+                known: Arc::default(),
                 window: 0,
             },
         }

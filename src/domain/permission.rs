@@ -262,6 +262,9 @@ pub enum Holding {
     Nothing,
     /// What only reads, and all of Explore, is closed in; other commands run in this.
     Held(Sandbox),
+    /// The same with the workspace profile, but the system cannot hold commands to certain hosts, as the settings want it:
+    /// those that may change something do not run.
+    NoHosts,
 }
 
 impl Default for Holding {
@@ -276,7 +279,8 @@ impl Holding {
     pub fn in_words(self, mode: Mode) -> &'static str {
         match (self, mode) {
             (Holding::Nothing, _) => "no sandbox",
-            (Holding::Held(_), Mode::Explore) | (Holding::Held(Sandbox::Workspace), _) => "",
+            (Holding::Held(_) | Holding::NoHosts, Mode::Explore) | (Holding::Held(Sandbox::Workspace), _) => "",
+            (Holding::NoHosts, _) => "network not held: commands refused",
             (Holding::Held(Sandbox::ReadOnly), _) => "read-only sandbox",
             (Holding::Held(Sandbox::None), _) => "sandbox off",
         }
@@ -358,6 +362,7 @@ mod tests {
             (Holding::Held(Sandbox::Workspace), "", ""),
             (Holding::Held(Sandbox::ReadOnly), "", "read-only sandbox"),
             (Holding::Held(Sandbox::None), "", "sandbox off"),
+            (Holding::NoHosts, "", "network not held: commands refused"),
         ] {
             assert_eq!((holding.in_words(Mode::Explore), holding.in_words(Mode::Execute)), (explore, execute));
         }

@@ -150,6 +150,9 @@ impl Written {
     }
 }
 
+/// The tool of rules about hosts that commands connect to.
+pub const NETWORK: &str = "network";
+
 /// Stands in a rule for one path at or below the working directory.
 pub const BELOW: &str = "./**";
 

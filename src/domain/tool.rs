@@ -224,6 +224,16 @@ pub enum Touch {
         /// where that is known, else by its name.
         private: bool,
     },
+    /// A command that runs wants to connect to a server.
+    Connect {
+        /// The host in lower case; with its port (`host:22`) unless that is one of the web's.
+        host: String,
+        /// As in [`Touch::Fetch`].
+        private: bool,
+        /// What lets it through without a question: a package registry, a remote of the repository, a setting.
+        #[serde(default)]
+        known: Option<String>,
+    },
 }
 
 impl ToolFigures {
@@ -238,7 +248,11 @@ impl ToolFigures {
         match proposal {
             Proposal::Change { diff, .. } => self.diff = Some(diff.for_row(&mut left)),
             Proposal::Changes { .. } => self.diffs = proposal.diffs().map(|diff| diff.for_row(&mut left)).collect(),
-            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {}
+            Proposal::Command { .. }
+            | Proposal::Script { .. }
+            | Proposal::Address { .. }
+            | Proposal::Connect { .. }
+            | Proposal::Plain => {}
         }
     }
 }
@@ -304,6 +318,11 @@ pub enum Proposal {
         /// The address, exactly.
         url: String,
     },
+    /// Let a command that runs connect to this server.
+    Connect {
+        /// Host and port.
+        to: String,
+    },
     /// These changes of several files, all or none.
     Changes {
         /// One for each file, in order.
@@ -339,9 +358,11 @@ impl Proposal {
         let (one, several) = match self {
             Proposal::Change { diff, .. } => (Some(diff), &[][..]),
             Proposal::Changes { changes } => (None, changes.as_slice()),
-            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {
-                (None, &[][..])
-            }
+            Proposal::Command { .. }
+            | Proposal::Script { .. }
+            | Proposal::Address { .. }
+            | Proposal::Connect { .. }
+            | Proposal::Plain => (None, &[][..]),
         };
         one.into_iter().chain(several.iter().map(|change| &change.diff))
     }

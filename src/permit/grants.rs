@@ -8,7 +8,7 @@ use super::matches::{self, Ways};
 use super::rows::edit_rule;
 use super::rules::Rules;
 use super::shell;
-use crate::domain::rule::{BELOW, Effect, Offer, Rule, TEXT};
+use crate::domain::rule::{BELOW, Effect, NETWORK, Offer, Rule, TEXT};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::Path;
 
@@ -124,6 +124,13 @@ pub(super) fn edits(path: &Path, rules: &Rules) -> Offer {
 
 /// The rule that would let this host be asked.
 pub(super) fn host(tool: &str, host: &str) -> Offer {
+    if tool == NETWORK {
+        return Offer {
+            rule: Rule { host: Some(host.to_owned()), ..Rule::allow(tool) },
+            harmless: None,
+            worst: Some(format!("any command sends what it can read to {host}, and runs what comes from there")),
+        };
+    }
     Offer {
         rule: Rule { host: Some(host.to_owned()), ..Rule::allow(tool) },
         harmless: Some(format!("fetch https://{host}/")),
@@ -175,7 +182,9 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::G
         Touch::Write { path, .. } => {
             rule.path.is_some() && rule.tool != "*" && matches::allows_change(rule, &facts.tool, path, ground)
         }
-        Touch::Fetch { host, .. } => rule.tool != "*" && matches::allows_host(rule, &facts.tool, host),
+        Touch::Fetch { host, .. } | Touch::Connect { host, .. } => {
+            rule.tool != "*" && matches::allows_host(rule, &facts.tool, host)
+        }
         _ => false,
     });
     if covers { Ok(()) } else { Err(format!("`{}` does not cover what is asked.", rule.in_words())) }

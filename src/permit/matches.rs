@@ -6,7 +6,7 @@
 
 use super::shell::Command;
 use crate::domain::paths;
-use crate::domain::rule::{BELOW, Rule, TEXT};
+use crate::domain::rule::{BELOW, NETWORK, Rule, TEXT};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -49,6 +49,14 @@ impl Asked {
                     out.paths.push(path.clone());
                 }
                 Touch::Fetch { host, .. } => out.hosts.push(host.clone()),
+                Touch::Connect { host, .. } => {
+                    out.hosts.push(host.clone());
+                    // A rule about a host that leaves its port out is about every port.
+                    let (bare, port) = host.rsplit_once(':').unwrap_or((host, ""));
+                    if !port.is_empty() && (!bare.contains(':') || bare.ends_with(']')) {
+                        out.hosts.push(bare.trim_matches(['[', ']']).to_owned());
+                    }
+                }
                 Touch::Command { command, cwd, programs, .. } => {
                     for words in super::shell::pieces(command) {
                         for word in &words {
@@ -216,7 +224,9 @@ fn is_at(pattern: &str, path: &Path, ground: &Ground) -> bool {
 /// Whether a rule that denies or asks is about this call.
 pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
     let changes = |tool: &str| matches!(tool, "edit" | "write" | "patch");
-    let same = rule.tool == "*" || rule.tool == asked.tool || (changes(&rule.tool) && changes(&asked.tool));
+    // What a host may not be fetched from or named to in a command, a command does not reach either.
+    let reaches = asked.tool == NETWORK && matches!(rule.tool.as_str(), "fetch" | "bash") && rule.host.is_some();
+    let same = rule.tool == "*" || rule.tool == asked.tool || (changes(&rule.tool) && changes(&asked.tool)) || reaches;
     same && rule.program.as_ref().is_none_or(|program| {
         asked.commands.iter().any(|words| runs(program, rule.args.as_deref().unwrap_or_default(), words, ground))
     }) && rule.path.as_ref().is_none_or(|pattern| asked.paths.iter().any(|path| is_at(pattern, path, ground)))
@@ -236,7 +246,10 @@ fn is_below_host(host: &str, above: &str) -> bool {
 
 /// Whether a rule lets this host be asked: the one that it names, or with `*.` those below it.
 pub(super) fn allows_host(rule: &Rule, tool: &str, host: &str) -> bool {
-    let named = (rule.tool == tool || rule.tool == "*") && rule.program.is_none() && rule.path.is_none();
+    // Who may be fetched from may be reached.
+    let same =
+        rule.tool == tool || rule.tool == "*" || (tool == NETWORK && rule.tool == "fetch" && rule.host.is_some());
+    let named = same && rule.program.is_none() && rule.path.is_none();
     named
         && match &rule.host {
             Some(wanted) => match wanted.strip_prefix("*.") {

@@ -8,7 +8,7 @@ use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::request::{PartShown, PartState};
-use crate::domain::rule::{Offer, Rule};
+use crate::domain::rule::{NETWORK, Offer, Rule};
 use crate::domain::tool::{CallFacts, Place, Program, Touch};
 use std::path::{Path, PathBuf};
 
@@ -68,6 +68,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             Mode::Ask | Mode::Execute => Row::Allow,
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
+        Touch::Connect { host, private, known } => connect_row(mode, rules, host, *private, known.is_some()),
         Touch::Script { .. } => script_row(policy, mode),
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
@@ -150,6 +151,34 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
             reason: format!("Ask to Edit asks before a host is asked for the first time: {host}."),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(tool, host)],
+            every_time: false,
+        },
+    }
+}
+
+/// What a running command connects to. `known`: a list or a setting of the user's names it.
+fn connect_row(mode: Mode, rules: &Rules, host: &str, private: bool, known: bool) -> Row {
+    if mode == Mode::Explore {
+        return Row::Deny(explore(&format!("no command reaches the network: {host}")));
+    }
+    if known {
+        return Row::Allow;
+    }
+    if private {
+        let what = format!("{host} is an address of this machine or of its network, or leads to one.");
+        return never(what, vec!["private network".to_owned()]);
+    }
+    if mode == Mode::Execute {
+        return Row::Allow;
+    }
+    match rules.allows_host(NETWORK, host) {
+        Some(at) => Row::Ruled(vec![at]),
+        None => Row::Ask {
+            reason: format!(
+                "A command wants to connect to {host}, which is no package registry and no remote of the repository."
+            ),
+            risks: vec!["network".to_owned()],
+            offers: vec![grants::host(NETWORK, host)],
             every_time: false,
         },
     }

@@ -27,6 +27,7 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
         Proposal::Command { .. } => "bash",
         Proposal::Change { .. } => "write",
         Proposal::Address { .. } => "fetch",
+        Proposal::Connect { .. } => "network",
         Proposal::Changes { .. } => "patch",
         Proposal::Script { .. } => "transform_data",
         Proposal::Plain => "read",
@@ -325,7 +326,7 @@ proptest! {
                 let reads = match touch {
                     Touch::Outside | Touch::Script { .. } => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
-                    Touch::Fetch { .. } | Touch::Session { .. } => false,
+                    Touch::Fetch { .. } | Touch::Connect { .. } | Touch::Session { .. } => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
                         *place == Place::SessionFolder && !crate::domain::paths::climbs(path)

@@ -11,7 +11,7 @@ use super::setup::Ground;
 use super::{canvas, clipboard};
 use crate::domain::finding::Finding;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::{self, able};
+use crate::sandbox::{self, Network, able};
 use std::path::{Path, PathBuf};
 
 /// All that was looked at, in the order to show.
@@ -264,6 +264,7 @@ fn holding(ground: &Ground) -> Vec<Finding> {
             ),
         });
     }
+    out.push(network(ground, enforced));
     let allowed = ground.allowances();
     let there = allowed.caches.iter().filter(|path| path.exists()).count();
     let memory = match allowed.memory {
@@ -272,6 +273,44 @@ fn holding(ground: &Ground) -> Vec<Finding> {
     };
     out.push(Finding::ok("caches", format!("{there} folders of package managers can be written{memory}")));
     out
+}
+
+/// What commands reach of the network.
+fn network(ground: &Ground, enforced: bool) -> Finding {
+    let allowed = ground.allowances();
+    let held = ground.sandbox_setting() == Sandbox::Workspace;
+    let spaces = able::own_network(ground.runner());
+    if !enforced && allowed.network != Network::Open {
+        let says = "nothing holds commands here, so those that may change something are refused";
+        return Finding::warn("network", says, "Set `network = \"open\"` in [sandbox] of config.toml to let them run");
+    }
+    match (&allowed.network, held, spaces) {
+        (Network::Open, ..) => Finding::ok("network", "open for commands that may change something, none in Explore"),
+        (Network::Proxy | Network::Off, false, _) => Finding::warn(
+            "network",
+            "sandbox.network has no effect without the workspace sandbox",
+            "Set `profile = \"workspace\"` in [sandbox] of config.toml",
+        ),
+        (Network::Off, true, Ok(())) => Finding::ok("network", "off: commands have loopback of their own alone"),
+        (Network::Off, true, Err(_)) => Finding::ok("network", "off: commands make no sockets but of the kernel's own"),
+        (Network::Proxy, true, Ok(())) => {
+            let private = match allowed.private_hosts.len() {
+                0 => String::new(),
+                n => format!("; of the private network {n} from sandbox.private_hosts"),
+            };
+            Finding::ok(
+                "network",
+                format!(
+                    "hosts: package registries, the repository's remotes and hosts of rules pass, others are asked for{private}"
+                ),
+            )
+        }
+        (Network::Proxy, true, Err(why)) => Finding::warn(
+            "network",
+            format!("hosts cannot be held here ({why}): commands that may change something are refused"),
+            "Allow unprivileged user namespaces, or set `network = \"off\"` or \"open\" in [sandbox] of config.toml",
+        ),
+    }
 }
 
 fn programs() -> Vec<Finding> {

@@ -233,7 +233,7 @@ impl Ground {
                 own_dirs: self.own_dirs(),
                 runner: self.runner.clone(),
                 allowances: Arc::new(self.allowances()),
-                sandbox: if enforced { Holding::Held(self.sandbox_setting()) } else { Holding::Nothing },
+                sandbox: self.holding(enforced),
                 inbox: self.inbox(),
                 warn_cost: self.settings.limits.warn_cost,
                 long_cache: self.settings.extended_prompt_cache,
@@ -290,6 +290,17 @@ impl Ground {
         profile(&self.settings)
     }
 
+    /// What holds commands back, as it is shown.
+    fn holding(&self, enforced: bool) -> Holding {
+        let hosts = self.settings.sandbox.network == settings::SandboxNetwork::Hosts;
+        let held = self.sandbox_setting() == Sandbox::Workspace;
+        match enforced {
+            true if hosts && held && sandbox::able::own_network(&self.runner).is_err() => Holding::NoHosts,
+            true => Holding::Held(self.sandbox_setting()),
+            false => Holding::Nothing,
+        }
+    }
+
     /// What the user's settings allow commands.
     #[must_use]
     pub fn allowances(&self) -> sandbox::Allowances {
@@ -309,7 +320,12 @@ impl Ground {
                 })
                 .collect(),
         };
-        sandbox::Allowances { caches, memory: said.memory }
+        let network = match said.network {
+            settings::SandboxNetwork::Open => sandbox::Network::Open,
+            settings::SandboxNetwork::Hosts => sandbox::Network::Proxy,
+            settings::SandboxNetwork::Off => sandbox::Network::Off,
+        };
+        sandbox::Allowances { caches, memory: said.memory, network, private_hosts: said.private_hosts.clone() }
     }
 
     /// What opens connections, and keeps their keys.

@@ -54,7 +54,13 @@ pub fn namespaces(runner: &Path) -> Result<(), &'static str> {
     able(runner).root.as_ref().copied().map_err(String::as_str)
 }
 
-/// The same as a value for a profile.
+/// Whether they can get a network of their own as well, and else why not.
+pub fn own_network(runner: &Path) -> Result<(), &'static str> {
+    namespaces(runner)?;
+    able(runner).network.as_ref().copied().map_err(String::as_str)
+}
+
+/// Whether they can get a root of their own, as a value for a profile.
 #[must_use]
 pub fn spaces(runner: &Path) -> Namespaces {
     if namespaces(runner).is_ok() { Namespaces::With } else { Namespaces::Without }

@@ -152,6 +152,7 @@ mod tests {
             caches: &[],
             home: None,
             namespaces: Namespaces::Without,
+            network: &crate::sandbox::Network::Open,
         };
         let guard = Guard::before(&site);
         assert_eq!(guard.after(&site), []);

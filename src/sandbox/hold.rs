@@ -11,6 +11,7 @@ use super::calls::{self, Sockets};
 use super::init::{self, NotStarted, Side};
 use super::mounts::{self, Net};
 use super::profile::{Namespaces, Network, Profile};
+use super::proxy::inside::{self, Way};
 use super::rights;
 use super::root::{self, Role};
 use super::rules::{self, NEWEST, OLDEST, Setting};
@@ -114,6 +115,12 @@ fn start(profile: &Profile, asked: ABI, command: &[OsString]) -> Result<NotStart
     };
     let own_network = entered == Some(Net::Empty);
     let own_root = entered.is_some();
+    if role == Role::Writes && bounds.network == Network::Proxy && !own_network {
+        return Err("without a network of its own it could go around the proxy".to_owned());
+    }
+    if role == Role::Writes && own_network {
+        inside::begin(if bounds.network == Network::Proxy { Way::Proxy } else { Way::None })?;
+    }
     // Computed before the first step, so that nothing half done is run with.
     let filters = match role {
         Role::Reads => calls::read_only(abi)?,

@@ -4,7 +4,8 @@
 //! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
 //! `rights`, `rules` and `calls` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
-//! came of it, and [`able`] what this system can do at all. [`memory`] and `keys` are about lisle itself.
+//! came of it, and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
+//! command that has none. [`memory`] and `keys` are about lisle itself.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
@@ -37,6 +38,7 @@ mod mounts;
 pub mod places;
 pub mod process;
 mod profile;
+pub mod proxy;
 pub mod refusal;
 pub mod repository;
 #[cfg(target_os = "linux")]
@@ -83,6 +85,10 @@ pub struct Allowances {
     pub caches: Vec<std::path::PathBuf>,
     /// The most memory in bytes that a command may use.
     pub memory: Option<u64>,
+    /// What commands of the workspace profile reach of the network.
+    pub network: Network,
+    /// Hosts of the private network that they may reach through the proxy, each with a port or for all of them.
+    pub private_hosts: Vec<String>,
 }
 
 /// What the parent is told to run.
@@ -232,7 +238,7 @@ mod tests {
                 replaced: vec![Replaced { at: "/tmp".into(), with: "/s/tmp".into() }],
                 devices: vec!["/dev/kvm".into()],
                 sockets: vec!["/run/x.sock".into()],
-                network: Network::Proxy("/s/proxy".into()),
+                network: Network::Proxy,
                 namespaces: Namespaces::With,
             }),
             command: vec!["/bin/bash".into(), "-c".into(), "-- echo".into()],

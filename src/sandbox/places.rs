@@ -2,7 +2,7 @@
 //!
 //! Looked up on the disk right before a command starts, so it is kept cheap: known names, and a short walk.
 
-use super::profile::{Bounds, Namespaces, Profile};
+use super::profile::{Bounds, Namespaces, Network, Profile};
 use super::repository::Repository;
 use crate::domain::paths::{is_protected_for_commands, is_secret};
 use std::collections::VecDeque;
@@ -23,6 +23,8 @@ pub struct Site<'a> {
     pub home: Option<&'a Path>,
     /// What commands can get here.
     pub namespaces: Namespaces,
+    /// What they reach of the network.
+    pub network: &'a Network,
 }
 
 /// The workspace profile for a command that runs there.
@@ -42,8 +44,19 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     }
     let mut protected = protected(site, repository.as_ref());
     protected.extend(site.own_dirs.iter().cloned());
-    let masked = ways_out();
-    Profile::Workspace(Bounds { writable, protected, pinned, masked, namespaces: site.namespaces, ..Bounds::default() })
+    let mut masked = ways_out();
+    if *site.network != Network::Open {
+        masked.extend(resolvers());
+    }
+    Profile::Workspace(Bounds {
+        writable,
+        protected,
+        pinned,
+        masked,
+        network: site.network.clone(),
+        namespaces: site.namespaces,
+        ..Bounds::default()
+    })
 }
 
 /// The read-only profile for a command that runs there.
@@ -129,6 +142,22 @@ fn ways_out() -> Vec<PathBuf> {
     }
     out.retain(|path| path.exists());
     out
+}
+
+/// Sockets of programs that look up names for others: a way out for whoever writes into the names.
+fn resolvers() -> Vec<PathBuf> {
+    let names = [
+        "systemd/resolve",
+        "systemd/userdb",
+        "nscd",
+        "avahi-daemon/socket",
+        "dbus/system_bus_socket",
+        "dnsmasq",
+        "unbound",
+        "sssd",
+    ];
+    let paths = names.iter().map(|name| Path::new("/run").join(name)).chain([PathBuf::from("/var/lib/sss/pipes")]);
+    paths.filter(|path| path.exists()).collect()
 }
 
 /// Names that are not gone into when secrets are looked for.
@@ -289,7 +318,15 @@ mod tests {
 
     fn site<'a>(cwd: &'a Path, home: &'a Path, own_dirs: &'a [PathBuf]) -> Site<'a> {
         let session_dir = Path::new("/no/session");
-        Site { cwd, session_dir, own_dirs, caches: &[], home: Some(home), namespaces: Namespaces::With }
+        Site {
+            cwd,
+            session_dir,
+            own_dirs,
+            caches: &[],
+            home: Some(home),
+            namespaces: Namespaces::With,
+            network: &Network::Open,
+        }
     }
 
     #[test]

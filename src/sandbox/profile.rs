@@ -15,7 +15,8 @@ pub enum Profile {
     /// It can read, and write nothing but `/dev/null`, a temporary folder of its own and some folders. No network, no
     /// sockets, no change of owners, rights, times or attributes, no signals to others.
     ReadOnly(Bounds),
-    /// It can read everything and write below some folders alone; the network is open. No signals to others.
+    /// It can read everything and write below some folders alone; of the network it reaches what its bounds say. No
+    /// signals to others.
     Workspace(Bounds),
 }
 
@@ -60,8 +61,8 @@ pub enum Network {
     /// All that the system reaches.
     #[default]
     Open,
-    /// What the proxy at this socket lets through.
-    Proxy(PathBuf),
+    /// What lisle's proxy lets through. Needs namespaces; the listener is handed out through the standard input.
+    Proxy,
     /// Nothing.
     Off,
 }
@@ -85,7 +86,7 @@ const NAMESPACES: &str = "--namespaces";
 const READABLE: &str = "--readable";
 const DEVICE: &str = "--device";
 const SOCKET: &str = "--socket";
-/// The proxy's socket.
+/// The network through the proxy alone.
 const PROXY: &str = "--proxy";
 /// No network.
 const OFFLINE: &str = "--offline";
@@ -142,7 +143,7 @@ impl Profile {
         }
         match &bounds.network {
             Network::Open => {}
-            Network::Proxy(socket) => out.extend([PROXY.into(), socket.clone().into()]),
+            Network::Proxy => out.push(PROXY.into()),
             Network::Off => out.push(OFFLINE.into()),
         }
         out
@@ -166,7 +167,7 @@ impl Profile {
                 match word {
                     NAMESPACES => bounds.namespaces = Namespaces::With,
                     OFFLINE => bounds.network = Network::Off,
-                    PROXY => bounds.network = Network::Proxy(path()?),
+                    PROXY => bounds.network = Network::Proxy,
                     REPLACED => bounds.replaced.push(Replaced { at: path()?, with: path()? }),
                     READABLE => bounds.readable.push(path()?),
                     WRITABLE => bounds.writable.push(path()?),

@@ -1,5 +1,7 @@
 //! Tells a command that failed by itself from one that the sandbox held back, by what it wrote. A guess, and told as one.
 
+use super::profile::Network;
+use super::proxy::Target;
 use crate::domain::permission::Sandbox;
 use std::path::Path;
 
@@ -32,6 +34,16 @@ const OFFLINE: &[&str] = &[
     "failed to connect",
     "can't create socket",
     "cannot create socket",
+    "address family not supported",
+    "could not connect",
+    "couldn't connect",
+    "connection refused",
+    "no route to host",
+    "enetunreach",
+    "econnrefused",
+    "eai_again",
+    "failed to lookup address",
+    "dns error",
 ];
 
 /// The same of services whose sockets are hidden.
@@ -43,9 +55,23 @@ const END: usize = 64 * 1024;
 /// The exit status of a command that was ended by a filter of calls: 128 + SIGSYS.
 const BAD_CALL: i32 = 159;
 
+/// What to tell the model about hosts that the proxy refused; `None` where it refused none.
+#[must_use]
+pub fn hosts(refused: &[(Target, String)]) -> Option<String> {
+    let (first, _) = refused.first()?;
+    let list: Vec<String> = refused.iter().map(|(target, why)| format!("- {target}: {why}")).collect();
+    Some(format!(
+        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\nThe user can allow one for \
+         good with a rule in permissions.json: {{\"effect\": \"allow\", \"tool\": \"network\", \"host\": \"{}\"}}. Do not look \
+         for a way around it.",
+        list.join("\n"),
+        first.in_rules()
+    ))
+}
+
 /// What to tell the model about a command that ended with `code` in this sandbox; `None` when nothing speaks for a refusal.
 #[must_use]
-pub fn hint(sandbox: Sandbox, cwd: &Path, output: &str, code: Option<i32>) -> Option<String> {
+pub fn hint(sandbox: Sandbox, network: &Network, cwd: &Path, output: &str, code: Option<i32>) -> Option<String> {
     if code == Some(0) {
         return None;
     }
@@ -61,6 +87,17 @@ pub fn hint(sandbox: Sandbox, cwd: &Path, output: &str, code: Option<i32>) -> Op
             "This ran in the read-only sandbox, which may be why it failed: nothing can be written but $TMPDIR and the \
              session's data/, there is no network, and places of secrets are empty. Except in Explore the user is asked to \
              run it outside the sandbox when you call it again with `outside: true`."
+                .to_owned(),
+        ),
+        Sandbox::Workspace if *network == Network::Off && says(OFFLINE) => Some(
+            "Commands have no network here (sandbox.network = \"off\" in config.toml), which may be why it failed. If it has \
+             to have one, call it again with `outside: true`: the user is asked."
+                .to_owned(),
+        ),
+        Sandbox::Workspace if *network == Network::Proxy && says(OFFLINE) => Some(
+            "This command reaches the network through a proxy alone (sandbox.network = \"hosts\" in config.toml; the \
+             variables http_proxy and all_proxy name it, HTTP and SOCKS 5), and looks up no names itself. A program that \
+             does not use the proxy cannot connect."
                 .to_owned(),
         ),
         Sandbox::Workspace if refused || says(SERVICES) => Some(format!(
@@ -81,7 +118,7 @@ mod tests {
     #[test]
     fn a_refusal_is_told_and_an_ordinary_failure_is_not() {
         let cwd = Path::new("/w");
-        let told = |sandbox, output: &str, code| hint(sandbox, cwd, output, Some(code)).is_some();
+        let told = |sandbox, output: &str, code| hint(sandbox, &Network::Open, cwd, output, Some(code)).is_some();
         for (output, code) in [
             ("touch: cannot touch '/etc/x': Permission denied\n", 1),
             ("sh: 1: cannot create /x: Read-only file system\n", 2),
@@ -97,8 +134,11 @@ mod tests {
         }
         let offline = "curl: (6) Could not resolve host: example.org\n";
         assert!(told(Sandbox::ReadOnly, offline, 6) && !told(Sandbox::Workspace, offline, 6));
+        let closed = |network| hint(Sandbox::Workspace, network, cwd, offline, Some(6)).unwrap();
+        assert!(closed(&Network::Off).contains("sandbox.network = \"off\""));
+        assert!(closed(&Network::Proxy).contains("through a proxy alone"));
         let docker = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n";
         assert!(told(Sandbox::Workspace, docker, 1));
-        assert!(hint(Sandbox::Workspace, cwd, "permission denied", None).unwrap().contains("below /w"));
+        assert!(hint(Sandbox::Workspace, &Network::Open, cwd, "permission denied", None).unwrap().contains("below /w"));
     }
 }

@@ -4,7 +4,7 @@
 //! It is a subreaper: whatever the command starts, also behind a double fork and `setsid`, ends up as its descendant, and
 //! as long as it has a child of any kind it is not done.
 
-use super::{Bounds, Ended, GRACE, Invocation, Namespaces, Profile, Report, environment, process};
+use super::{Bounds, Ended, GRACE, Invocation, Namespaces, Network, Profile, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -76,7 +76,7 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         .env_clear()
         .envs(environment)
         .envs(temp.iter().map(|temp| ("TMPDIR", temp.at.as_os_str())))
-        .stdin(Stdio::null())
+        .stdin(input(&call.profile)?)
         .stdout(Stdio::from(write))
         .stderr(Stdio::from(second))
         // A group of its own, so that `kill 0` in a script does not end its parent.
@@ -98,6 +98,16 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         left: 0,
         _temp: temp,
     })
+}
+
+/// Nothing; for a command that goes through the proxy the control socket, by which its listener is handed over before it
+/// begins.
+fn input(profile: &Profile) -> Result<Stdio, String> {
+    if !profile.bounds().is_some_and(|bounds| bounds.network == Network::Proxy) {
+        return Ok(Stdio::null());
+    }
+    let control = std::io::stdin().as_fd().try_clone_to_owned();
+    control.map(Stdio::from).map_err(|e| format!("no way to the proxy: {e}"))
 }
 
 /// The program and its arguments: lisle again, where the command is closed in first.

@@ -3,7 +3,7 @@
 //! The text is made on every system, so that it is tried on every system; only macOS has the program that takes it. Of
 //! several rules that fit the last one counts there.
 
-use super::profile::{Bounds, Profile};
+use super::profile::{Bounds, Network, Profile};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +32,10 @@ pub fn text(profile: &Profile) -> Option<String> {
     match profile {
         Profile::ReadOnly(_) => out.push_str("(deny network*)\n(deny system-socket)\n(deny mach-priv*)\n"),
         _ => out.push_str("(allow file-write* (regex #\"^/dev/(ptmx|pty|tty)\"))\n"),
+    }
+    // What leads out of it through the proxy alone cannot be said in these words, and is refused before.
+    if bounds.network != Network::Open {
+        out.push_str("(deny network*)\n");
     }
     Some(out)
 }

@@ -6,7 +6,9 @@ use super::held_process::{self, Line, blocking, shell};
 use super::input::{self, Fields};
 use super::kept::Kept;
 use super::{Halt, Place, Run, RunError, Tool, downloads, leaves, same_facts, seen::Seen, settled, words};
+use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
+use crate::sandbox::Network;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -139,10 +141,21 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
     with.before_changing()?;
+    if with.sandbox == Sandbox::None
+        && place.allowances.network != Network::Open
+        && !crate::sandbox::is_enforced()
+        && !with.facts.touches.contains(&Touch::Outside)
+    {
+        let text = "The command was not started: the user's setting sandbox.network wants its network held, and nothing holds \
+            commands on this machine. Only the user can change that, in config.toml. Called again with `outside: true`, the \
+            user is asked to let it run all the same.";
+        return Err(Halt::Says(text.to_owned()));
+    }
     if background {
         return in_the_background(command, timeout, &with).await;
     }
-    let running = held_process::start(place, with.sandbox, line(place, command, timeout, OUTPUT_LIMIT)).await?;
+    let line = line(place, command, timeout, OUTPUT_LIMIT);
+    let running = held_process::start(place, with.sandbox, line, &with.host, &with.call).await?;
     let mut output = Output { kept: Kept::default(), progress: &with.progress, shown: 0 };
     let over = running.see_it_through(&mut output, &with.stop).await;
     let kept = output.kept;
@@ -161,7 +174,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
 
 async fn in_the_background(command: &str, timeout: Duration, with: &Run) -> Result<Outcome, Halt> {
     let line = line(&with.place, command, timeout, JOB_OUTPUT_LIMIT);
-    let id = with.jobs.start(&with.place, with.sandbox, command, line).await?;
+    let id = with.jobs.start((&with.place, with.sandbox), command, line, (&with.host, &with.call)).await?;
     let text = format!(
         "It goes on in the background as job {id}. `job_output` gives what it writes and says when it has ended, \
          `job_kill` ends it. You are told with the next request after it ended."

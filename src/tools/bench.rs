@@ -18,6 +18,7 @@ pub(crate) fn place(root: &Path) -> Place {
         own_dirs: vec![root.join("state"), root.join("config")],
         runner: PathBuf::from("/bin/false"),
         allowances: Arc::default(),
+        known: Arc::default(),
         window: 200_000,
     }
 }
@@ -57,6 +58,7 @@ impl Bench {
             own_dirs: vec![root.join("own")],
             runner: PathBuf::from("/bin/false"),
             allowances: Arc::default(),
+            known: Arc::default(),
             window: 200_000,
         };
         Self {

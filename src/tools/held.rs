@@ -6,7 +6,8 @@ use super::Place;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{Change, Guard, What};
 use crate::sandbox::places::{self, Site};
-use crate::sandbox::{Profile, able, refusal};
+use crate::sandbox::proxy::Refusals;
+use crate::sandbox::{Network, Profile, able, refusal};
 use std::path::{Path, PathBuf};
 
 /// What holds one command back.
@@ -16,6 +17,8 @@ pub(super) struct Held {
     /// What it is closed into.
     pub profile: Profile,
     guard: Option<Guard>,
+    /// Hosts that it was not let reach.
+    pub refusals: Refusals,
 }
 
 impl Held {
@@ -28,7 +31,26 @@ impl Held {
             Sandbox::ReadOnly => (places::read_only(&site()), None),
             Sandbox::Workspace => (places::workspace(&site()), Some(Guard::before(&site()))),
         };
-        Self { sandbox, place, profile, guard }
+        Self { sandbox, place, profile, guard, refusals: Refusals::default() }
+    }
+
+    /// What it reaches of the network.
+    pub fn network(&self) -> &Network {
+        self.profile.bounds().map_or(&Network::Open, |bounds| &bounds.network)
+    }
+
+    /// Why it cannot run here as the settings want it.
+    pub fn fault(&self) -> Option<String> {
+        if *self.network() != Network::Proxy {
+            return None;
+        }
+        let why = able::own_network(&self.place.runner).err()?;
+        Some(format!(
+            "The command was not started: the user's setting sandbox.network = \"hosts\" holds a command to certain hosts, \
+             which needs namespaces, and this system does not allow them ({why}). Only the user can change that, with \
+             sandbox.network = \"open\" or \"off\" in config.toml. Called again with `outside: true`, the user is asked to let \
+             it run without a sandbox."
+        ))
     }
 
     /// What the model is to know after the command, line by line: protected files that it made or changed, and that a
@@ -42,7 +64,11 @@ impl Held {
                 out.push(self.protected(&changes));
             }
         }
-        out.extend(refusal::hint(self.sandbox, &self.place.cwd, output, code));
+        let network = self.network();
+        match refusal::hosts(&self.refusals.all()) {
+            Some(refused) => out.push(refused),
+            None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
+        }
         out
     }
 
@@ -89,6 +115,7 @@ fn site<'a>(place: &'a Place, home: Option<&'a Path>) -> Site<'a> {
         caches: &place.allowances.caches,
         home,
         namespaces: able::spaces(&place.runner),
+        network: &place.allowances.network,
     }
 }
 

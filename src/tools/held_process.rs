@@ -3,14 +3,23 @@
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
 use super::held::Held;
+use super::host::Host;
 use super::input;
 use super::{Halt, Place};
+use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
-use crate::domain::tool::{Outcome, ToolFigures};
-use crate::sandbox::{Ended, GRACE, Invocation, Report, environment, process};
+use crate::domain::rule::NETWORK;
+use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, Touch};
+use crate::sandbox::proxy::names::System;
+use crate::sandbox::proxy::{self, Known, Proxy, Target};
+use crate::sandbox::{Ended, GRACE, Invocation, Network, Report, environment, process};
+use futures_util::future::BoxFuture;
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -43,7 +52,7 @@ pub(super) trait Taker: Send {
 /// A command that was started.
 pub(super) struct Running {
     child: Child,
-    control: ChildStdin,
+    control: Control,
     output: ChildStdout,
     report: ChildStderr,
     held: Held,
@@ -62,28 +71,105 @@ pub(super) struct Over {
     pub stopped: bool,
 }
 
-/// Starts a command. Blocks while the places of its profile are looked up, off the async threads.
-pub(super) async fn start(place: &Place, sandbox: Sandbox, line: Line) -> Result<Running, Halt> {
+/// Starts a command. Blocks while the places of its profile are looked up, off the async threads. `host` decides on what
+/// it wants of the network.
+pub(super) async fn start(
+    place: &Place,
+    sandbox: Sandbox,
+    line: Line,
+    host: &Arc<dyn Host>,
+    call: &CallId,
+) -> Result<Running, Halt> {
     let site = place.clone();
     let held = blocking(move || Held::new(site, sandbox)).await?;
+    if let Some(fault) = held.fault() {
+        return Err(Halt::Says(fault));
+    }
     let Line { command, cwd, timeout, output_limit } = line;
     let (memory, profile) = (place.allowances.memory, held.profile.clone());
-    let call = Invocation { timeout, output_limit, memory, profile, command };
-    let child = Command::new(&place.runner)
-        .args(call.arguments())
+    let invocation = Invocation { timeout, output_limit, memory, profile, command };
+    let mut command = Command::new(&place.runner);
+    command
+        .args(invocation.arguments())
         .current_dir(&cwd)
         .env_clear()
         .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
-        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = child.map_err(|e| {
+        .stderr(Stdio::piped());
+    let not_started = |e: std::io::Error| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), cwd.display())
-    })?;
-    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-        (Some(control), Some(output), Some(report)) => Ok(Running { child, control, output, report, held, timeout }),
+    };
+    let ours = match held.network() {
+        Network::Open | Network::Off => {
+            command.stdin(Stdio::piped());
+            None
+        }
+        Network::Proxy => {
+            let (ours, theirs) = UnixStream::pair().map_err(not_started)?;
+            ours.set_nonblocking(true).map_err(not_started)?;
+            command.stdin(OwnedFd::from(theirs)).envs(proxy::environment(&place.known.direct()));
+            Some(Arc::new(tokio::net::UnixStream::from_std(ours).map_err(not_started)?))
+        }
+    };
+    let mut child = command.spawn().map_err(not_started)?;
+    // What stands in it would hold the other end of the control socket.
+    drop(command);
+    let control = match (child.stdin.take(), ours) {
+        (pipe @ Some(_), None) => Control { _pipe: pipe, _proxy: None, socket: None },
+        (None, Some(socket)) => {
+            let gate = Arc::new(Gate { host: Arc::clone(host), known: Arc::clone(&place.known), call: call.clone() });
+            let refusals = held.refusals.clone();
+            let proxy = Proxy::start(Arc::clone(&socket), gate, Arc::new(System), refusals);
+            Control { _pipe: None, _proxy: Some(proxy), socket: Some(socket) }
+        }
+        _ => return Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
+    };
+    match (child.stdout.take(), child.stderr.take()) {
+        (Some(output), Some(report)) => Ok(Running { child, control, output, report, held, timeout }),
         _ => Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
+    }
+}
+
+/// What ends a command when it is dropped.
+struct Control {
+    _pipe: Option<ChildStdin>,
+    _proxy: Option<Proxy>,
+    /// In the place of the pipe where there is a proxy, whose listener comes through it.
+    socket: Option<Arc<tokio::net::UnixStream>>,
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if let Some(socket) = &self.socket {
+            // Whoever else holds this end: the other one hears that it is over.
+            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+        }
+    }
+}
+
+/// Decides what a command reaches of the network.
+struct Gate {
+    host: Arc<dyn Host>,
+    known: Arc<Known>,
+    call: CallId,
+}
+
+impl proxy::Gate for Gate {
+    fn may_reach(&self, target: Target, private: bool) -> BoxFuture<'static, Result<(), String>> {
+        let named = self.known.names_private(&target);
+        let known = if private {
+            named.then(|| "sandbox.private_hosts in config.toml".to_owned())
+        } else {
+            self.known.why(&target).or_else(|| named.then(|| "sandbox.private_hosts in config.toml".to_owned()))
+        };
+        let to = target.to_string();
+        let facts = CallFacts {
+            tool: NETWORK.to_owned(),
+            subject: to.clone(),
+            touches: vec![Touch::Connect { host: target.in_rules(), private, known }],
+            proposal: Proposal::Connect { to },
+        };
+        self.host.may_reach(self.call.clone(), facts)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::domain::message::Message;
 use crate::domain::permission::Mode;
 use crate::domain::property::Properties;
 use crate::domain::session::SessionMeta;
-use crate::domain::tool::Child;
+use crate::domain::tool::{CallFacts, Child};
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +61,16 @@ pub trait Host: Send + Sync {
     fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
         let _ = task;
         Box::pin(async { Err(NotDone::Failed { text: "No session can be spawned here.".to_owned(), child: None }) })
+    }
+
+    /// Whether a command of this call may connect to what the facts name; may wait for the user. The question is taken back
+    /// when this is dropped.
+    ///
+    /// # Errors
+    /// A sentence why not.
+    fn may_reach(&self, call: CallId, facts: CallFacts) -> BoxFuture<'static, Result<(), String>> {
+        let _ = (call, facts);
+        Box::pin(async { Err("Nobody can be asked here.".to_owned()) })
     }
 
     /// The small model of the session's connection, where it has one of its own.

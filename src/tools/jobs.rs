@@ -7,9 +7,11 @@
 mod output;
 
 use super::held_process::{self, Line, Over, Taker};
+use super::host::Host;
 use super::kept::last_lines;
 use super::{Halt, Place, text};
 use crate::domain::At;
+use crate::domain::ids::CallId;
 use crate::domain::job::{EndedBy, JobEnd, JobShown};
 use crate::domain::permission::Sandbox;
 pub(super) use output::Read;
@@ -86,10 +88,10 @@ impl Jobs {
     /// Starts a command and comes back with the job's name.
     pub(super) async fn start(
         self: &Arc<Self>,
-        place: &Place,
-        sandbox: Sandbox,
+        (place, sandbox): (&Place, Sandbox),
         command: &str,
         line: Line,
+        (host, call): (&Arc<dyn Host>, &CallId),
     ) -> Result<String, Halt> {
         let room = || match self.list().iter().filter(|job| job.runs()).map(|job| job.id.clone()).collect::<Vec<_>>() {
             running if running.len() < MOST_RUNNING => Ok(()),
@@ -99,7 +101,7 @@ impl Jobs {
             )),
         };
         room()?;
-        let running = held_process::start(place, sandbox, line).await?;
+        let running = held_process::start(place, sandbox, line, host, call).await?;
         let job = {
             let mut all = locked(&self.all);
             let mut id = name();

@@ -25,6 +25,8 @@ pub struct Place {
     pub runner: PathBuf,
     /// What the user's settings allow commands.
     pub allowances: Arc<crate::sandbox::Allowances>,
+    /// What commands reach of the network without a question, where it is not open.
+    pub known: Arc<crate::sandbox::proxy::Known>,
     /// Tokens of the model's context window: results over a tenth of it, at least 2,000 and at most 12,000 tokens,
     /// go to `long_responses/`.
     pub window: u64,

@@ -22,7 +22,7 @@ use crate::provider::Call;
 use crate::tools::RunError;
 
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
-const EXECUTE_SETTLES_MS: u64 = 1000;
+pub(super) const EXECUTE_SETTLES_MS: u64 = 1000;
 
 /// So many equal calls in a row ask, whatever the mode.
 const REPEATS_THAT_ASK: u32 = 3;
@@ -434,7 +434,7 @@ fn is_written_whole(facts: &CallFacts) -> bool {
         Proposal::Plain | Proposal::Address { .. } => {
             facts.touches.iter().any(|touch| matches!(touch, Touch::Write { .. }))
         }
-        Proposal::Command { .. } | Proposal::Script { .. } => false,
+        Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Connect { .. } => false,
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
 //! from request to request, `calls` the calls of a response, `stop` what ends it early, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
-//! who is trusted, `connection` which one answers, `key` their keys, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
+//! who is trusted, `connecting` what their commands reach of the network, `connection` which one answers, `key` their keys, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
 
 mod automatic;
 mod batch;
 mod calls;
 mod children;
 mod compaction;
+mod connecting;
 mod connection;
 mod context;
 mod key;
@@ -203,6 +204,8 @@ pub struct Machine {
     trust: Option<Request>,
     /// The question for the key of a connection.
     key: Option<key::KeyAsked>,
+    /// Connections of commands that wait for the user.
+    connecting: Vec<connecting::Connecting>,
     /// The turn waits for somebody to choose a model.
     model_wanted: bool,
     mode_since: At,
@@ -298,6 +301,7 @@ impl Machine {
             untrusted: Vec::new(),
             trust: None,
             key: None,
+            connecting: Vec::new(),
             model_wanted: false,
             mode_since: At(0),
             mode_told,
@@ -362,6 +366,7 @@ impl Machine {
             Some(Work::Calling(batch)) => batch.requests().cloned().collect(),
             _ => Vec::new(),
         };
+        all.extend(self.all_connecting().cloned());
         all.extend(self.own.plan.as_ref().map(|plan| self.plan_request(plan)));
         all.extend(self.trust.clone());
         all.extend(self.key.as_ref().map(|asked| asked.request.clone()));
@@ -430,6 +435,8 @@ impl Machine {
                 self.changed(&mut out);
             }
             Input::JobEnded(text) => self.job_ended(now, text, &mut out),
+            Input::MayReach(number, call, facts) => self.may_reach(now, number, call, *facts, &mut out),
+            Input::NoLongerReaches(number) => self.no_longer_reaches(number, &mut out),
             Input::Law(law) => self.set_law(now, *law, &mut out),
             Input::Forget(rule) => self.forget(&rule, &mut out),
             Input::Look => self.looked_at(now, &mut out),
@@ -481,6 +488,9 @@ impl Machine {
         }
         if self.is_stopping() {
             return Activity::Stopping;
+        }
+        if let Some(request) = self.first_connecting() {
+            return Activity::NeedsYou(waiting_for(request));
         }
         if let Some(turn) = &self.turn {
             if let Work::Calling(batch) = &turn.work

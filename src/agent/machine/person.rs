@@ -180,6 +180,9 @@ impl Machine {
             self.answer_trust(&answer, out);
             return;
         }
+        if self.asks_to_connect(request) {
+            return self.answer_connecting(now, request, answer, out);
+        }
         let asked = match self.turn.as_mut().map(|turn| &mut turn.work) {
             Some(Work::Calling(batch)) => batch.asked(request).map(|one| (one.call.clone(), one.stage.clone())),
             _ => None,
@@ -307,6 +310,7 @@ impl Machine {
 
     /// A stricter mode, or rule, decides on waiting approvals at once; a looser one only offers to run them.
     pub(super) fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
+        self.reconsider_connecting(now, out);
         let mode = self.meta.mode;
         let (policy, headless) = (self.rules.policy, self.rules.headless);
         let (struck, cwd) = (self.struck(), self.meta.cwd.clone());
@@ -345,7 +349,7 @@ pub(super) fn give_back(act: Act, why: &str, out: &mut Vec<Step>) {
 }
 
 /// An answer that nobody waits for any more.
-fn unheard(request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
+pub(super) fn unheard(request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
     out.push(stale_answer());
     give_back(Act::Answer { request: request.clone(), answer }, "That was already settled.", out);
 }

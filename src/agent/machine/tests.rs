@@ -4,6 +4,7 @@ mod approvals;
 mod automatic;
 mod children;
 mod compaction;
+mod connecting;
 mod history;
 mod jobs;
 mod key;

@@ -94,9 +94,11 @@ impl Intent {
                 }
                 Intent::Contents(hashes)
             }
-            Proposal::Command { .. } | Proposal::Script { .. } | Proposal::Address { .. } | Proposal::Plain => {
-                Intent::Unknown
-            }
+            Proposal::Command { .. }
+            | Proposal::Script { .. }
+            | Proposal::Address { .. }
+            | Proposal::Connect { .. }
+            | Proposal::Plain => Intent::Unknown,
         }
     }
 

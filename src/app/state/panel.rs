@@ -167,7 +167,7 @@ fn shown_in_full(approval: &Approval) -> bool {
         }
         Proposal::Address { url } => url.chars().nth(LONGEST_COMMAND).is_none(),
         Proposal::Script { script, .. } => script.chars().nth(LONGEST_COMMAND).is_none(),
-        Proposal::Plain => true,
+        Proposal::Connect { .. } | Proposal::Plain => true,
     }
 }
 

@@ -111,6 +111,10 @@ pub struct Sandbox {
     pub caches: Option<Vec<String>>,
     /// `memory`: bytes that a command may use.
     pub memory: Option<u64>,
+    /// `network`: what they reach of the network.
+    pub network: SandboxNetwork,
+    /// `private_hosts`: hosts of this machine and its network that they reach with `network = "hosts"`, as written.
+    pub private_hosts: Vec<String>,
 }
 
 /// Limits of a turn.
@@ -227,6 +231,19 @@ macro_rules! choice {
             }
         }
     };
+}
+
+choice! {
+    /// What commands that may change something reach of the network.
+    SandboxNetwork {
+        /// All that the system reaches.
+        #[default]
+        Open = "open",
+        /// Package registries, the repository's remotes, hosts of rules, and what is asked for.
+        Hosts = "hosts",
+        /// Nothing.
+        Off = "off",
+    }
 }
 
 choice! {
@@ -588,6 +605,12 @@ fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
     };
     out.caches = section.list("caches", "a folder that begins with / or ~/, or \"default\"", folder);
     out.memory = section.memory("memory");
+    section.choice("network", SandboxNetwork::CHOICES, &mut out.network);
+    let host = |text: &str| {
+        let usable = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "/@*?#".contains(c));
+        usable.then(|| text.to_owned())
+    };
+    out.private_hosts = section.list("private_hosts", "a host, or a host and a port", host).unwrap_or_default();
     section.finish();
 }
 

@@ -135,6 +135,22 @@ const ROWS: &[Row] = {
             NextStart,
         ),
         (
+            "sandbox.network",
+            Permissions,
+            "What commands that may change something reach: all, certain hosts, or nothing.",
+            |s| s.sandbox.network.word().to_owned(),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "sandbox.private_hosts",
+            Permissions,
+            "Hosts of this machine's network that commands reach with `hosts`.",
+            |s| if s.sandbox.private_hosts.is_empty() { "none".to_owned() } else { s.sandbox.private_hosts.join(", ") },
+            BY_HAND,
+            NextStart,
+        ),
+        (
             "explore.bash",
             Permissions,
             "What commands may do in Explore.",

@@ -240,8 +240,12 @@ fn the_sandbox_is_a_word_or_a_table() {
         parse("[sandbox]\nprofile = \"read-only\"\ncaches = [\"default\", \"~/x\", \"/y\"]\nmemory = \"4G\"\n");
     assert_eq!(problems, vec![]);
     let caches = Some(["default", "~/x", "/y"].map(str::to_owned).to_vec());
-    let expected = Sandbox { profile: SandboxProfile::ReadOnly, caches, memory: Some(4 << 30) };
+    let expected = Sandbox { profile: SandboxProfile::ReadOnly, caches, memory: Some(4 << 30), ..Sandbox::default() };
     assert_eq!(settings.sandbox, expected);
+    let (settings, problems) =
+        parse("[sandbox]\nnetwork = \"hosts\"\nprivate_hosts = [\"127.0.0.1:4873\", \"nas.local\"]\n");
+    assert_eq!((settings.sandbox.network, problems), (SandboxNetwork::Hosts, vec![]));
+    assert_eq!(settings.sandbox.private_hosts, ["127.0.0.1:4873", "nas.local"]);
     for (text, line) in [
         ("sandbox = \"none\"\n", 1),
         ("[sandbox]\nprofile = 1\n", 2),
@@ -249,6 +253,8 @@ fn the_sandbox_is_a_word_or_a_table() {
         ("[sandbox]\nmemory = \"1M\"\n", 2),
         ("[sandbox]\nmemory = \"lots\"\n", 2),
         ("[sandbox]\nnetwork = true\n", 2),
+        ("[sandbox]\nnetwork = \"some\"\n", 2),
+        ("[sandbox]\nprivate_hosts = [\"http://x/\"]\n", 2),
     ] {
         let (settings, problems) = parse(text);
         assert_eq!(problems.iter().map(|p| p.line).collect::<Vec<_>>(), [Some(line)], "{text}");

@@ -564,6 +564,46 @@ fn rules_about_hosts_let_hosts_be_asked_in_every_mode_but_never_private_ones() {
     }
 }
 
+fn connect(host: &str, private: bool, known: bool) -> CallFacts {
+    let touch = Touch::Connect { host: host.to_owned(), private, known: known.then(|| "a list".to_owned()) };
+    facts(vec![touch], Proposal::Connect { to: format!("{host}:443") })
+}
+
+#[test]
+fn rules_about_hosts_are_about_connections_of_commands_too() {
+    let column = |kept: &[Rule], facts: &CallFacts| -> String {
+        Mode::ALL.into_iter().map(|mode| letter(&decide(mode, kept, facts, false))).collect()
+    };
+    for (known, private, said) in
+        [(false, false, "dqa"), (true, false, "daa"), (false, true, "dQQ"), (true, true, "daa")]
+    {
+        assert_eq!(column(&[], &connect("a.example", private, known)), said);
+    }
+    for (rule, name, said) in [
+        (host("network", "a.example"), "a.example", "daa"),
+        (host("fetch", "a.example"), "a.example", "daa"),
+        (host("network", "*.a.example"), "b.a.example", "daa"),
+        (host("network", "a.example"), "a.example:25", "dqa"),
+        (host("network", "a.example:25"), "a.example:25", "daa"),
+        (host("bash", "a.example"), "a.example", "dqa"),
+        (Rule::allow("fetch"), "a.example", "dqa"),
+        (Rule::allow("network"), "a.example", "daa"),
+    ] {
+        assert_eq!(column(std::slice::from_ref(&rule), &connect(name, false, false)), said, "{rule:?} {name}");
+        assert_eq!(column(&[rule], &connect(name, true, false)), "dQQ");
+    }
+    assert_eq!(column(&[host("network", "a.example")], &fetch("a.example", false)), "dqa", "not the other way around");
+    for (rule, name) in [
+        (as_effect(Effect::Deny, host("network", "a.example")), "a.example"),
+        (as_effect(Effect::Deny, host("fetch", "a.example")), "a.example:25"),
+        (as_effect(Effect::Deny, host("bash", "a.example")), "b.a.example"),
+        (as_effect(Effect::Deny, host("*", "::1")), "[::1]:8080"),
+        (as_effect(Effect::Deny, Rule::allow("network")), "a.example"),
+    ] {
+        assert_eq!(column(std::slice::from_ref(&rule), &connect(name, false, true)), "ddd", "{rule:?} {name}");
+    }
+}
+
 #[test]
 fn a_host_that_the_user_named_is_the_users_wish() {
     let mut rules = rules(&[]);

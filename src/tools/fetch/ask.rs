@@ -1,32 +1,15 @@
 //! Asks a server for one address: at the addresses that were looked up and judged before, and nowhere else.
 
-use super::address::is_private;
-use futures_util::future::BoxFuture;
+use crate::sandbox::proxy::names::{self, Names, leads_inside};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, Url, redirect};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
 /// Redirects that are followed, all at the same host.
 const REDIRECTS: usize = 5;
-
-/// Looks up names.
-pub trait Names: Send + Sync {
-    /// The addresses of a host.
-    fn of(&self, host: String, port: u16) -> BoxFuture<'static, std::io::Result<Vec<SocketAddr>>>;
-}
-
-/// The system's way of looking up names.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct System;
-
-impl Names for System {
-    fn of(&self, host: String, port: u16) -> BoxFuture<'static, std::io::Result<Vec<SocketAddr>>> {
-        Box::pin(async move { Ok(tokio::net::lookup_host((host.as_str(), port)).await?.collect()) })
-    }
-}
 
 /// The host of an address as it is looked up: without brackets.
 #[must_use]
@@ -39,19 +22,7 @@ pub fn host_of(url: &Url) -> String {
 /// # Errors
 /// A sentence for the model.
 pub async fn look_up(names: &dyn Names, url: &Url) -> Result<Vec<SocketAddr>, String> {
-    let (host, port) = (host_of(url), url.port_or_known_default().unwrap_or(443));
-    if let Ok(ip) = host.parse::<IpAddr>() {
-        return Ok(vec![SocketAddr::new(ip, port)]);
-    }
-    let found = tokio::time::timeout(CONNECT, names.of(host.clone(), port)).await;
-    match found {
-        Ok(Ok(all)) if !all.is_empty() => Ok(all),
-        Ok(Ok(_)) => Err(format!("The host {host} has no address. Check how it is spelled.")),
-        Ok(Err(error)) => Err(format!(
-            "The host {host} was not found ({error}). Check how it is spelled, and whether there is a network."
-        )),
-        Err(_) => Err(format!("Looking up the host {host} took more than {} s. Try again later.", CONNECT.as_secs())),
-    }
+    names::look_up(names, &host_of(url), url.port_or_known_default().unwrap_or(443)).await
 }
 
 /// What came of asking.
@@ -77,7 +48,7 @@ pub async fn ask(url: &Url, at: &[SocketAddr], private: bool) -> Result<Came, St
         let response = send(&url, at).await?;
         // The connection went to what was judged; should it ever not, nothing of it is used.
         if let Some(peer) = response.remote_addr()
-            && (is_private(peer.ip()) && !private || !at.iter().any(|one| one.ip() == peer.ip()))
+            && (leads_inside(peer) && !private || !at.iter().any(|one| one.ip() == peer.ip()))
         {
             return Err(format!("The connection to {} led to another address than was looked up.", host_of(&url)));
         }

@@ -2,18 +2,19 @@
 //! session's `downloads/`.
 //!
 //! A name is looked up only once the call is allowed, so that a refused call tells nobody anything. What it is looked up
-//! to is what is connected to; where that is private and was not known to be, the call is decided on anew. `address`
-//! knows which addresses those are, `ask` asks, `page` reads.
+//! to is what is connected to; where that is private and was not known to be, the call is decided on anew. Which addresses those are
+//! is the vocabulary's to know, `ask` asks, `page` reads.
 
-mod address;
 mod ask;
 mod page;
 
 use super::host::{Completion, WhichModel};
 use super::input::{self, Fields};
 use super::{Halt, Place, Run, RunError, Tool, downloads, seen::Seen, settled};
+use crate::domain::address;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use ask::{Came, Names, System, host_of};
+use crate::sandbox::proxy::names::{Names, System, leads_inside};
+use ask::{Came, host_of};
 use futures_util::future::BoxFuture;
 use page::Kind;
 use reqwest::{Response, Url};
@@ -144,7 +145,7 @@ async fn work(input: &Value, with: &Run, names: &dyn Names) -> Result<Outcome, H
     let late = || Halt::Says(format!("{host} took more than {} s, so the call was given up.", PATIENCE.as_secs()));
     let end = tokio::time::Instant::now() + PATIENCE;
     let at = tokio::time::timeout_at(end, ask::look_up(names, &call.url)).await.map_err(|_| late())??;
-    if !private && at.iter().any(|one| address::is_private(one.ip())) {
+    if !private && at.iter().any(|one| leads_inside(*one)) {
         with.seen.note_private(&host);
         return Err(Halt::Run(RunError::FactsChanged(Box::new(call.facts(host, true)))));
     }

@@ -116,6 +116,9 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
                 out.extend(diff_exposed(one));
             }
         }
+        Proposal::Connect { to } => {
+            out.push(format!("permission needed: network access to {}", expose(to).replace('\n', " ")));
+        }
         Proposal::Address { url } => out.push(format!("permission needed: fetch {}", expose(url).replace('\n', " "))),
         Proposal::Script { language, script, files } => {
             out.push(format!("permission needed: run this script, {}", clean_line(language)));

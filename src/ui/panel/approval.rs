@@ -33,6 +33,7 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
         }
         Proposal::Change { diff, .. } if paint.state.unified => chat::diff_with(diff, width, look),
         Proposal::Change { diff, .. } => chat::diff_beside(diff, width, look),
+        Proposal::Connect { to } => styled(paint, &expose(to), width, Role::ToolSubject),
         Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
         Proposal::Changes { .. } => chat::diffs_with(approval.proposal.diffs(), width, look),
         Proposal::Script { script, files, .. } => {
@@ -100,6 +101,7 @@ pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
             proposal.diffs().flat_map(of_one).collect()
         }
         Proposal::Address { url } => odd(url).into_iter().collect(),
+        Proposal::Connect { to } => odd(to).into_iter().collect(),
         Proposal::Script { script, .. } => odd(script).into_iter().collect(),
         Proposal::Plain => return None,
     };

@@ -1,0 +1,135 @@
+//! Connections that running commands wait for: decided like calls, answered by the user where they have to be asked for.
+
+use super::batch::Asking;
+use super::{Machine, Turn};
+use crate::agent::step::Step;
+use crate::domain::Event;
+use crate::domain::ids::{At, CallId, RequestId};
+use crate::domain::permission::Mode;
+use crate::domain::request::{Answer, Approval, Ask, Request};
+use crate::domain::tool::CallFacts;
+use crate::permit::{self, Verdict};
+
+/// A connection that waits for the user.
+#[derive(Clone, Debug)]
+pub(super) struct Connecting {
+    number: u64,
+    asking: Asking,
+}
+
+impl Machine {
+    /// A command wants to connect. Its call may be over where it goes on in the background.
+    pub(super) fn may_reach(&mut self, now: At, number: u64, call: CallId, facts: CallFacts, out: &mut Vec<Step>) {
+        let mode = self.mode_of_commands(now);
+        let verdict = permit::decide(self.rules.policy, mode, &self.law, &facts, self.rules.headless);
+        self.count_hits(&verdict);
+        let question = match verdict {
+            Verdict::Allow(_) => return out.push(Step::Reached(number, Ok(()))),
+            Verdict::Deny(refusal) => return out.push(Step::Reached(number, Err(refusal.reason))),
+            Verdict::Ask(question) => question,
+        };
+        let approval = Approval {
+            call,
+            tool: facts.tool.clone(),
+            subject: facts.subject.clone(),
+            intent: None,
+            proposal: facts.proposal.clone(),
+            reasons: question.reasons,
+            risks: question.risks,
+            parts: Vec::new(),
+            offers: question.offers,
+            scopes: question.scopes,
+            would_run_now: false,
+        };
+        let request = Request { id: self.request_id(now), ask: Ask::Approval(Box::new(approval)) };
+        out.push(Step::Emit(Event::Asked(Box::new(request.clone()))));
+        self.connecting.push(Connecting { number, asking: Asking { request, facts } });
+    }
+
+    /// What the user types runs as in Execute.
+    fn mode_of_commands(&self, now: At) -> Mode {
+        let typed = matches!(&self.turn, Some(Turn { typed: true, .. }));
+        match self.meta.mode {
+            _ if typed => Mode::Execute,
+            Mode::Execute
+                if self.mode_since != At(0) && now < self.mode_since.plus(super::calls::EXECUTE_SETTLES_MS) =>
+            {
+                Mode::Ask
+            }
+            mode => mode,
+        }
+    }
+
+    /// Nobody waits for it any more.
+    pub(super) fn no_longer_reaches(&mut self, number: u64, out: &mut Vec<Step>) {
+        let gone = self.connecting.iter().position(|one| one.number == number);
+        if let Some(gone) = gone.map(|at| self.connecting.remove(at)) {
+            out.push(Step::Emit(Event::Settled { request: gone.asking.request.id }));
+        }
+    }
+
+    pub(super) fn asks_to_connect(&self, request: &RequestId) -> bool {
+        self.connecting.iter().any(|one| one.asking.request.id == *request)
+    }
+
+    /// An answer for one that waits.
+    pub(super) fn answer_connecting(&mut self, now: At, request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
+        let Some(at) = self.connecting.iter().position(|one| one.asking.request.id == *request) else { return };
+        let Some(Connecting { number, asking }) = self.connecting.get(at).cloned() else { return };
+        let outcome = match answer {
+            Answer::Once => Ok(()),
+            Answer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
+                Some(_) => Ok(()),
+                None => return out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
+            },
+            Answer::No(reason) => Err(match reason.filter(|reason| !reason.trim().is_empty()) {
+                Some(reason) => format!("The user refused this host: {reason}"),
+                None => "The user refused this host.".to_owned(),
+            }),
+            answer => return super::person::unheard(request, answer, out),
+        };
+        self.connecting.remove(at);
+        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+        out.push(Step::Reached(number, outcome));
+        // A rule that was kept may be about others that wait.
+        self.reconsider(now, out);
+    }
+
+    /// What waits is decided on anew: a stricter mode or a rule refuses it, an answer that was kept lets it through. A
+    /// looser mode only offers that.
+    pub(super) fn reconsider_connecting(&mut self, now: At, out: &mut Vec<Step>) {
+        let mode = self.mode_of_commands(now);
+        let (policy, headless) = (self.rules.policy, self.rules.headless);
+        for mut one in std::mem::take(&mut self.connecting) {
+            let verdict = permit::decide(policy, mode, &self.law, &one.asking.facts, headless);
+            let (by_rules, would) =
+                (matches!(verdict, Verdict::Allow(permit::Allowed::ByRules(_))), matches!(verdict, Verdict::Allow(_)));
+            let outcome = match verdict {
+                Verdict::Deny(refusal) => Err(refusal.reason),
+                _ if by_rules => Ok(()),
+                _ => {
+                    if let Ask::Approval(approval) = &mut one.asking.request.ask
+                        && approval.would_run_now != would
+                    {
+                        approval.would_run_now = would;
+                        out.push(Step::Emit(Event::Asked(Box::new(one.asking.request.clone()))));
+                    }
+                    self.connecting.push(one);
+                    continue;
+                }
+            };
+            out.push(Step::Emit(Event::Settled { request: one.asking.request.id }));
+            out.push(Step::Reached(one.number, outcome));
+        }
+    }
+
+    /// The first that waits for the user.
+    pub(super) fn first_connecting(&self) -> Option<&Request> {
+        self.connecting.first().map(|one| &one.asking.request)
+    }
+
+    /// All that wait for the user.
+    pub(super) fn all_connecting(&self) -> impl Iterator<Item = &Request> {
+        self.connecting.iter().map(|one| &one.asking.request)
+    }
+}

@@ -1,0 +1,331 @@
+//! Commands whose network is held, through the real program: off, or certain hosts by the proxy.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use futures_util::future::BoxFuture;
+use lisle::domain::ids::CallId;
+use lisle::domain::permission::Sandbox;
+use lisle::domain::tool::{CallFacts, Outcome, Touch};
+use lisle::sandbox::proxy::Known;
+use lisle::sandbox::{Allowances, Network, able};
+use lisle::tools::host::{Completion, Host};
+use lisle::tools::registry::Registry;
+use lisle::tools::{Place, Run, seen::Seen};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+
+const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
+
+/// What this system can do is said by the program itself.
+fn held() -> bool {
+    if lisle::sandbox::is_enforced() && able::own_network(Path::new(LISLE)).is_ok() {
+        return true;
+    }
+    eprintln!("skipped: commands get no network of their own on this system");
+    false
+}
+
+/// Says yes to these hosts, and keeps what it was asked.
+#[derive(Default)]
+struct Door {
+    open: Vec<String>,
+    asked: Mutex<Vec<CallFacts>>,
+}
+
+impl Host for Door {
+    fn complete(&self, _: Completion) -> BoxFuture<'static, Result<String, String>> {
+        Box::pin(async { Err("There is no model.".to_owned()) })
+    }
+
+    fn may_reach(&self, _: CallId, facts: CallFacts) -> BoxFuture<'static, Result<(), String>> {
+        let open = facts.touches.iter().all(|touch| match touch {
+            Touch::Connect { host, known, .. } => known.is_some() || self.open.contains(host),
+            _ => false,
+        });
+        self.asked.lock().unwrap().push(facts);
+        Box::pin(async move { if open { Ok(()) } else { Err("The user refused this host.".to_owned()) } })
+    }
+}
+
+struct Bench {
+    _dir: tempfile::TempDir,
+    place: Place,
+    door: Arc<Door>,
+}
+
+impl Bench {
+    fn new(network: Network, open: &[String], private: &[String]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let cwd = root.join("work");
+        std::fs::create_dir(&cwd).unwrap();
+        let place = Place {
+            known: Arc::new(Known::of(&cwd, private)),
+            cwd,
+            session_dir: root.join("session"),
+            own_dirs: vec![],
+            runner: LISLE.into(),
+            allowances: Arc::new(Allowances { network, ..Allowances::default() }),
+            window: 200_000,
+        };
+        Self { _dir: dir, place, door: Arc::new(Door { open: open.to_vec(), ..Door::default() }) }
+    }
+
+    fn run(&self, command: &str) -> Outcome {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let bash = Registry::standard().find("bash").unwrap();
+        let seen = Arc::new(Seen::default());
+        let input = json!({"command": command, "timeout_s": 60});
+        let facts = bash.inspect(&input, &self.place, &seen).unwrap();
+        let (progress, _shown) = tokio::sync::mpsc::channel(8);
+        let with = Run {
+            sandbox: Sandbox::Workspace,
+            place: self.place.clone(),
+            facts,
+            seen,
+            stop: CancellationToken::new(),
+            call: CallId::new("call-1"),
+            progress,
+            jobs: Arc::default(),
+            host: self.door.clone(),
+        };
+        runtime.block_on(bash.run(input, with)).unwrap()
+    }
+
+    fn asked(&self) -> Vec<(String, bool)> {
+        let asked = self.door.asked.lock().unwrap();
+        let touches = asked.iter().flat_map(|facts| &facts.touches);
+        let connects = touches.filter_map(|touch| match touch {
+            Touch::Connect { host, private, .. } => Some((host.clone(), *private)),
+            _ => None,
+        });
+        connects.collect()
+    }
+}
+
+/// Answers every connection with a page; the value counts them.
+fn server() -> (SocketAddr, Arc<Mutex<u32>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let count = Arc::new(Mutex::new(0));
+    let counted = count.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            *counted.lock().unwrap() += 1;
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
+                head.push(byte[0]);
+            }
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\ninside");
+        }
+    });
+    (at, count)
+}
+
+/// A request through the proxy by the shell alone.
+fn through_proxy(to: SocketAddr) -> String {
+    format!(
+        "exec 3<>/dev/tcp/127.0.0.1/43128; printf 'GET http://{to}/ HTTP/1.1\\r\\nHost: {to}\\r\\nConnection: \
+         close\\r\\n\\r\\n' >&3; cat <&3"
+    )
+}
+
+#[test]
+fn a_command_reaches_what_the_proxy_lets_through_and_nothing_else() {
+    if !held() {
+        return;
+    }
+    let (at, count) = server();
+    let to = at.to_string();
+    let bench = Bench::new(Network::Proxy, std::slice::from_ref(&to), &[]);
+    let out = bench.run(&through_proxy(at));
+    assert!(out.text.contains("200 OK") && out.text.contains("inside"), "{}", out.text);
+    assert_eq!(bench.asked(), [(to, true)]);
+
+    let closed = Bench::new(Network::Proxy, &[], &[]);
+    let out = closed.run(&format!("{}; exit 3", through_proxy(at)));
+    assert!(out.text.contains("403 Forbidden") && out.text.contains("blocked by lisle"), "{}", out.text);
+    assert!(
+        out.text.contains("The sandbox let this command not reach") && out.text.contains(&at.to_string()),
+        "{}",
+        out.text
+    );
+    assert_eq!(*count.lock().unwrap(), 1);
+
+    // Around it: the server itself, a name server, and the network of the machine are not there.
+    let names = UdpSocket::bind("127.0.0.1:0").unwrap();
+    names.set_nonblocking(true).unwrap();
+    for around in [
+        format!("echo hi >/dev/tcp/127.0.0.1/{}", at.port()),
+        format!("echo hi >/dev/udp/127.0.0.1/{}; false", names.local_addr().unwrap().port()),
+        "echo hi >/dev/udp/192.0.2.1/53".to_owned(),
+        "echo hi >/dev/tcp/192.0.2.1/80".to_owned(),
+        "getent ahostsv4 example.org || exit 1; echo resolved".to_owned(),
+        "cat /proc/net/route | grep -v Iface".to_owned(),
+        "unshare -n true && nsenter -t 1 -n true".to_owned(),
+    ] {
+        let out = closed.run(&around);
+        assert!(out.failed, "{around}: {}", out.text);
+        assert!(!out.text.contains("resolved"), "{}", out.text);
+    }
+    let mut datagram = [0; 8];
+    assert!(names.recv(&mut datagram).is_err(), "no datagram came through");
+    assert_eq!(*count.lock().unwrap(), 1);
+}
+
+#[test]
+fn programs_find_the_proxy_and_their_own_loopback_is_theirs() {
+    if !held() {
+        return;
+    }
+    let bench = Bench::new(Network::Proxy, &[], &["127.0.0.1:1".into()]);
+    let out = bench.run(
+        "echo $http_proxy $HTTPS_PROXY $CARGO_HTTP_PROXY $no_proxy; test ! -S /proc/self/fd/0 && cat && echo empty",
+    );
+    let proxy = "http://127.0.0.1:43128";
+    assert!(out.text.starts_with(&format!("{proxy} {proxy} {proxy} localhost,::1\nempty\n")), "{}", out.text);
+    // Nothing of the control socket is left in the command.
+    let out = bench.run("ls -l /proc/self/fd | grep -c socket");
+    assert!(out.text.starts_with("0\n"), "{}", out.text);
+    // The port is taken: nobody takes the proxy's place for another program of the command.
+    let out = bench.run("command -v python3 >/dev/null || exit 7; python3 -c 'import socket; socket.socket().bind((\"127.0.0.1\", 43128))'");
+    assert!(out.failed, "{}", out.text);
+}
+
+#[test]
+fn the_settings_open_a_host_of_the_private_network() {
+    if !held() {
+        return;
+    }
+    let (at, _) = server();
+    let bench = Bench::new(Network::Proxy, &[], &[at.to_string()]);
+    assert!(bench.run(&through_proxy(at)).text.contains("inside"));
+    let known = bench.door.asked.lock().unwrap()[0].touches.clone();
+    assert!(
+        matches!(&known[..], [Touch::Connect { private: true, known: Some(why), .. }] if why.contains("private_hosts"))
+    );
+}
+
+#[test]
+fn off_is_a_network_of_its_own_with_loopback() {
+    if !held() {
+        return;
+    }
+    let (at, count) = server();
+    let bench = Bench::new(Network::Off, &[], &[]);
+    for command in [format!("echo hi >/dev/tcp/127.0.0.1/{}", at.port()), "echo hi >/dev/tcp/192.0.2.1/80".to_owned()] {
+        let out = bench.run(&command);
+        assert!(out.failed, "{}", out.text);
+        assert!(out.text.contains("Commands have no network here (sandbox.network = \"off\""), "{}", out.text);
+    }
+    assert_eq!(*count.lock().unwrap(), 0);
+    assert!(bench.run("grep -q lo /proc/net/dev && echo $http_proxy.").text.starts_with(".\n"));
+}
+
+#[test]
+fn a_command_ends_with_lisles_end_of_the_control_socket() {
+    if !held() {
+        return;
+    }
+    let bench = Bench::new(Network::Proxy, &[], &[]);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let bash = Registry::standard().find("bash").unwrap();
+    let seen = Arc::new(Seen::default());
+    let input = json!({"command": "echo started; sleep 600", "timeout_s": 600});
+    let facts = bash.inspect(&input, &bench.place, &seen).unwrap();
+    let (progress, mut shown) = tokio::sync::mpsc::channel(8);
+    let stop = CancellationToken::new();
+    let with = Run {
+        sandbox: Sandbox::Workspace,
+        place: bench.place.clone(),
+        facts,
+        seen,
+        stop: stop.clone(),
+        call: CallId::new("call-1"),
+        progress,
+        jobs: Arc::default(),
+        host: bench.door.clone(),
+    };
+    let began = std::time::Instant::now();
+    let ended = runtime.block_on(async {
+        let running = bash.run(input, with);
+        tokio::pin!(running);
+        loop {
+            tokio::select! {
+                end = &mut running => break end,
+                Some(_) = shown.recv() => stop.cancel(),
+            }
+        }
+    });
+    assert!(ended.is_err() && began.elapsed().as_secs() < 60);
+}
+
+#[test]
+fn without_namespaces_certain_hosts_are_not_promised_and_off_takes_the_families() {
+    if !lisle::sandbox::is_enforced() {
+        eprintln!("skipped: nothing holds commands on this system");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let held = |more: &[&str], line: &str| {
+        std::process::Command::new(LISLE)
+            .args(["__hold", "--workspace"])
+            .args(more)
+            .args(["--", "/bin/bash", "-c", line])
+            .current_dir(dir.path())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap()
+    };
+    let out = held(&["--proxy"], "echo ran");
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.stdout.is_empty() && said.contains("could go around the proxy"), "{said}");
+    let (at, count) = server();
+    let out = held(&["--offline"], &format!("echo hi >/dev/tcp/127.0.0.1/{}", at.port()));
+    assert!(!out.status.success());
+    let out = held(&["--offline"], "echo hi >/dev/udp/127.0.0.1/53");
+    assert!(!out.status.success());
+    assert!(held(&["--offline"], "echo a | cat").status.success());
+    assert_eq!(*count.lock().unwrap(), 0);
+    // The proxy needs somebody at the other end of the standard input.
+    if able::own_network(Path::new(LISLE)).is_ok() {
+        let out = held(&["--namespaces", "--proxy"], "echo ran");
+        assert!(out.stdout.is_empty() && !out.status.success());
+    }
+}
+
+/// `cargo test --test network -- --ignored --nocapture`: what a held network costs a command.
+#[test]
+#[ignore = "a measurement"]
+fn what_it_costs() {
+    if !held() {
+        return;
+    }
+    let (at, _) = server();
+    for (name, network) in [("open", Network::Open), ("off", Network::Off), ("hosts", Network::Proxy)] {
+        let bench = Bench::new(network, &[at.to_string()], &[]);
+        let mut took: Vec<_> = (0..21)
+            .map(|_| {
+                let began = std::time::Instant::now();
+                bench.run("true");
+                began.elapsed()
+            })
+            .collect();
+        took.sort();
+        eprintln!("{name}: {:?} a command (median of {})", took[took.len() / 2], took.len());
+    }
+    let bench = Bench::new(Network::Proxy, &[at.to_string()], &[]);
+    let ask = through_proxy(at).replace("cat <&3", "cat <&3 >/dev/null");
+    let hundred = format!("time (for i in {{1..100}}; do ({ask}); done)");
+    eprintln!("a hundred requests through the proxy: {}", bench.run(&hundred).text);
+    let bench = Bench::new(Network::Open, &[], &[]);
+    eprintln!(
+        "a hundred without it: {}",
+        bench.run(&hundred.replace("127.0.0.1/43128", &format!("127.0.0.1/{}", at.port()))).text
+    );
+}
