@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, watch};
 
-/// After somebody touched a lock, it is left alone for so long.
+/// A lock that somebody touched is looked at after so long.
 const LOCK_SETTLES: Duration = Duration::from_millis(250);
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.
@@ -339,10 +339,11 @@ fn watch_lock(store: Store, id: SessionId, mut writer: watch::Receiver<Health>, 
                 touched = news.readable() => if touched.is_err() { return },
                 () = ended => return,
             }
+            // Whoever removes the whole session is at it for a moment.
+            tokio::time::sleep(LOCK_SETTLES).await;
             if lane.send(ToLane::LockTouched).await.is_err() {
                 return;
             }
-            tokio::time::sleep(LOCK_SETTLES).await;
         }
         // Without news the next write finds out.
     });

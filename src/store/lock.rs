@@ -241,6 +241,8 @@ impl Lock {
         let file = match self.io.stat(&self.path) {
             Ok(stat) if stat.ino == mine => return None,
             Ok(_) => self.io.open(&self.path, How::Append).ok()?,
+            // With all of its files the session goes: nothing is put in the way of that.
+            Err(_) if self.io.stat(&self.path.with_file_name(super::layout::SESSION)).is_err() => return None,
             Err(error) if error.kind() == io::ErrorKind::NotFound => match self.io.open(&self.path, How::New) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.io.open(&self.path, How::Append).ok()?

@@ -138,7 +138,15 @@ pub(super) fn palette(state: &mut State) {
         let about = if own.description.is_empty() { &own.name } else { &own.description };
         item(one_line(about), format!("/{} {}", own.name, own.hint).trim_end(), Value::Own(own.name.clone()))
     });
-    let items = verbs.chain(own).collect();
+    let mut items: Vec<Item> = verbs.chain(own).collect();
+    // What a session that can only be read is most likely opened for.
+    let take_over = Value::Act(Action::Session(SessionAction::TakeOver));
+    if state.current_meta().is_some_and(|meta| meta.held_by.is_some())
+        && let Some(at) = items.iter().position(|item| item.value == take_over)
+        && let Some(first) = items.get_mut(..=at)
+    {
+        first.rotate_right(1);
+    }
     open_picker(state, Kind::Palette, items, 0);
 }
 

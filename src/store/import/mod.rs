@@ -257,7 +257,13 @@ impl Store {
         let reader = session::Reader { io: self.io(), id: &id, dir: dir.to_owned(), home: &self.inner.home };
         let meta = self.branch_of(&reader, None, now, Manner::Import { at_most }).map_err(|error| match error {
             StoreError::NoSession { path } => {
-                let why = "it has no session.jsonl. Name the folder of a session, or a transcript";
+                let is_transcript =
+                    |name: &std::ffi::OsString| Path::new(name).extension().is_some_and(|end| end == "jsonl");
+                let why = if self.io().list(dir).unwrap_or_default().iter().any(is_transcript) {
+                    "it has no session.jsonl. It looks like a folder of transcripts: give one of its *.jsonl"
+                } else {
+                    "it has no session.jsonl. Name the folder of a session, or a transcript"
+                };
                 StoreError::NoImport { path, why }
             }
             StoreError::Io { path, source, .. } if path.starts_with(dir) => StoreError::io("import", &path, source),
@@ -336,6 +342,12 @@ impl Store {
             left.insert("records of subagents", self.subagents(path));
         }
         let source = Source { parts, program, reading, left };
+        // A session without a row would look like one that was lost.
+        if self.ids_of(&source)?.is_empty() {
+            let why = "no message of a conversation is in it: it is empty, or the work of a subagent. Give the file of the \
+                       conversation itself";
+            return Err(StoreError::NoImport { path: path.to_owned(), why });
+        }
         let earlier = match (&why, source.origin()) {
             (None, Some(origin)) => self.imported_before(&origin),
             _ => Vec::new(),

@@ -332,6 +332,26 @@ fn what_is_no_session_makes_none() {
 }
 
 #[test]
+fn a_folder_of_transcripts_and_the_work_of_a_subagent_make_no_session() {
+    let root = tempfile::tempdir().unwrap();
+    let store = quick(root.path());
+    let folder = root.path().join("-home-ada-app");
+    std::fs::create_dir(&folder).unwrap();
+    let line = serde_json::json!({
+        "type": "user", "uuid": "u1", "sessionId": "s1", "isSidechain": true, "cwd": "/home/ada/app",
+        "timestamp": "2026-05-26T07:27:39.000Z", "message": {"role": "user", "content": "look around"},
+    });
+    std::fs::write(folder.join("agent-1.jsonl"), format!("{line}\n")).unwrap();
+    for (path, says) in
+        [(folder.clone(), "give one of its *.jsonl"), (folder.join("agent-1.jsonl"), "work of a subagent")]
+    {
+        let error = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    assert!(store.list().sessions.is_empty());
+}
+
+#[test]
 fn only_regular_files_are_imported() {
     let root = tempfile::tempdir().unwrap();
     let store = quick(root.path());

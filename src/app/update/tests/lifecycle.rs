@@ -301,6 +301,11 @@ fn taking_over_asks() {
     let mut held = meta("s");
     held.held_by = Some("lisle on host (process 7)".to_owned());
     screen.session("s", Event::Changed(Box::new(held)));
+    screen.keys("ctrl+p");
+    let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("a picker") };
+    let first = &picker.items[picker.hits[picker.selected].item];
+    assert_eq!(first.detail, "session.take_over", "first in the palette of what can only be read");
+    screen.keys("esc");
     command(&mut screen, "/takeover");
     assert!(asked(&screen).contains("process 7"));
     screen.fx.clear();
