@@ -2,10 +2,11 @@
 //!
 //! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
 
+use super::held::Told;
 use super::held_process::{self, Line, blocking, shell};
 use super::input::{self, Fields};
 use super::kept::Kept;
-use super::{Halt, Place, Run, RunError, Tool, downloads, leaves, same_facts, seen::Seen, settled, words};
+use super::{Halt, Place, Run, RunError, Tool, downloads, leaves, moves, same_facts, seen::Seen, settled, words};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -127,7 +128,8 @@ fn call(input: &Value) -> Result<Call<'_>, String> {
 fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> Line {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    Line { command: line, cwd: place.cwd.clone(), timeout, output_limit }
+    let told = Told { named: words::named(command, place), moves: moves::of(command) };
+    Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
 async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {

@@ -190,6 +190,7 @@ mod kept;
 mod leaves;
 pub mod limits;
 pub mod list;
+mod moves;
 pub mod notebook;
 pub mod patch;
 pub mod paths;

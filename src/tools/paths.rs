@@ -3,6 +3,7 @@
 //! What kind of place it is, is for `places`; opening it, without following any link again, is for `files`.
 
 use super::Place;
+use crate::sandbox::{Namespaces, able, places as temps};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,7 +16,40 @@ const MOST_LINKS: usize = 40;
 /// A sentence for the model: empty, a NUL in it, a loop of links, or `..` behind a link, where reading the path by its
 /// letters and following it lead to different places.
 pub fn resolve(text: &str, place: &Place) -> Result<PathBuf, String> {
-    resolve_from(text, &place.cwd, std::env::home_dir().as_deref())
+    let home = std::env::home_dir();
+    // Commands have a `/tmp` of their own, so what lies there by its letters lies there for the file tools as well.
+    if let Some(own) = own_temp(&lexical(&place.cwd.join(text)), place) {
+        return resolve_from(&own.to_string_lossy(), &place.cwd, None).map(|path| again(path, place));
+    }
+    resolve_from(text, &place.cwd, home.as_deref()).map(|path| again(path, place))
+}
+
+/// Links that lead to `/tmp` lead to the session's own.
+fn again(path: PathBuf, place: &Place) -> PathBuf {
+    let Some(own) = own_temp(&path, place) else { return path };
+    let own = follow(&own).unwrap_or(own);
+    // One that leads there once more is not followed; what it leads to is the host's, and judged so.
+    if own_temp(&own, place).is_some() { path } else { own }
+}
+
+/// What a path below `/tmp` stands for: the file of the session's own folder, unless only the host has one of the name.
+/// `None` for all other paths, and where commands see the host's.
+fn own_temp(path: &Path, place: &Place) -> Option<PathBuf> {
+    let below = if place.allowances.own_temp { temps::below_temp(path)? } else { return None };
+    // These are mounted into it.
+    let allowed = &place.allowances;
+    let mounted = [&place.cwd, &place.session_dir].into_iter().chain(&place.own_dirs);
+    let mounted = mounted.chain(&allowed.readable).chain(&allowed.granted.readable);
+    if mounted.into_iter().any(|kept| path.starts_with(kept) || kept.starts_with(path) && path.components().count() > 2)
+    {
+        return None;
+    }
+    if able::spaces(&place.runner) == Namespaces::Without {
+        return None;
+    }
+    let own = temps::session_temp(&place.session_dir);
+    let own = if below.as_os_str().is_empty() { own } else { own.join(below) };
+    (own.symlink_metadata().is_ok() || path.symlink_metadata().is_err() || below.as_os_str().is_empty()).then_some(own)
 }
 
 pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Result<PathBuf, String> {
@@ -107,6 +141,11 @@ fn parts(path: &Path) -> Vec<OsString> {
 #[must_use]
 pub fn shown(path: &Path, place: &Place) -> String {
     let cwd = follow(&place.cwd).unwrap_or_else(|_| place.cwd.clone());
+    if place.allowances.own_temp
+        && let Ok(below) = path.strip_prefix(temps::session_temp(&place.session_dir))
+    {
+        return Path::new("/tmp").join(below).display().to_string();
+    }
     match path.strip_prefix(&cwd) {
         Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
         Ok(rest) => rest.display().to_string(),

@@ -95,6 +95,35 @@ pub(super) fn below(command: &str, place: &Place) -> Vec<(PathBuf, PathBuf)> {
     out
 }
 
+/// Paths outside of the working directory that the line names by their whole letters: absolute ones, those that begin with
+/// `~/` or `..`, without patterns. Not all of them are there.
+pub(super) fn named(command: &str, place: &Place) -> Vec<PathBuf> {
+    let words = all_words(command);
+    let home = std::env::home_dir();
+    let mut out = Vec::new();
+    for word in words.iter().filter(|word| !word.open).take(MOST) {
+        for part in candidates(&word.text) {
+            let path = match (part.strip_prefix("~/"), &home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ if part.starts_with('/') => PathBuf::from(part),
+                _ if part.starts_with("../") || part.contains("/../") || part == ".." => place.cwd.join(part),
+                _ => continue,
+            };
+            let path = lexical(&place.cwd, &path);
+            if !path.starts_with(&place.cwd) && path.symlink_metadata().is_ok() {
+                push_new(&mut out, path);
+            }
+        }
+        if out.len() >= MOST_NAMED {
+            break;
+        }
+    }
+    out
+}
+
+/// Paths that one line names.
+const MOST_NAMED: usize = 50;
+
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
