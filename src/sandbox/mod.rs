@@ -28,6 +28,8 @@ pub mod environment;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod hold;
+#[cfg(target_os = "linux")]
+mod init;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
@@ -36,6 +38,12 @@ pub mod process;
 mod profile;
 pub mod refusal;
 pub mod repository;
+#[cfg(target_os = "linux")]
+mod rights;
+#[cfg(target_os = "linux")]
+mod root;
+#[cfg(target_os = "linux")]
+mod rules;
 pub mod run;
 pub mod seatbelt;
 
