@@ -73,12 +73,8 @@ fn attempt(runner: &Path) -> Able {
     use super::hold;
     use std::process::{Command, Stdio};
     let (landlock, seccomp) = (hold::landlock_version(), hold::seccomp_is_there());
-    let out = Command::new(runner)
-        .args([hold::WORD, hold::TRY])
-        .env_clear()
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .output();
+    let out =
+        Command::new(runner).args([hold::WORD, hold::TRY]).env_clear().current_dir("/").stdin(Stdio::null()).output();
     match out {
         Ok(out) => read(&String::from_utf8_lossy(&out.stdout), landlock, seccomp),
         Err(e) => Able::without(&format!("{} could not be started: {e}", runner.display()), landlock, seccomp),

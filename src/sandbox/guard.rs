@@ -194,6 +194,7 @@ mod tests {
             own_dirs: &[],
             allowances,
             named: &[],
+            approved: &[],
             moves: Moves::No,
             home: None,
             namespaces: Namespaces::Without,

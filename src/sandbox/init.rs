@@ -127,7 +127,8 @@ impl First {
             end(become_it().0);
         }
         if child < 0 {
-            let _ = rustix::io::write(rustix::stdio::stderr(), b"lisle: the command was not started: no more processes\n");
+            let _ =
+                rustix::io::write(rustix::stdio::stderr(), b"lisle: the command was not started: no more processes\n");
             end(126);
         }
         let _ = rustix::thread::set_name(c"lisle-init");

@@ -158,9 +158,8 @@ pub(super) fn place_in(dir: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
 
 /// The tree at a place as it is mounted now, attached nowhere.
 pub(super) fn clone_of(place: impl AsFd) -> Result<OwnedFd, Errno> {
-    let flags = libc::OPEN_TREE_CLONE
-        | libc::OPEN_TREE_CLOEXEC
-        | (libc::AT_RECURSIVE | libc::AT_EMPTY_PATH).cast_unsigned();
+    let flags =
+        libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | (libc::AT_RECURSIVE | libc::AT_EMPTY_PATH).cast_unsigned();
     let path = c"";
     // SAFETY: the path lives through the call.
     descriptor(unsafe { libc::syscall(libc::SYS_open_tree, place.as_fd().as_raw_fd(), path.as_ptr(), flags) })
@@ -227,9 +226,7 @@ pub(super) fn terminals() -> Result<OwnedFd, Errno> {
 
 /// The processes of this process's own namespace.
 pub(super) fn processes() -> Result<OwnedFd, Errno> {
-    let attributes = libc::MOUNT_ATTR_RDONLY
-        | libc::MOUNT_ATTR_NOSUID
-        | libc::MOUNT_ATTR_NOEXEC
-        | libc::MOUNT_ATTR_NODEV;
+    let attributes =
+        libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC | libc::MOUNT_ATTR_NODEV;
     made(c"proc", &[], attributes)
 }

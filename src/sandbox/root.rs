@@ -173,7 +173,8 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
         }
     }
 
-    hide(bounds, &stage, &top, cwd, &covered).map_err(|(path, e)| format!("{} could not be hidden: {e}", path.display()))?;
+    hide(bounds, &stage, &top, cwd, &covered)
+        .map_err(|(path, e)| format!("{} could not be hidden: {e}", path.display()))?;
     furnish(&stage, &top, role, &devices).map_err(what("/dev"))?;
     let processes = processes.or(system_processes.as_ref());
     if let (Some(processes), Ok(point)) = (processes, place_in(&top, Path::new("proc"))) {
@@ -323,12 +324,7 @@ fn devices(bounds: &Bounds) -> Vec<(PathBuf, bool, OwnedFd)> {
 }
 
 /// Makes `/dev`.
-fn furnish(
-    stage: &OwnedFd,
-    top: &OwnedFd,
-    role: Role,
-    devices: &[(PathBuf, bool, OwnedFd)],
-) -> Result<(), Errno> {
+fn furnish(stage: &OwnedFd, top: &OwnedFd, role: Role, devices: &[(PathBuf, bool, OwnedFd)]) -> Result<(), Errno> {
     let Ok(point) = place_in(top, Path::new("dev")) else { return Ok(()) };
     rustix::fs::mkdirat(stage, "dev", FOLDER)?;
     let dev = place_in(stage, Path::new("dev"))?;
@@ -429,9 +425,7 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
             Kind::Pinned => false,
             Kind::Replaced => false,
             // Where nothing above is writable all is read-only anyway, or is not there.
-            Kind::Protected => {
-                !writes && !(above == Some(Kind::Replaced) && role == Role::Writes)
-            }
+            Kind::Protected => !writes && !(above == Some(Kind::Replaced) && role == Role::Writes),
         };
         if !as_above {
             shown.push(one);
@@ -444,7 +438,10 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
         }
     }
     let covers = |path: &Path| shown.iter().any(|one| path.starts_with(&one.at));
-    let leads = |link: &Path| link.canonicalize().is_ok_and(|real| shown.iter().any(|one| one.at.starts_with(&real) || real.starts_with(&one.at)));
+    let leads = |link: &Path| {
+        link.canonicalize()
+            .is_ok_and(|real| shown.iter().any(|one| one.at.starts_with(&real) || real.starts_with(&one.at)))
+    };
     let links = paths.links.into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
     Plan { shown, links }
 }
@@ -575,8 +572,7 @@ mod tests {
             protected: vec![at("w/sub")],
             ..Bounds::default()
         };
-        let expected =
-            [(at("read"), Kind::Readable), (at("w"), Kind::Writable), (at("w/sub"), Kind::Protected)];
+        let expected = [(at("read"), Kind::Readable), (at("w"), Kind::Writable), (at("w/sub"), Kind::Protected)];
         assert_eq!(kinds(&plan(&both, Role::Writes)), expected);
     }
 

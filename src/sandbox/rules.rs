@@ -3,8 +3,8 @@
 //! They hold with namespaces and without. With a root of its own everything that is there may be read; without, the list of
 //! the profile says what, and the rest can be looked at from outside alone (names, sizes, times).
 
-use super::profile::{Bounds, Profile};
 use super::mounts::place;
+use super::profile::{Bounds, Profile};
 use super::root::{DEVICES, Paths};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,

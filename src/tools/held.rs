@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Told {
     /// Paths that it names literally, outside of the working directory.
     pub named: Vec<PathBuf>,
+    /// Secrets that it names, and that were therefore asked about.
+    pub approved: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
 }
@@ -104,6 +106,7 @@ fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a
         own_dirs: &place.own_dirs,
         allowances: &place.allowances,
         named: &told.named,
+        approved: &told.approved,
         moves: told.moves,
         home,
         namespaces: able::spaces(&place.runner),

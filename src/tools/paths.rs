@@ -35,16 +35,21 @@ fn again(path: PathBuf, place: &Place) -> PathBuf {
 /// What a path below `/tmp` stands for: the file of the session's own folder, unless only the host has one of the name.
 /// `None` for all other paths, and where commands see the host's.
 fn own_temp(path: &Path, place: &Place) -> Option<PathBuf> {
-    let below = if place.allowances.own_temp { temps::below_temp(path)? } else { return None };
+    if !place.allowances.own_temp || able::spaces(&place.runner) == Namespaces::Without {
+        return None;
+    }
+    session_file(path, place)
+}
+
+/// The same where commands have a folder of the session as `/tmp`.
+fn session_file(path: &Path, place: &Place) -> Option<PathBuf> {
+    let below = temps::below_temp(path)?;
     // These are mounted into it.
     let allowed = &place.allowances;
     let mounted = [&place.cwd, &place.session_dir].into_iter().chain(&place.own_dirs);
     let mounted = mounted.chain(&allowed.readable).chain(&allowed.granted.readable);
     if mounted.into_iter().any(|kept| path.starts_with(kept) || kept.starts_with(path) && path.components().count() > 2)
     {
-        return None;
-    }
-    if able::spaces(&place.runner) == Namespaces::Without {
         return None;
     }
     let own = temps::session_temp(&place.session_dir);
@@ -248,6 +253,29 @@ mod tests {
             let error = resolve_from(given, &cwd, None).unwrap_err();
             assert!(error.contains(says), "{given}: {error}");
         }
+    }
+
+    #[test]
+    fn temporary_files_are_those_of_the_session() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        let temp = place.session_dir.join("tmp");
+        std::fs::create_dir_all(&temp).unwrap();
+        let host = tempfile::Builder::new().prefix("lisle-host").tempdir_in("/tmp").unwrap();
+        let name = host.path().file_name().unwrap();
+        let at = |path: &str| session_file(Path::new(path), &place);
+        assert_eq!(at("/tmp/lisle-no-such/x"), Some(temp.join("lisle-no-such/x")));
+        assert_eq!(at("/var/tmp/lisle-no-such"), Some(temp.join("lisle-no-such")));
+        assert_eq!(at("/tmp"), Some(temp.clone()));
+        assert_eq!(at("/etc/hosts"), None);
+        // What the host alone has is meant where it is named, and what both have is the session's.
+        assert_eq!(session_file(host.path(), &place), None);
+        std::fs::create_dir(temp.join(name)).unwrap();
+        assert_eq!(session_file(host.path(), &place), Some(temp.join(name)));
+        // A working directory below it is mounted in.
+        let mut inside = place;
+        inside.cwd = "/tmp/lisle-work".into();
+        assert_eq!(session_file(Path::new("/tmp/lisle-work/x"), &inside), None);
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Site<'a> {
     pub allowances: &'a Allowances,
     /// Paths that the command line names literally.
     pub named: &'a [PathBuf],
+    /// Secrets that it names and that the user agreed to; only the workspace profile shows them.
+    pub approved: &'a [PathBuf],
     /// The command does nothing but move between states of the repository, which may change protected files that git
     /// has.
     pub moves: Moves,
@@ -81,6 +83,8 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     (bounds.protected, bounds.pinned) = (protected, pinned);
     bounds.protected.extend(site.own_dirs.iter().cloned());
     bounds.masked.extend(ways_out());
+    bounds.masked.retain(|path| !site.approved.contains(path));
+    bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
     Profile::Workspace(bounds)
 }
 
@@ -142,9 +146,7 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
     let mut readable = system;
     readable.extend(readable::of_user(site.home, &env));
     readable.push(site.cwd.to_owned());
-    for repository in repository {
-        readable.extend([repository.top.clone(), repository.common.clone(), repository.own.clone()]);
-    }
+    readable.extend(repository.iter().flat_map(|one| [&one.top, &one.common, &one.own]).cloned());
     readable.extend(SESSION.iter().map(|name| site.session_dir.join(name)).filter(|path| path.exists()));
     readable.extend(site.allowances.readable.iter().filter(|path| path.exists()).cloned());
     readable.extend(site.allowances.granted.readable.iter().cloned());

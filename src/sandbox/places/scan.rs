@@ -127,6 +127,8 @@ struct Folder {
 struct Inherited {
     dependency: bool,
     secret: bool,
+    /// It lies in a protected folder, which is protected as a whole.
+    protected: bool,
     depth: usize,
 }
 
@@ -220,7 +222,8 @@ impl Tree {
             self.entries += 1;
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
-            let is_protected = !inherited.dependency && is_protected_for_commands(&below);
+            let is_own = !inherited.dependency && !inherited.protected;
+            let is_protected = is_own && is_protected_for_commands(&below);
             if kind.is_dir() {
                 if REPOSITORIES.iter().any(|one| name == *one) {
                     out.git |= name == ".git";
@@ -239,7 +242,7 @@ impl Tree {
             if name == ".git" {
                 // The file of a working tree or submodule says where its repository is.
                 out.git = true;
-                out.protected.push(name);
+                out.protected.extend(is_own.then_some(name));
                 continue;
             }
             let path = || dir.join(&name);
@@ -366,6 +369,7 @@ impl Inherited {
         Self {
             dependency: self.dependency || environment || DEPENDENCIES.iter().any(|one| name == *one),
             secret: self.secret || (is_secret_folder(&named) && !environment),
+            protected: self.protected || is_protected_for_commands(&named),
             depth: self.depth + 1,
         }
     }

@@ -23,6 +23,7 @@ struct Bench {
     own: Vec<PathBuf>,
     allowances: Allowances,
     named: Vec<PathBuf>,
+    approved: Vec<PathBuf>,
     moves: Moves,
     namespaces: Namespaces,
 }
@@ -41,6 +42,7 @@ impl Bench {
             own: vec![at("own/config"), at("own/data"), at("own/state")],
             allowances: Allowances::default(),
             named: Vec::new(),
+            approved: Vec::new(),
             moves: Moves::No,
             namespaces: Namespaces::With,
             root,
@@ -55,6 +57,7 @@ impl Bench {
             own_dirs: &self.own,
             allowances: &self.allowances,
             named: &self.named,
+            approved: &self.approved,
             moves: self.moves,
             home: Some(&self.home),
             namespaces: self.namespaces,
@@ -211,6 +214,13 @@ fn one_answer_opens_one_file() {
     assert!(holds_secret(&bench.cwd, None));
     bench.allowances.granted.unmasked = vec![bench.at("p/.env")];
     assert_eq!(masked(&bench), [bench.at("p/sub/.env")]);
+    // What the user agreed to for one command is shown to that one, and not where commands only read.
+    bench.approved = vec![bench.at("p/sub/.env"), bench.at("home/.ssh/config")];
+    assert!(masked(&bench).is_empty() && bench.workspace().readable.contains(&bench.at("home/.ssh/config")));
+    let Profile::ReadOnly(bounds) = read_only(&bench.site()) else { panic!() };
+    assert!(
+        bounds.masked.contains(&bench.at("p/sub/.env")) && !bounds.readable.contains(&bench.at("home/.ssh/config"))
+    );
 }
 
 #[test]
