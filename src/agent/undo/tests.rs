@@ -246,6 +246,11 @@ fn turns_are_undone_one_after_another() {
     assert!(bench.undo(UndoAim::Redo, &[]).nothing);
     bench.undo(UndoAim::Last, &[]);
     assert_eq!(content(&bench), "m2!");
+    // Also of undos before it, when it was undone and redone in between.
+    bench.undo(UndoAim::Redo, &[]);
+    assert_eq!(content(&bench), "m4");
+    assert!(bench.undo(UndoAim::Redo, &[]).nothing);
+    assert_eq!(content(&bench), "m4");
 }
 
 #[test]

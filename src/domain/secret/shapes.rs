@@ -409,9 +409,18 @@ fn is_value(value: &str, in_quotes: bool) -> bool {
         && path.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '.' | '_'))
         && !path.starts_with('.');
     !bare.starts_with(['(', '[', '&', '='])
-        && !bare.contains('(')
+        && !is_call(bare)
         && !dotted
         && !NO_VALUES.contains(&bare.to_ascii_lowercase().as_str())
+}
+
+/// A call in code: `get_password(user`, `sha256(`. A bracket behind any other word belongs to the sentence.
+fn is_call(value: &str) -> bool {
+    const WITH_DIGITS: [&str; 9] =
+        ["md5", "sha1", "sha256", "sha384", "sha512", "base64", "b64decode", "b64encode", "pbkdf2"];
+    let Some((name, _)) = value.split_once('(') else { return false };
+    let is_name = |part: &str| part.chars().all(|c| c.is_alphabetic() || matches!(c, '_' | ':' | '$' | '!'));
+    name.split('.').all(|part| is_name(part) || WITH_DIGITS.contains(&part.to_ascii_lowercase().as_str()))
 }
 
 /// Nothing of it is to be seen any more, also where the stars are escaped.
