@@ -61,6 +61,15 @@ impl Held {
             }
         }
         out.extend(refusal::hint(self.sandbox, &self.place.cwd, output, code));
+        if code != Some(0)
+            && let Some(bounds) = self.profile.bounds()
+        {
+            let is_hidden = |path: &Path| path.symlink_metadata().is_ok() && !bounds.shows(path);
+            out.extend(refusal::left_out(output, code, &is_hidden));
+            let mut packages = places::packages_outside(&self.place.cwd);
+            packages.retain(|path| is_hidden(path));
+            out.extend(refusal::packages(code, output, &packages));
+        }
         out
     }
 

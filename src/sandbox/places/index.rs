@@ -7,6 +7,12 @@ use std::path::{Path, PathBuf};
 /// A longer list is not read for this.
 const MOST: u64 = 64 * 1024 * 1024;
 
+/// The hash of what a masked file says. Git has got it from a command that added the mask, and has nothing of the file.
+const MASK: [u8; 20] = [
+    0x74, 0x5e, 0xe2, 0xda, 0x8b, 0xa7, 0xa3, 0x7a, 0xf9, 0x42, 0x66, 0x48, 0x22, 0x18, 0xb4, 0x75, 0x0d, 0xf6, 0x19,
+    0xdc,
+];
+
 /// The paths of `wanted`, given from the top of the working tree, that the index has; of a folder, whether it has any
 /// file below it.
 #[must_use]
@@ -24,11 +30,13 @@ fn among(bytes: &[u8], wanted: &HashSet<PathBuf>) -> Option<HashSet<PathBuf>> {
     let version = (bytes.get(..4)? == b"DIRC").then(|| number(4)).flatten()?;
     let count = number(8)?;
     // The times, number, owner and size of a file, then its hash of 20 bytes, then flags.
+    const HASH: usize = 40;
     const FLAGS: usize = 60;
     let mut out = HashSet::new();
     let mut name: Vec<u8> = Vec::new();
     let mut at = 12;
     for _ in 0..count {
+        let is_mask = bytes.get(at + HASH..at + FLAGS)? == MASK;
         let flags = u16::from_be_bytes(bytes.get(at + FLAGS..at + FLAGS + 2)?.try_into().ok()?);
         let extended = version >= 3 && flags & 0x4000 != 0;
         let start = at + FLAGS + if extended { 4 } else { 2 };
@@ -49,7 +57,7 @@ fn among(bytes: &[u8], wanted: &HashSet<PathBuf>) -> Option<HashSet<PathBuf>> {
             _ => return None,
         }
         let path = Path::new(std::ffi::OsStr::from_bytes(&name));
-        for above in path.ancestors().filter(|above| !above.as_os_str().is_empty()) {
+        for above in path.ancestors().filter(|above| !is_mask && !above.as_os_str().is_empty()) {
             if let Some(hit) = wanted.get(above) {
                 out.insert(hit.clone());
             }
@@ -108,6 +116,13 @@ pub(super) mod tests {
         assert_eq!(found(&bytes, &["x"]), ["x"]);
         assert_eq!(found(&bytes[..70], &["x"]), Vec::<String>::new());
         assert_eq!(found(b"PACK", &["x"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_mask_that_a_command_added_is_not_the_file() {
+        let mut bytes = index(&["a/.env", "b/.env"]);
+        bytes[12 + 40..12 + 60].copy_from_slice(&MASK);
+        assert_eq!(found(&bytes, &["a/.env", "b/.env"]), ["b/.env"]);
     }
 
     #[test]

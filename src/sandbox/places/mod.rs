@@ -126,6 +126,18 @@ pub fn redirected(site: &Site<'_>) -> Vec<(String, PathBuf)> {
     caches.filter_map(|cache| Some((cache.tell.clone()?, caches::private(cache, private)?))).collect()
 }
 
+/// Folders outside of the working directory that its manifests name as packages. Blocks.
+#[must_use]
+pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
+    const LARGEST: u64 = 256 * 1024;
+    const MOST: usize = 200;
+    let found = scan::look(cwd, &[]);
+    let small = |path: &&PathBuf| path.metadata().is_ok_and(|meta| meta.len() <= LARGEST);
+    let read = |path: &PathBuf| Some((path.clone(), std::fs::read_to_string(path).ok()?));
+    let manifests: Vec<depends::Manifest> = found.manifests.iter().filter(small).take(MOST).filter_map(read).collect();
+    depends::outside(cwd, &manifests)
+}
+
 fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::Found> {
     scan::look(site.cwd, &toolchains(site.cwd, site.home))
 }

@@ -559,4 +559,33 @@ mod tests {
         write(root.join("a/.env"), "x");
         assert_eq!(below(&root, &tree.refresh().secrets), ["a/.env"]);
     }
+
+    /// `cargo test --lib -- --ignored --nocapture a_large_tree` tells how long looks take.
+    #[test]
+    #[ignore = "a measurement"]
+    fn a_large_tree_is_looked_at_quickly() {
+        let (_dir, root) = root();
+        for n in 0..100_000_usize {
+            let path = root.join(format!("node_modules/p{}/d{}", n / 100, n / 10 % 10));
+            if n % 10 == 0 {
+                std::fs::create_dir_all(&path).unwrap();
+            }
+            std::fs::write(path.join(format!("f{n}.{}", ["js", "json", "txt"][n % 3])), format!("text {n}")).unwrap();
+        }
+        write(root.join(".env"), "x");
+        let time = |what: &str| {
+            let began = std::time::Instant::now();
+            let found = look(&root, &[]).secrets.len();
+            eprintln!("{what}: {:?} ({found} secrets)", began.elapsed());
+        };
+        ["first", "unchanged", "unchanged"].map(time);
+        write(root.join("node_modules/p5/d5/.env"), "x");
+        time("one new file");
+        time("unchanged");
+        for n in 0..20_000 {
+            std::fs::write(root.join(format!("node_modules/p{}/d0/new{n}", n % 1000)), "x").unwrap();
+        }
+        time("20,000 new files");
+        time("unchanged");
+    }
 }
