@@ -112,6 +112,14 @@ pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
         || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
 }
 
+/// Looks at a working directory ahead of its first command. Blocks. Not at the home directory, where it may take long and
+/// commands are rare.
+pub fn prepare(cwd: &Path) {
+    if !std::env::home_dir().is_some_and(|home| home.starts_with(cwd)) && cwd.is_dir() {
+        let _ = scan::look(cwd, &[]);
+    }
+}
+
 /// The session's folder for temporary files, which commands see as `/tmp`.
 #[must_use]
 pub fn session_temp(session_dir: &Path) -> PathBuf {

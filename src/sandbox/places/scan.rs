@@ -168,6 +168,17 @@ impl Tree {
     }
 
     fn refresh(&mut self) -> Arc<Found> {
+        // Nothing watches what stands above: another folder may be at this path by now.
+        let number = |stamp: Stamp| (stamp.0, stamp.1);
+        let now = self.root.symlink_metadata().ok().map(|meta| number(stamp(&meta)));
+        let known = self.folders.get(&self.root).and_then(|folder| folder.stamp).map(number);
+        if now != known {
+            let root = self.root.clone();
+            self.forget(&root);
+            self.list(root, Inherited::default());
+            self.found = Arc::new(self.assemble());
+            return Arc::clone(&self.found);
+        }
         let mut changed: Vec<PathBuf> = match self.watch.as_mut().map(Watch::news) {
             Some(News::Folders(folders)) => folders,
             Some(News::TooMuch) => self.folders.keys().cloned().collect(),
@@ -564,6 +575,18 @@ mod tests {
         assert_eq!(names(), ["away/b/.env", "away/b/x", "moved/c/.env"]);
         write(root.join("moved/c/.envrc"), "x");
         assert_eq!(below(&root, &look(&root, &[]).protected), ["moved/c/.envrc"]);
+    }
+
+    #[test]
+    fn another_folder_at_the_same_path_is_another_tree() {
+        let (_dir, root) = root();
+        let at = root.join("p");
+        assert!(look(&at, &[]).secrets.is_empty());
+        write(at.join(".env"), "x");
+        assert_eq!(below(&at, &look(&at, &[]).secrets), [".env"]);
+        std::fs::rename(&at, root.join("away")).unwrap();
+        write(at.join("sub/.env"), "x");
+        assert_eq!(below(&at, &look(&at, &[]).secrets), ["sub/.env"]);
     }
 
     #[test]
