@@ -408,6 +408,80 @@ fn own_terminals_and_shared_memory_work_in_the_workspace() {
     }
 }
 
+/// Starts a line under the parent of commands, in a workspace with namespaces.
+fn run(yard: &Yard, timeout: &str, line: &str) -> std::process::Child {
+    let mut command = Command::new(LISLE);
+    command.args(["__run", "--timeout-ms", timeout, "--output-limit", "9000", "--workspace", "--namespaces"]);
+    for path in ["/usr", "/bin", "/lib", "/lib64", "/etc"] {
+        command.args(["--readable", path]);
+    }
+    command.arg("--writable").arg(&yard.work).args(["--", "/bin/bash", "--noprofile", "--norc", "-c", line]);
+    command.current_dir(&yard.work).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// What a command says, and what its parent says of it. Its control pipe is open for as long.
+fn outcome(mut child: std::process::Child) -> (String, lisle::sandbox::Report) {
+    let control = child.stdin.take();
+    let (mut said, mut report) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut report).unwrap();
+    child.wait().unwrap();
+    drop(control);
+    let report = lisle::sandbox::Report::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
+    (said, report)
+}
+
+#[test]
+fn what_a_command_leaves_in_its_own_namespace_is_counted_and_ended() {
+    if !ways().iter().any(|way| way.namespaces && !way.other) {
+        return;
+    }
+    let yard = Yard::new();
+    let line =
+        "sleep 1000 & setsid bash -c 'trap \"\" TERM HUP; sleep 1000' & ( setsid sleep 1000 & ) ; echo started; exit 3";
+    let (said, report) = outcome(run(&yard, "60000", line));
+    assert_eq!((said.as_str(), report.exit, report.stuck), ("started\n", Some(3), 0), "{report:?}");
+    assert!((3..=4).contains(&report.left), "{report:?}");
+    assert_eq!(report.ended, lisle::sandbox::Ended::Itself);
+    // Nothing is left by a pipe, and by what ends soon.
+    let (said, report) = outcome(run(&yard, "60000", "(sleep 0.05; echo late) & echo early"));
+    assert_eq!((said.as_str(), report.exit, report.left), ("early\nlate\n", Some(0), 0), "{report:?}");
+}
+
+#[test]
+fn a_command_in_its_own_namespace_takes_signals_and_ends_in_time() {
+    if !ways().iter().any(|way| way.namespaces && !way.other) {
+        return;
+    }
+    let yard = Yard::new();
+    let (said, report) = outcome(run(&yard, "300", "trap 'echo asked; exit 9' TERM; sleep 1000 & wait"));
+    assert_eq!((said.as_str(), report.exit), ("asked\n", Some(9)), "{report:?}");
+    assert_eq!(report.ended, lisle::sandbox::Ended::Timeout);
+    let (_, report) = outcome(run(&yard, "300", "trap '' TERM; sleep 1000; sleep 1000"));
+    assert_eq!((report.signal, report.stuck), (Some(9), 0), "{report:?}");
+    let (_, report) = outcome(run(&yard, "60000", "kill -SEGV $$"));
+    assert_eq!(report.signal, Some(11), "{report:?}");
+}
+
+#[test]
+fn a_killed_parent_takes_its_whole_namespace_along() {
+    if !ways().iter().any(|way| way.namespaces && !way.other) {
+        return;
+    }
+    let yard = Yard::new();
+    let mut child = run(&yard, "600000", "trap '' TERM HUP; ( setsid sleep 1000 & ) ; echo started; sleep 1000");
+    let mut out = child.stdout.take().unwrap();
+    let mut first = [0; 8];
+    out.read_exact(&mut first).unwrap();
+    child.kill().unwrap();
+    // Every one of them has the other end; it closes with the last of them.
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!((&first, rest.as_str()), (b"started\n", ""));
+    child.wait().unwrap();
+}
+
 #[test]
 fn lisles_own_environment_shows_no_key() {
     let home = tempfile::tempdir().unwrap();
