@@ -96,9 +96,9 @@ pub fn read_only(site: &Site<'_>) -> Profile {
     let repository = Repository::of(site.cwd);
     let found = scanned(site);
     let mut bounds = shared(site, &found, repository.as_ref());
-    // What the workspace's commands have got is read here, too.
+    // The user's own caches are whole, and nothing is written here; where there is none the workspace's is read.
     if site.namespaces == Namespaces::With {
-        bounds.replaced.extend(own_caches(site));
+        bounds.replaced.extend(own_caches(site).into_iter().filter(|one| !one.at.is_dir()));
     }
     points::make(&bounds);
     Profile::ReadOnly(bounds)
