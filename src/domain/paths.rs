@@ -156,6 +156,15 @@ pub fn is_secret(path: &Path) -> bool {
         || (names.first().is_some_and(|name| name == "proc") && is_secret_of_proc(&names, last))
 }
 
+/// Whether everything below a folder of this path is secret. A folder named like a secret file (`credentials/`) is no such.
+#[must_use]
+pub fn is_secret_folder(path: &Path) -> bool {
+    let names = names(path);
+    let Some(last) = names.last().map(String::as_str) else { return false };
+    let pair = names.len().checked_sub(2).and_then(|at| names.get(at)).map(|above| (above.as_str(), last));
+    SECRET_FOLDERS.contains(&last) || is_env_file(last) || pair.is_some_and(|pair| SECRET_PAIRS.contains(&pair))
+}
+
 /// [`is_secret`] for a path that is known to name a file: also `shadow` anywhere, and keys with names of their owner's,
 /// like `id_work` (but `id_map.rs` is none).
 #[must_use]

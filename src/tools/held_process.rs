@@ -2,7 +2,7 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::Held;
+use super::held::{Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
@@ -39,6 +39,8 @@ pub(super) struct Line {
     pub timeout: Duration,
     /// How many bytes it may write.
     pub output_limit: u64,
+    /// What its text says of its places.
+    pub told: Told,
 }
 
 /// Who takes the output.
@@ -81,11 +83,11 @@ pub(super) async fn start(
     call: &CallId,
 ) -> Result<Running, Halt> {
     let site = place.clone();
-    let held = blocking(move || Held::new(site, sandbox)).await?;
+    let Line { command, cwd, timeout, output_limit, told } = line;
+    let held = blocking(move || Held::new(site, sandbox, told)).await?;
     if let Some(fault) = held.fault() {
         return Err(Halt::Says(fault));
     }
-    let Line { command, cwd, timeout, output_limit } = line;
     let (memory, profile) = (place.allowances.memory, held.profile.clone());
     let invocation = Invocation { timeout, output_limit, memory, profile, command };
     let mut command = Command::new(&place.runner);
@@ -94,6 +96,7 @@ pub(super) async fn start(
         .current_dir(&cwd)
         .env_clear()
         .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
+        .envs(held.variables.iter().map(|(name, value)| (name, value)))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let not_started = |e: std::io::Error| {
@@ -168,6 +171,7 @@ impl proxy::Gate for Gate {
             subject: to.clone(),
             touches: vec![Touch::Connect { host: target.in_rules(), private, known }],
             proposal: Proposal::Connect { to },
+            secrets_here: false,
         };
         self.host.may_reach(self.call.clone(), facts)
     }

@@ -10,6 +10,7 @@ fn connect(host: &str, private: bool, known: bool) -> CallFacts {
         subject: to.clone(),
         touches: vec![Touch::Connect { host: host.into(), private, known: known.then(|| "package registry x".into()) }],
         proposal: Proposal::Connect { to },
+        secrets_here: false,
     }
 }
 
