@@ -6,7 +6,8 @@ use super::rules::Rules;
 use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
-use crate::domain::permission::Mode;
+use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::reach::reach;
 use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{Offer, Rule};
 use crate::domain::tool::{CallFacts, Place, Program, Touch};
@@ -208,7 +209,16 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
-    let shown = |part: &Part| PartShown { text: part.text.clone(), state: line.state(part, rules, ways.as_ref()) };
+    let shown = |part: &Part| {
+        let wide = part.argv.as_deref().is_some_and(|argv| reach(argv).unknown) && !is_held(policy);
+        let ways = ways.as_ref().filter(|_| !wide);
+        let state = line.state(part, rules, ways);
+        let mut risks = if state == PartState::Reads { Vec::new() } else { shell::looks(&part.text, cwd).risks };
+        if let Some(what) = shell::danger(&part.text) {
+            risks.insert(0, what);
+        }
+        PartShown { text: part.text.clone(), state, risks }
+    };
     line.judgement.parts.iter().map(shown).collect()
 }
 
@@ -233,10 +243,13 @@ impl Line<'_> {
             Judged::Catastrophic(what) => {
                 return match mode {
                     Mode::Explore => Row::Deny(explore(&format!("`{name}`: {what}"))),
-                    _ => never(
-                        format!("This may destroy what nobody can bring back: {what}."),
-                        shell::looks(self.command, self.cwd).risks,
-                    ),
+                    _ => {
+                        let others = shell::looks(self.command, self.cwd).risks;
+                        never(
+                            format!("This may destroy what nobody can bring back: {what}."),
+                            std::iter::once(what.clone()).chain(others).collect(),
+                        )
+                    }
                 };
             }
             Judged::Other(why) => why.clone(),
@@ -252,9 +265,13 @@ impl Line<'_> {
         let leaves = super::matches::leaves(facts);
         let leads = |word: &&String| leaves.iter().any(|path| self.full(word).starts_with(path));
         let elsewhere: Vec<String> = self.judgement.writes.iter().filter(leads).cloned().collect();
+        let known = shell::known(self.command);
+        let Reached { protected, settles } = self.reached(known.as_ref());
         let stops = [
             (&looks.secrets, "It names what looks like a secret"),
             (&looks.protected, "It names what configures or runs code"),
+            (&protected, "It would change what configures or runs code"),
+            (&settles, "It changes"),
             (&looks.writes_outside, "It writes outside the working directory"),
             (&elsewhere, "It writes through a link that leads elsewhere"),
         ]
@@ -269,10 +286,27 @@ impl Line<'_> {
         if mode == Mode::Execute {
             return Row::Allow;
         }
-        match shell::known(self.command).filter(|_| !self.reads_badly()) {
+        match known.filter(|_| !self.reads_badly()) {
             Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
             None => asked(&why, looks.risks, Vec::new()),
         }
+    }
+
+    /// What the commands of the line would change beside what their words name, as far as the words tell.
+    fn reached(&self, known: Option<&shell::Known>) -> Reached {
+        let mut out = Reached::default();
+        for argv in known.into_iter().flat_map(|known| &known.commands).filter_map(|one| one.argv.as_deref()) {
+            let reach = reach(argv);
+            for target in reach.targets() {
+                let full = self.full(&target);
+                let short = full.strip_prefix(self.cwd).unwrap_or(&full);
+                if paths::is_protected_for_commands(short) && !out.protected.contains(&target) {
+                    out.protected.push(target);
+                }
+            }
+            out.settles.extend(reach.settles.map(str::to_owned));
+        }
+        out
     }
 
     /// As `part_by_part` has it.
@@ -330,7 +364,7 @@ impl Line<'_> {
             let argv = command.argv.as_deref().filter(|argv| self.is_itself(argv));
             let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy) || ways.is_change(argv));
             if !bare {
-                self.command(argv, &command.text, &ways, rules, &mut found);
+                self.command(argv, &command.text, &ways, rules, policy, &mut found);
             }
             match &command.writes {
                 None => {
@@ -351,7 +385,23 @@ impl Line<'_> {
         }
     }
 
-    fn command(&self, argv: Option<&[String]>, text: &str, ways: &Ways<'_>, rules: &Rules, found: &mut Found) {
+    fn command(
+        &self,
+        argv: Option<&[String]>,
+        text: &str,
+        ways: &Ways<'_>,
+        rules: &Rules,
+        policy: Policy,
+        found: &mut Found,
+    ) {
+        // What it writes stands in a file that may be another one the next time, and nothing would hold it.
+        if argv.is_some_and(|argv| reach(argv).unknown) && !is_held(policy) {
+            found.ask(
+                format!("what `{}` writes is only known when it runs, and nothing holds it", shortened(text)),
+                None,
+            );
+            return;
+        }
         if let Some(at) = argv.and_then(|argv| rules.allows_command(argv, ways)) {
             found.ruled.push(at);
             return;
@@ -393,6 +443,13 @@ impl Line<'_> {
     }
 }
 
+/// What commands change beside what their words name.
+#[derive(Default)]
+struct Reached {
+    protected: Vec<String>,
+    settles: Vec<String>,
+}
+
 /// What was found of the parts of a line.
 #[derive(Default)]
 struct Found {
@@ -416,6 +473,11 @@ impl Found {
 
 fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
     Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
+}
+
+/// The profile that other commands than readers run in keeps protected paths from them.
+fn is_held(policy: Policy) -> bool {
+    policy.hold != shell::Hold::None && policy.sandbox != Sandbox::None
 }
 
 /// The words as a command line of words that are nothing but themselves.

@@ -23,7 +23,7 @@ mod walk;
 mod word;
 mod wrap;
 
-pub use facts::{Looks, looks};
+pub use facts::{Looks, gravity, looks};
 pub(super) use grave::wraps;
 pub use known::{Command, Known, known};
 pub use pieces::pieces;
@@ -120,6 +120,12 @@ pub fn forms() -> Vec<String> {
     table::forms()
 }
 
+/// What it may destroy that nobody can bring back; `None` where it does not look as if it did.
+#[must_use]
+pub fn danger(command: &str) -> Option<String> {
+    grave::find(command)
+}
+
 /// Judges a command line by its text alone.
 #[must_use]
 pub fn judge(command: &str, hold: Hold) -> Judgement {
@@ -146,9 +152,10 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
 
 /// What counts without a sandbox: lines that the strict reading understands, of programs of the short list.
 fn short_list(command: &str, walk: &mut Walk) {
-    let judged = strict::parse(command).and_then(|argvs| {
-        argvs.iter().try_fold(Vec::new(), |mut paths, argv| {
-            paths.extend(programs::read_only(argv)?);
+    let judged = strict::parse(command).and_then(|simples| {
+        simples.iter().try_fold(Vec::new(), |mut paths, simple| {
+            paths.extend(programs::read_only(&simple.words)?);
+            paths.extend(simple.reads.iter().cloned());
             Ok(paths)
         })
     });

@@ -241,6 +241,9 @@ impl Walk {
             if self.depth >= DEEPEST {
                 return Err("it is nested too deep".to_owned());
             }
+            if name != "bash" && !wrap::is_common(&text.text) {
+                return Err(format!("what `{name}` is given means something else to other shells than bash"));
+            }
             self.depth += 1;
             self.line(&text.text);
             self.depth -= 1;
@@ -458,7 +461,11 @@ fn condition(words: &[Word]) -> Result<Vec<String>, String> {
     ];
     let odd = || Err("`[[` is only understood with simple comparisons".to_owned());
     let mut paths = Vec::new();
-    for part in words.split(|word| word.known() == Some("&&") && word.bare) {
+    for (at, part) in words.split(|word| word.known() == Some("&&") && word.bare).enumerate() {
+        // To a shell without `[[` a program of this name would follow.
+        if at > 0 && !part.first().is_some_and(|word| word.text == "!" || word.text.starts_with('-')) {
+            return odd();
+        }
         let part = match part.split_first() {
             Some((first, rest)) if first.known() == Some("!") => rest,
             _ => part,

@@ -56,7 +56,7 @@ pub(super) struct Row {
     /// The program, or the program and its subcommand.
     pub(super) name: &'static str,
     /// Its options, several in a text: `-x`; `-x:` takes a value, `-x@` one that is a file, `-x?` may have one joined
-    /// to it, `-#` is a count such as `-5`.
+    /// to it, `-x%` takes two words that are no files, `-#` is a count such as `-5`.
     pub(super) options: &'static [&'static str],
     pub(super) operands: Operands,
     pub(super) style: Style,
@@ -116,11 +116,105 @@ impl Row {
     }
 }
 
+/// Programs that take a word with an `@` before it for itself. To many others it is a file with further arguments: to
+/// all of the compilers, linkers and readers of object files, and to whatever is not known here.
+const AT_IS_A_LETTER: &[&str] = &[
+    "awk",
+    "b2sum",
+    "base32",
+    "base64",
+    "basename",
+    "cat",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "diff3",
+    "dirname",
+    "dpkg",
+    "dpkg-query",
+    "du",
+    "egrep",
+    "expand",
+    "expr",
+    "fd",
+    "fdfind",
+    "fgrep",
+    "file",
+    "fmt",
+    "fold",
+    "gawk",
+    "getconf",
+    "getent",
+    "git",
+    "grep",
+    "groups",
+    "head",
+    "hexdump",
+    "id",
+    "join",
+    "jq",
+    "locate",
+    "ls",
+    "lsattr",
+    "man",
+    "mawk",
+    "md5sum",
+    "namei",
+    "nawk",
+    "nl",
+    "npm",
+    "numfmt",
+    "od",
+    "paste",
+    "pathchk",
+    "pgrep",
+    "pidof",
+    "pip",
+    "pip3",
+    "pnpm",
+    "printenv",
+    "ps",
+    "readlink",
+    "realpath",
+    "rev",
+    "rg",
+    "sed",
+    "seq",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "shasum",
+    "shuf",
+    "sort",
+    "stat",
+    "sum",
+    "tac",
+    "tail",
+    "tr",
+    "tree",
+    "unexpand",
+    "uniq",
+    "wc",
+    "whereis",
+    "which",
+    "xxd",
+    "yq",
+];
+
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Nothing,
     Value,
+    /// Two words: a name and its value.
+    Pair,
     File,
     Joined,
 }
@@ -131,6 +225,7 @@ fn split(token: &str) -> (&str, Takes) {
         Some(b':') => (bare, Takes::Value),
         Some(b'@') => (bare, Takes::File),
         Some(b'?') => (bare, Takes::Joined),
+        Some(b'%') => (bare, Takes::Pair),
         _ => (token, Takes::Nothing),
     }
 }
@@ -236,6 +331,12 @@ fn subcommand(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, Stri
 fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>, String> {
     let mut call = Call { row, options: Vec::new(), operands: Vec::new(), files: Vec::new() };
     let unknown = |option: &str| Err(format!("`{} {option}` is not known to only read", row.name));
+    let program = row.name.split(' ').next().unwrap_or_default();
+    if !AT_IS_A_LETTER.contains(&program)
+        && let Some(word) = arguments.iter().find(|word| word.text.starts_with('@'))
+    {
+        return Err(format!("`{program} {}` may read further arguments from a file", word.text));
+    }
     let mut rest = arguments.iter();
     let mut only_operands = false;
     while let Some(word) = rest.next() {
@@ -285,6 +386,13 @@ fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>,
                     let value = rest.next().and_then(|word| separate(word, takes));
                     let Some(value) = value else { return unknown(name) };
                     call.took(name, value, takes);
+                }
+                (Takes::Pair, None) => {
+                    // Neither is opened, and the second may be any text.
+                    let label = rest.next().and_then(|word| separate(word, takes));
+                    let value = rest.next().and_then(Word::known);
+                    let (Some(label), Some(_)) = (label, value) else { return unknown(name) };
+                    call.options.push((name.to_owned(), Some(label.to_owned())));
                 }
                 _ => return unknown(name),
             }
@@ -402,6 +510,7 @@ pub(super) fn forms() -> Vec<String> {
                     out.extend([line(name), line(&format!("{name}{}1", if name.len() > 2 { "=" } else { "" }))])
                 }
                 Takes::Value => out.extend(["1", "a", "%s", "name"].map(|value| line(&format!("{name} {value}")))),
+                Takes::Pair => out.push(line(&format!("{name} a b"))),
                 Takes::File => out.extend(["a.txt", "sub"].map(|value| line(&format!("{name} {value}")))),
             }
         }
