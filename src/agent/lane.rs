@@ -390,7 +390,8 @@ impl Lane {
         self.await_title(&mut from).await;
         if matches!(self.files.standing(), Standing::New { .. })
             && let Some(made) = &self.machine.meta.worktree
-            && let Err(error) = worktree::remove(made, worktree::Loss::Refused).await
+            && let Err(error) =
+                worktree::remove(&self.shared.setup.settings.runner, made, worktree::Loss::Refused).await
         {
             // A session that was never written leaves nothing behind, unless somebody worked there.
             tracing::warn!(%error, "the worktree {} stays", made.path.display());

@@ -151,7 +151,7 @@ mod tests {
             ("cp -r payload plain", vec!["plain/payload/.envrc", "plain/payload/deep/.github"]),
             ("mv payload/deep .", vec!["deep/.github", "payload/deep/.github"]),
             ("rm -r payload", vec!["payload/.envrc", "payload/deep/.github"]),
-            ("cd plain && cp -rT ../payload .", vec![".envrc", "deep/.github", "plain/.envrc", "plain/deep/.github"]),
+            ("cd plain && cp -rT ../payload .", vec!["plain/.envrc", "plain/deep/.github"]),
             ("rsync -a payload/ .", vec![".envrc", "deep/.github"]),
             ("cp -r x/fish .config", vec![".config/fish/config"]),
             ("cp -r plain other", vec![]),

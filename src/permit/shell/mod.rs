@@ -12,6 +12,7 @@ mod known;
 mod loose;
 mod pieces;
 mod programs;
+mod remote;
 mod scripts;
 mod strict;
 mod syntax;
@@ -27,6 +28,7 @@ pub use facts::{Looks, gravity, looks};
 pub(super) use grave::wraps;
 pub use known::{Command, Known, known};
 pub use pieces::pieces;
+pub use remote::{Remote, is_root_socket, remote};
 
 use crate::domain::tool::Program;
 use walk::Walk;

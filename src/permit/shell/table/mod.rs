@@ -7,6 +7,7 @@
 mod build;
 mod files;
 mod git;
+mod remote;
 mod search;
 mod system;
 mod text;
@@ -148,6 +149,8 @@ const AT_IS_A_LETTER: &[&str] = &[
     "fmt",
     "fold",
     "gawk",
+    "gh",
+    "glab",
     "getconf",
     "getent",
     "git",
@@ -280,20 +283,44 @@ pub(super) fn every_name() -> Vec<&'static str> {
     families().map(|row| row.name).collect()
 }
 
+/// Checks a call of a program that asks a server, by its words after quote removal: whether it only reads there.
+///
+/// # Errors
+/// Which argument is not known to only read.
+pub(super) fn reads_remotely(argv: &[String]) -> Result<(), String> {
+    let (program, arguments) = argv.split_first().ok_or_else(|| "there is no command in it".to_owned())?;
+    let words: Vec<Word> = arguments.iter().map(|text| Word::literal(text, 0..0)).collect();
+    let row = remote::ROWS.iter().find(|row| row.name == program.as_str());
+    let row = row.ok_or_else(|| format!("`{program}` is not known to read from servers"))?;
+    let find = |name: &str| remote::ROWS.iter().find(|row| row.name == name);
+    if row.style == Style::Subcommands && words.is_empty() {
+        return Err(format!("`{program}` has no subcommand"));
+    }
+    let read = if row.style == Style::Subcommands { subcommand(row, &words, &find) } else { finish(row, &words) };
+    read.map(|_| ())
+}
+
+fn finish(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+    finished(&taken_apart(row, arguments)?)
+}
+
 /// Checks the arguments of a program. The words that may be paths come back.
 ///
 /// # Errors
 /// Which argument is not known to only read.
 pub(super) fn read_only(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
     if row.style == Style::Subcommands {
-        return subcommand(row, arguments);
+        return subcommand(row, arguments, &find);
     }
-    let call = taken_apart(row, arguments)?;
-    finished(&call)
+    finish(row, arguments)
 }
 
 /// `git`, `cargo` and their kind: options, a subcommand, and its own arguments.
-fn subcommand(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+fn subcommand(
+    row: &'static Row,
+    arguments: &[Word],
+    find: &dyn Fn(&str) -> Option<&'static Row>,
+) -> Result<Vec<String>, String> {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         let Some(text) = word.known() else { break };
@@ -319,12 +346,12 @@ fn subcommand(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, Stri
     let Some(word) = first.known() else { return Err(format!("what `{}` does is only known when it runs", row.name)) };
     let longer = rest.first().and_then(Word::known).map(|second| format!("{} {word} {second}", row.name));
     if let Some(found) = longer.and_then(|name| find(&name)) {
-        files.extend(read_only(found, rest.get(1..).unwrap_or_default())?);
+        files.extend(finish(found, rest.get(1..).unwrap_or_default())?);
         return Ok(files);
     }
     let name = format!("{} {word}", row.name);
     let found = find(&name).ok_or_else(|| format!("`{name}` is not on the list of commands that only read"))?;
-    files.extend(read_only(found, rest)?);
+    files.extend(finish(found, rest)?);
     Ok(files)
 }
 
