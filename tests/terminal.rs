@@ -59,8 +59,9 @@ fn say(pty: &Pty, text: &str) {
     pty.until(NOTHING_RUNS);
 }
 
-/// To be called with an empty composer while nothing runs.
+/// Waits until nothing runs: Ctrl+C stops a turn first. To be called with an empty composer, after the turn has begun.
 fn quit(pty: &mut Pty) {
+    pty.wait_for("nothing runs", |seen| [NOTHING_RUNS, NOTHING_SAID].iter().any(|words| seen.text().contains(words)));
     pty.keys("\x03");
     pty.until("once more");
     pty.keys("\x03");

@@ -40,8 +40,10 @@ pub enum Unfit {
 }
 
 /// Folders below the root that belong to the system.
-const OF_THE_SYSTEM: &[&str] =
-    &["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "System", "Library", "private"];
+const OF_THE_SYSTEM: &[&str] = &[
+    "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "System", "Library",
+    "private",
+];
 /// What of them is made for work.
 const FOR_WORK: &[&str] = &["/usr/src", "/usr/local/src", "/private/tmp", "/private/var"];
 
@@ -190,6 +192,15 @@ pub fn is_secret(path: &Path) -> bool {
         || SECRET_ENDINGS.contains(&ending)
         || (KEY_NAMES.iter().any(|key| last.starts_with(key)) && ending != "pub")
         || (names.first().is_some_and(|name| name == "proc") && is_secret_of_proc(&names, last))
+}
+
+/// Whether everything below a folder of this path is secret. A folder named like a secret file (`credentials/`) is no such.
+#[must_use]
+pub fn is_secret_folder(path: &Path) -> bool {
+    let names = names(path);
+    let Some(last) = names.last().map(String::as_str) else { return false };
+    let pair = names.len().checked_sub(2).and_then(|at| names.get(at)).map(|above| (above.as_str(), last));
+    SECRET_FOLDERS.contains(&last) || is_env_file(last) || pair.is_some_and(|pair| SECRET_PAIRS.contains(&pair))
 }
 
 /// [`is_secret`] for a path that is known to name a file: also `shadow` anywhere, and keys with names of their owner's,
@@ -426,13 +437,33 @@ mod tests {
     #[test]
     fn some_folders_are_no_place_to_work_in() {
         let home = Some(Path::new("/home/ada"));
-        for cwd in ["/", "/etc", "/usr/bin", "/home", "/home/ada/.ssh", "/home/ada/.aws/x", "/proc/1/root", "/x/../etc", "/run/user/1"] {
+        for cwd in [
+            "/",
+            "/etc",
+            "/usr/bin",
+            "/home",
+            "/home/ada/.ssh",
+            "/home/ada/.aws/x",
+            "/proc/1/root",
+            "/x/../etc",
+            "/run/user/1",
+        ] {
             assert_eq!(unfit(Path::new(cwd), home), Some(Unfit::NoProject), "{cwd}");
         }
         for cwd in ["/home/bob/work", "/home/bob", "/root", "/root/x"] {
             assert_eq!(unfit(Path::new(cwd), home), Some(Unfit::OfSomebodyElse), "{cwd}");
         }
-        for cwd in ["/home/ada", "/home/ada/src/x", "/srv/x", "/tmp/x", "/usr/src/linux", "/var/www/x", "/opt/x", "/work/etc", "/mnt/x/home"] {
+        for cwd in [
+            "/home/ada",
+            "/home/ada/src/x",
+            "/srv/x",
+            "/tmp/x",
+            "/usr/src/linux",
+            "/var/www/x",
+            "/opt/x",
+            "/work/etc",
+            "/mnt/x/home",
+        ] {
             assert_eq!(unfit(Path::new(cwd), home), None, "{cwd}");
         }
         assert_eq!(unfit(Path::new("/root/x"), Some(Path::new("/root"))), None);

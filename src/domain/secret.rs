@@ -7,7 +7,7 @@ mod shapes;
 pub use json::masked_json;
 #[cfg(test)]
 pub(crate) use shapes::tests::examples;
-pub use shapes::{masked, masked_value, quoted};
+pub use shapes::{KEY_BEGINNING, begins_with_key, masked, masked_value, quoted};
 use std::fmt;
 
 /// A key of a provider: something that can stand in a header.

@@ -157,6 +157,9 @@ pub struct CallFacts {
     pub touches: Vec<Touch>,
     /// The exact thing that an answer covers: a command with its directory, or a file's change. A different one asks again.
     pub proposal: Proposal,
+    /// There are secrets below the directory of a command, and nothing masks them here.
+    #[serde(default)]
+    pub secrets_here: bool,
 }
 
 /// One thing that a call touches.

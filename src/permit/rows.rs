@@ -31,6 +31,7 @@ pub(super) enum Row {
     Deny(String),
 }
 
+const COMPUTES: &str = "it reads files that it does not name, and secrets lie in this folder that nothing hides here";
 const EDITS_ALLOWED: &str = "ask.edits = \"allow\" in config.toml";
 
 /// A call that does not say what it touches is not let through.
@@ -88,7 +89,8 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         }
         Touch::Command { command, cwd, programs, unseen } => {
             let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
-            let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
+            let secrets_here = facts.secrets_here;
+            let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
             line.row(policy, mode, rules, facts)
         }
     }
@@ -206,7 +208,8 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     });
     let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
     let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
-    let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
+    let secrets_here = facts.secrets_here;
+    let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
     let shown = |part: &Part| {
@@ -229,6 +232,8 @@ struct Line<'a> {
     programs: &'a [Program],
     /// Not all that it names could be looked up.
     unseen: bool,
+    /// Secrets lie below the working directory, and nothing masks them.
+    secrets_here: bool,
     judgement: Judgement,
 }
 
@@ -236,6 +241,7 @@ impl Line<'_> {
     fn row(&self, policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> Row {
         let name = shortened(self.command);
         let why = match &self.judgement.verdict {
+            Judged::ReadOnly(_) if self.secrets_here && self.judgement.computes => COMPUTES.to_owned(),
             Judged::ReadOnly(words) => match self.read_row(mode, words) {
                 Ok(row) => return row,
                 Err(why) => why,
@@ -312,7 +318,8 @@ impl Line<'_> {
     /// As `part_by_part` has it.
     fn state(&self, part: &Part, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
         let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
-        if part.reads && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
+        let computes = || self.secrets_here && shell::judge(&part.text, shell::Hold::Enforced).computes;
+        if part.reads && !computes() && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
             PartState::Reads
         } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
             PartState::Allowed
@@ -429,7 +436,11 @@ impl Line<'_> {
     /// This part alone is proved to only read, and nothing that it reads is a secret or a device.
     fn only_reads(&self, text: &str, policy: Policy) -> bool {
         let unseen = self.unseen.then_some("not all was looked up");
-        match shell::judge_found(text, policy.hold, self.programs, unseen).verdict {
+        let judgement = shell::judge_found(text, policy.hold, self.programs, unseen);
+        if self.secrets_here && judgement.computes {
+            return false;
+        }
+        match judgement.verdict {
             Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, &words), Ok(Row::Allow)),
             Judged::Other(_) | Judged::Catastrophic(_) => false,
         }

@@ -254,6 +254,7 @@ mod tests {
             subject: path.into(),
             touches: vec![Touch::Write { path: path.into(), place: Place::Inside }],
             proposal: Proposal::Plain,
+            secrets_here: false,
         }
     }
     fn read(path: &str) -> CallFacts {

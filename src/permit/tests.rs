@@ -31,7 +31,7 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
         Proposal::Script { .. } => "transform_data",
         Proposal::Plain => "read",
     };
-    CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal }
+    CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal, secrets_here: false }
 }
 
 fn command(line: &str) -> CallFacts {

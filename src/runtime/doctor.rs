@@ -265,12 +265,15 @@ fn holding(ground: &Ground) -> Vec<Finding> {
         });
     }
     let allowed = ground.allowances();
-    let there = allowed.caches.iter().filter(|path| path.exists()).count();
+    let there = allowed.caches.iter().filter(|cache| cache.at.exists()).count();
     let memory = match allowed.memory {
         Some(bytes) => format!("; each process has at most {} of its own memory", megabytes(bytes)),
         None => String::new(),
     };
-    out.push(Finding::ok("caches", format!("{there} folders of package managers can be written{memory}")));
+    out.push(Finding::ok(
+        "caches",
+        format!("commands get the workspace's own copies of {there} folders of package managers{memory}"),
+    ));
     out
 }
 

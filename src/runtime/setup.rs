@@ -12,6 +12,7 @@ use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
 use crate::permit;
 use crate::sandbox;
+use crate::sandbox::places::caches::{self, Cache};
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use anyhow::Context;
@@ -295,21 +296,32 @@ impl Ground {
     pub fn allowances(&self) -> sandbox::Allowances {
         let env = |name: &str| std::env::var(name).ok();
         let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let usual = || home.as_deref().map(|home| sandbox::places::usual_caches(home, &env)).unwrap_or_default();
+        let usual = || home.as_deref().map(|home| caches::usual(home, &env)).unwrap_or_default();
         let said = &self.settings.sandbox;
+        let path = |text: &String| match (text.strip_prefix("~/"), &home) {
+            (Some(below), Some(home)) => Some(home.join(below)),
+            (Some(_), None) => None,
+            (None, _) => Some(PathBuf::from(text)),
+        };
         let caches = match &said.caches {
             None => usual(),
             Some(named) => named
                 .iter()
-                .flat_map(|name| match (name.as_str(), name.strip_prefix("~/"), &home) {
-                    ("default", _, _) => usual(),
-                    (_, Some(below), Some(home)) => vec![home.join(below)],
-                    (_, Some(_), None) => Vec::new(),
-                    (whole, None, _) => vec![PathBuf::from(whole)],
+                .flat_map(|name| match name.as_str() {
+                    "default" => usual(),
+                    _ => path(name).map(Cache::named).into_iter().collect(),
                 })
                 .collect(),
         };
-        sandbox::Allowances { caches, memory: said.memory }
+        sandbox::Allowances {
+            caches,
+            private: Some(self.paths.state.join("caches").join(own_name(&self.workspace))),
+            readable: said.readable.iter().filter_map(path).collect(),
+            devices: said.devices.iter().map(PathBuf::from).collect(),
+            memory: said.memory,
+            own_temp: profile(&self.settings) != Sandbox::None && sandbox::is_enforced(),
+            ..sandbox::Allowances::default()
+        }
     }
 
     /// What opens connections, and keeps their keys.
@@ -372,6 +384,13 @@ fn store(workspace: &Path, paths: &Paths, settings: &Settings) -> anyhow::Result
         settings::Fsync::Off => Fsync::Off,
     };
     Ok(Store::open(options)?)
+}
+
+/// A name for the folder of what belongs to a workspace and may be lost: two workspaces never have the same.
+fn own_name(workspace: &Path) -> String {
+    let name = workspace.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let hash = crate::tools::files::hex(&crate::tools::files::hash(workspace.as_os_str().as_encoded_bytes()));
+    format!("{name}-{}", hash.get(..12).unwrap_or_default())
 }
 
 fn profile(settings: &Settings) -> Sandbox {

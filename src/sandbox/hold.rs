@@ -1,18 +1,20 @@
 //! The last step before a command (`lisle __hold`): the process that is to become it closes itself in, and then becomes it.
 //!
-//! Landlock says which files may be written, `calls` which calls of the kernel may be made at all, `mounts` gives it a view
-//! of its own of the file system where the system allows it. All of it stays with everything that the command starts. If
-//! Landlock or the filters could not be loaded, the command is not started. Which command is closed in, and where it is not
-//! possible, is decided elsewhere.
+//! In this order: namespaces (`mounts`), a first process for those of the command (`init`), a file system that holds the
+//! profile's places alone (`root`), root's rights given up (`rights`), the rules of Landlock (`rules`), the filters of calls
+//! (`calls`). Where the system allows no namespaces the last three hold alone. All of it stays with everything that the command
+//! starts. What could not be done as a whole does not start the command. Which command is closed in is decided elsewhere.
 
 #![allow(unsafe_code, reason = "the version of Landlock has no safe call that tells it")]
 
-use super::profile::{Bounds, Namespaces, Profile};
-use super::{calls, mounts};
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
-};
+use super::calls::{self, Sockets};
+use super::init::{self, NotStarted, Side};
+use super::mounts::{self, Net};
+use super::profile::{Namespaces, Network, Profile};
+use super::rights;
+use super::root::{self, Role};
+use super::rules::{self, NEWEST, OLDEST, Setting};
+use landlock::ABI;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -20,22 +22,13 @@ use std::process::Command;
 
 /// The first argument that makes lisle close itself in and become a command.
 pub const WORD: &str = "__hold";
-/// The only other argument of a process that tries whether commands can get a view of their own, and ends.
+/// The only other argument of a process that tries what commands can get here, and ends.
 pub(super) const TRY: &str = "--try-namespaces";
-
-/// The newest rules that are asked for. What a kernel does not know of them is made up for by the filter of calls.
-const NEWEST: ABI = ABI::V6;
-/// Kernels without these rules cannot hold a command.
-const OLDEST: ABI = ABI::V2;
 
 /// This system can hold a command. Asks the kernel, and changes nothing.
 #[must_use]
 pub fn is_possible() -> bool {
-    let rules = Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_all(OLDEST))
-        .and_then(Ruleset::create);
-    rules.is_ok() && calls::read_only(OLDEST).is_ok() && seccomp_is_there()
+    rules::are_possible() && calls::read_only(OLDEST).is_ok() && seccomp_is_there()
 }
 
 /// The version of Landlock's rules that this kernel knows; 0 where it has none.
@@ -60,25 +53,14 @@ pub fn seccomp_is_there() -> bool {
 #[must_use]
 pub fn hold_main(args: &[OsString]) -> i32 {
     if args == [TRY] {
-        return match mounts::try_all() {
-            Ok(()) => 0,
-            Err(why) => say(&why, 1),
-        };
+        return try_all();
     }
-    let why = match parse(args).and_then(|(profile, abi, command)| {
-        close_in(&profile, abi)?;
-        Ok(command)
-    }) {
-        Ok(command) => match command.split_first() {
-            Some((program, arguments)) => {
-                let error = Command::new(program).args(arguments).exec();
-                format!("{} could not be started: {error}", program.display())
-            }
-            None => "there is no command".to_owned(),
-        },
-        Err(why) => format!("{NOT_CLOSED_IN}: {why}"),
-    };
-    say(&format!("lisle: {why}"), 126)
+    init::pass_nothing_on();
+    let start = parse(args).and_then(|(profile, abi, command)| start(&profile, abi, &command));
+    match start {
+        Ok(NotStarted(status)) => status,
+        Err(why) => say(&format!("lisle: {NOT_CLOSED_IN}: {why}"), 126),
+    }
 }
 
 /// How the sentence of a command begins that was not started.
@@ -112,113 +94,97 @@ fn parse(args: &[OsString]) -> Result<(Profile, ABI, Vec<OsString>), String> {
     Err(format!("{WORD} needs -- PROGRAM ARG…"))
 }
 
-/// Closes this process in, for good.
-fn close_in(profile: &Profile, asked: ABI) -> Result<(), String> {
-    let Some(bounds) = profile.bounds() else { return Ok(()) };
+/// Closes this process in, for good, and becomes the command.
+fn start(profile: &Profile, asked: ABI, command: &[OsString]) -> Result<NotStarted, String> {
+    let Some(bounds) = profile.bounds() else { return Ok(become_it(command)) };
     let abi = asked.min(ABI::from(landlock_version()));
     if abi < OLDEST {
         return Err("Landlock: this kernel has none, or one that is too old".to_owned());
     }
     let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
-    let with_view = bounds.namespaces == Namespaces::With;
+    let role = if matches!(profile, Profile::ReadOnly(_)) { Role::Reads } else { Role::Writes };
+    let offline = role == Role::Reads || bounds.network != Network::Open;
+    let entered = match bounds.namespaces {
+        Namespaces::Without => None,
+        Namespaces::With => mounts::enter(if offline { Net::Empty } else { Net::Shared })?,
+    };
+    let own_network = entered == Some(Net::Empty);
+    let own_root = entered.is_some();
     // Computed before the first step, so that nothing half done is run with.
-    let (filters, terminals, net) = match profile {
-        Profile::Workspace(_) => {
-            let rights = if rustix::process::geteuid().is_root() { calls::Rights::Root } else { calls::Rights::User };
-            (calls::workspace(abi, rights)?, mounts::Terminals::Own, mounts::Net::Shared)
+    let filters = match role {
+        Role::Reads => calls::read_only(abi)?,
+        Role::Writes => {
+            // Abstract ones live in a network; those with a path are where the path is.
+            let local = (abi >= ABI::V6 || own_network) && (abi >= ABI::V9 || own_root);
+            calls::workspace(abi, Sockets { internet: !offline || own_network, local })?
         }
-        _ => (calls::read_only(abi)?, mounts::Terminals::None, mounts::Net::Empty),
     };
-    let terminals = if with_view { mounts::arrange(bounds, terminals, net, &cwd)? } else { mounts::Terminals::None };
-    let rules = match profile {
-        Profile::Workspace(_) => workspace(bounds, terminals, abi),
-        _ => read_only(bounds, abi),
+    let setting = Setting { abi, own_root, offline: offline && !own_network };
+    let close_in = || {
+        rights::give_up(profile)?;
+        rules::apply(profile, setting)?;
+        filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|e| format!("seccomp: {e}")))
     };
-    let status = rules.and_then(RulesetCreated::restrict_self).map_err(|e| format!("Landlock: {e}"))?;
-    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
-        return Err("Landlock is not enforced by this kernel".to_owned());
+    if !own_root {
+        close_in()?;
+        return Ok(become_it(command));
     }
-    for filter in &filters {
-        seccompiler::apply_filter(filter).map_err(|e| format!("seccomp: {e}"))?;
+    match init::begin()? {
+        Side::Outer(ending) => ending.follow(),
+        Side::Alone => {
+            root::build(bounds, role, None, &cwd)?;
+            close_in()?;
+            Ok(become_it(command))
+        }
+        Side::First(first) => {
+            root::build(bounds, role, Some(&first.processes), &cwd)?;
+            close_in()?;
+            first.start(|| become_it(command))
+        }
     }
-    Ok(())
 }
 
-type Rules = Result<RulesetCreated, landlock::RulesetError>;
-
-/// Rules by which everything can be read and nothing written. Signals go to the command's own processes alone.
-fn reading(abi: ABI, net: AccessNetFor) -> Rules {
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_all(OLDEST))?
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(abi))?;
-    if abi >= ABI::V4 && net == AccessNetFor::Nobody {
-        rules = rules.handle_access(AccessNet::from_all(abi))?;
-    }
-    if abi >= ABI::V6 {
-        rules = rules.scope(Scope::from_all(abi))?;
-    }
-    let mut rules = rules.create()?;
-    if let Ok(root) = PathFd::new("/") {
-        rules = rules.add_rule(PathBeneath::new(root, AccessFs::from_read(abi)))?;
-    }
-    Ok(rules)
+fn become_it(command: &[OsString]) -> NotStarted {
+    let Some((program, arguments)) = command.split_first() else {
+        return NotStarted(say("lisle: there is no command", 126));
+    };
+    let error = Command::new(program).args(arguments).exec();
+    NotStarted(say(&format!("lisle: {} could not be started: {error}", program.display()), 126))
 }
 
-/// Who may use the network.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AccessNetFor {
-    Nobody,
-    Everybody,
+/// Tries everything that commands can get, one line for each: its name, and why not. The exit status tells whether they
+/// get a root of their own.
+fn try_all() -> i32 {
+    use std::io::Write;
+    let mut out = std::io::stdout();
+    // Nobody who asks and does not listen is helped by an answer.
+    let mut report = |name: &str, outcome: Result<(), String>| {
+        let _ = writeln!(out, "{name} {}", outcome.err().unwrap_or_default());
+    };
+    mounts::try_each(&mut |name, outcome| report(name, outcome.map_err(|e| e.to_string())));
+    let view = try_view();
+    report("proc", view.clone().and_then(|own| if own { Ok(()) } else { Err("not allowed".to_owned()) }));
+    report("root", view.clone().map(|_| ()));
+    i32::from(view.is_err())
 }
 
-/// Adds a place that is there; a file takes the rights of files.
-fn allow(rules: RulesetCreated, path: &Path, folder: landlock::BitFlags<AccessFs>, abi: ABI) -> Rules {
-    let (Ok(meta), Ok(fd)) = (path.metadata(), PathFd::new(path)) else { return Ok(rules) };
-    let access = if meta.is_dir() { folder } else { AccessFs::from_file(abi) & !AccessFs::Execute };
-    rules.add_rule(PathBeneath::new(fd, access))
-}
-
-fn read_only(bounds: &Bounds, abi: ABI) -> Rules {
-    let mut rules = allow(reading(abi, AccessNetFor::Nobody)?, Path::new("/dev/null"), AccessFs::from_read(abi), abi)?;
-    for path in &bounds.writable {
-        // No devices or sockets are made there.
-        let kinds = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
-        rules = allow(rules, path, AccessFs::from_all(abi) & !kinds, abi)?;
+/// Makes a root in this process, which must end after it. True with processes of its own.
+fn try_view() -> Result<bool, String> {
+    if mounts::enter(Net::Shared)?.is_none() {
+        return Err("the system does not allow namespaces".to_owned());
     }
-    Ok(rules)
-}
-
-/// Devices that programs write; what is not there is passed over. The graphics card is what programs compute with.
-const DEVICES: &[&str] = &[
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/shm",
-    "/dev/dri",
-    "/dev/kfd",
-    "/dev/nvidiactl",
-    "/dev/nvidia-uvm",
-    "/dev/nvidia0",
-    "/dev/nvidia1",
-];
-
-/// Terminals that the command makes. Without a view of its own they would be those of the user, too.
-const TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts"];
-
-fn workspace(bounds: &Bounds, terminals: mounts::Terminals, abi: ABI) -> Rules {
-    let mut rules = reading(abi, AccessNetFor::Everybody)?;
-    // A device that is made could be a disk.
-    let access = AccessFs::from_all(abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
-    let terminals = if terminals == mounts::Terminals::Own { TERMINALS } else { &[] };
-    for path in DEVICES.iter().chain(terminals).map(Path::new) {
-        rules = allow(rules, path, access, abi)?;
+    let bounds = super::Bounds { readable: vec!["/usr".into()], ..super::Bounds::default() };
+    let here = Path::new("/");
+    match init::begin()? {
+        Side::Outer(ending) if ending.is_success() => Ok(true),
+        Side::Outer(_) => Err("a root of its own cannot be made".to_owned()),
+        Side::Alone => root::build(&bounds, Role::Writes, None, here).map(|()| false),
+        Side::First(first) => {
+            let status = match root::build(&bounds, Role::Writes, Some(&first.processes), here) {
+                Ok(()) => 0,
+                Err(why) => say(&why, 1),
+            };
+            first.start(|| NotStarted(status))
+        }
     }
-    for path in bounds.writable.iter().chain(&bounds.pinned) {
-        rules = allow(rules, path, access, abi)?;
-    }
-    Ok(rules)
 }

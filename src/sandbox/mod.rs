@@ -18,6 +18,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub mod able;
@@ -27,6 +28,8 @@ pub mod environment;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod hold;
+#[cfg(target_os = "linux")]
+mod init;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
@@ -35,6 +38,12 @@ pub mod process;
 mod profile;
 pub mod refusal;
 pub mod repository;
+#[cfg(target_os = "linux")]
+mod rights;
+#[cfg(target_os = "linux")]
+mod root;
+#[cfg(target_os = "linux")]
+mod rules;
 pub mod run;
 pub mod seatbelt;
 
@@ -66,13 +75,34 @@ pub fn is_enforced() -> bool {
     false
 }
 
-/// What the user's settings allow commands.
+/// What the user's settings and answers allow commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowances {
-    /// Folders of package managers and the like that commands write, too.
-    pub caches: Vec<std::path::PathBuf>,
+    /// Folders of package managers and the like that commands write as the workspace's own.
+    pub caches: Vec<places::caches::Cache>,
+    /// Where the workspace's own copies of caches lie; `None` where there are none.
+    pub private: Option<PathBuf>,
+    /// Folders and files that commands read beside the usual ones.
+    pub readable: Vec<PathBuf>,
+    /// Devices that commands use beside the harmless ones.
+    pub devices: Vec<PathBuf>,
     /// The most memory in bytes that a command may use.
     pub memory: Option<u64>,
+    /// Where there are namespaces, `/tmp` of commands is a folder of the session, and file tools mean the same one by it.
+    pub own_temp: bool,
+    /// What answers of the user's opened for the session.
+    pub granted: Granted,
+}
+
+/// What answers opened for one session, never beyond it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// Folders and files that may be read, such as packages beside the project.
+    pub readable: Vec<PathBuf>,
+    /// Secrets of the project that are not masked.
+    pub unmasked: Vec<PathBuf>,
+    /// Sockets of other programs: an agent of ssh or gpg, docker.
+    pub sockets: Vec<PathBuf>,
 }
 
 /// What the parent is told to run.

@@ -56,6 +56,17 @@ fn below(root: i32, entries: &[Entry]) -> Vec<i32> {
     found
 }
 
+/// The process is the first one of a namespace, and a child of this process: the one that lisle starts there. A namespace
+/// that a command made has its first process below another one.
+#[must_use]
+pub fn is_own_first(pid: i32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return false };
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+    let mut numbers = field("NSpid:").split_whitespace();
+    let is_first = numbers.next().is_some() && numbers.last() == Some("1");
+    is_first && field("PPid:").parse() == Ok(std::process::id())
+}
+
 /// Sends a signal to each; processes that are gone or not ours are passed over.
 pub fn signal(pids: &[i32], signal: Signal) {
     for pid in pids.iter().filter_map(|pid| Pid::from_raw(*pid)) {

@@ -4,7 +4,7 @@
 //! is `hold`'s; which command gets which profile is decided with the call.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What holds a command back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,23 @@ const WRITABLE: &str = "--writable";
 const PROTECTED: &str = "--protected";
 const PINNED: &str = "--pinned";
 const MASKED: &str = "--masked";
+
+impl Bounds {
+    /// Whether a path is among what the command may read or write.
+    #[must_use]
+    pub fn shows(&self, path: &Path) -> bool {
+        let replaced = self.replaced.iter().map(|replaced| &replaced.at);
+        self.readable.is_empty()
+            || ["/proc", "/dev"].iter().any(|own| path.starts_with(own))
+            || self
+                .readable
+                .iter()
+                .chain(&self.writable)
+                .chain(&self.sockets)
+                .chain(replaced)
+                .any(|place| path.starts_with(place))
+    }
+}
 
 impl Profile {
     /// The places, where there are bounds at all.

@@ -3,6 +3,7 @@
 //! A file `.git` names another folder, and that folder would be writable for commands. A command could have written that
 //! file, so the folder must point back: as a worktree's does by its `gitdir`, a submodule's by `core.worktree`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Where git keeps what belongs to a working tree.
@@ -59,15 +60,32 @@ impl Repository {
         dirs.extend(submodules(&self.common.join("modules")));
         dirs.dedup();
         for dir in dirs {
-            // `commondir` would name another repository's configuration.
-            let names = ["hooks", "config", "config.worktree", "info/attributes"];
-            out.extend(names.iter().map(|name| dir.join(name)));
+            out.extend(CODE.iter().map(|name| dir.join(name)));
+            // It would name another repository's configuration.
             if dir == self.common {
                 out.push(dir.join("commondir"));
             }
         }
         out
     }
+
+    /// Those of the paths, or of their folders' files, that git has in this working tree.
+    #[must_use]
+    pub fn tracked(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {
+        let below = |path: &PathBuf| path.strip_prefix(&self.top).ok().map(Path::to_owned);
+        let wanted = paths.iter().filter_map(below).collect();
+        let found = super::places::index_has(&self.own.join("index"), &wanted);
+        found.into_iter().map(|below| self.top.join(below)).collect()
+    }
+}
+
+/// What in a repository's folder configures or runs code.
+const CODE: &[&str] = &["hooks", "config", "config.worktree", "info/attributes"];
+
+/// The same of a repository of which nothing else is known.
+#[must_use]
+pub fn protected_in(git: &Path) -> Vec<PathBuf> {
+    CODE.iter().chain(&["commondir"]).map(|name| git.join(name)).collect()
 }
 
 /// At most so many working trees and submodules are looked at.

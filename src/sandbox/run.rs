@@ -4,7 +4,7 @@
 //! It is a subreaper: whatever the command starts, also behind a double fork and `setsid`, ends up as its descendant, and
 //! as long as it has a child of any kind it is not done.
 
-use super::{Ended, GRACE, Invocation, Profile, Report, environment, process};
+use super::{Bounds, Ended, GRACE, Invocation, Namespaces, Profile, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -54,6 +54,8 @@ fn start(call: &Invocation) -> Result<Parent, String> {
     }
     hold()?;
     limit_memory(call.memory);
+    #[cfg(target_os = "linux")]
+    super::init::pass_nothing_on();
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|e| format!("no pipe for the output: {e}"))?;
     rustix::io::ioctl_fionbio(&read, true).map_err(|e| format!("no pipe for the output: {e}"))?;
@@ -61,7 +63,7 @@ fn start(call: &Invocation) -> Result<Parent, String> {
     let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
     let temp = match &call.profile {
         Profile::Open | Profile::Workspace(_) => None,
-        Profile::ReadOnly(_) => Some(Temp::new()?),
+        Profile::ReadOnly(bounds) => Some(Temp::new(bounds)?),
     };
     let (program, arguments) = line(call, temp.as_ref())?;
     let environment = match &call.profile {
@@ -73,7 +75,7 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         .args(arguments)
         .env_clear()
         .envs(environment)
-        .envs(temp.iter().map(|temp| ("TMPDIR", temp.0.as_os_str())))
+        .envs(temp.iter().map(|temp| ("TMPDIR", temp.at.as_os_str())))
         .stdin(Stdio::null())
         .stdout(Stdio::from(write))
         .stderr(Stdio::from(second))
@@ -105,7 +107,7 @@ fn line(call: &Invocation, temp: Option<&Temp>) -> Result<(OsString, Vec<OsStrin
         let (program, arguments) = call.command.split_first().ok_or("there is no command")?;
         return Ok((program.clone(), arguments.to_vec()));
     };
-    bounds.writable.extend(temp.map(|temp| temp.0.clone()));
+    bounds.writable.extend(temp.map(|temp| temp.at.clone()));
     #[cfg(target_os = "linux")]
     {
         let mut out: Vec<OsString> = vec![super::hold::WORD.into()];
@@ -119,30 +121,39 @@ fn line(call: &Invocation, temp: Option<&Temp>) -> Result<(OsString, Vec<OsStrin
 }
 
 /// A folder for temporary files that nobody else uses, removed with everything in it.
-struct Temp(PathBuf);
+struct Temp {
+    /// Where the command finds it.
+    at: PathBuf,
+    /// Where it lies: elsewhere, when the folder for temporary files is replaced for the command.
+    lies: PathBuf,
+}
 
 impl Temp {
-    fn new() -> Result<Self, String> {
+    fn new(bounds: &Bounds) -> Result<Self, String> {
         use std::os::unix::fs::DirBuilderExt;
         let base = std::env::temp_dir();
+        let replaced = bounds.replaced.iter().filter(|_| bounds.namespaces == Namespaces::With);
+        let inside = replaced.filter_map(|one| Some(one.with.join(base.strip_prefix(&one.at).ok()?))).next();
+        let lies = inside.unwrap_or_else(|| base.clone());
         let mut last = None;
         // The process number is nobody else's now; what is left of an earlier one has another number behind it.
         for n in 0..256 {
-            let path = base.join(format!("lisle-run-{}-{n}", std::process::id()));
-            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
+            let name = format!("lisle-run-{}-{n}", std::process::id());
+            let (at, lies) = (base.join(&name), lies.join(&name));
+            match std::fs::DirBuilder::new().mode(0o700).create(&lies) {
+                Ok(()) => return Ok(Self { at, lies }),
                 Err(error) => last = Some(error),
             }
         }
         let why = last.map_or_else(String::new, |error| format!(": {error}"));
-        Err(format!("no temporary folder could be made in {}{why}", base.display()))
+        Err(format!("no temporary folder could be made in {}{why}", lies.display()))
     }
 }
 
 impl Drop for Temp {
     fn drop(&mut self) {
         // Whatever a command leaves unreadable in it stays for whoever cleans that folder.
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.lies);
     }
 }
 
@@ -228,7 +239,7 @@ impl Parent {
         self.flush();
         let (ended, stuck) = match self.phase {
             Phase::Running | Phase::Leftovers { .. } => (Ended::Itself, 0),
-            Phase::Asked { why, .. } | Phase::Killing { why, .. } => (why, own_descendants().len()),
+            Phase::Asked { why, .. } | Phase::Killing { why, .. } => (why, commands().len()),
         };
         let (exit, signal) = self.status.unwrap_or((None, None));
         let stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
@@ -271,7 +282,7 @@ impl Parent {
             }
             Phase::Leftovers { since } => {
                 if !self.control_open || now >= since + LEFTOVER_GRACE {
-                    self.left = u32::try_from(own_descendants().len()).unwrap_or(u32::MAX);
+                    self.left = u32::try_from(commands().len()).unwrap_or(u32::MAX);
                     self.ask(Ended::Itself, now);
                 }
             }
@@ -418,6 +429,13 @@ enum Ready {
 
 fn own_descendants() -> Vec<i32> {
     process::descendants(rustix::process::getpid().as_raw_nonzero().get())
+}
+
+/// Processes of the command: without the first process of its namespace, which is ours.
+fn commands() -> Vec<i32> {
+    let mut all = own_descendants();
+    all.retain(|pid| !process::is_own_first(*pid));
+    all
 }
 
 /// `None` would be for ever; too long a time is a day.

@@ -2,11 +2,15 @@
 //!
 //! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
 
+use super::held::Told;
 use super::held_process::{self, Line, blocking, shell};
 use super::input::{self, Fields};
 use super::kept::Kept;
-use super::{Halt, Place, Run, RunError, Tool, downloads, leaves, reach, same_facts, seen::Seen, settled, words};
+use super::{
+    Halt, Place, Run, RunError, Tool, downloads, leaves, moves, reach, same_facts, seen::Seen, settled, words,
+};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
+use crate::sandbox::{self, Namespaces, able};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -94,7 +98,14 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         subject: input::subject(input, "command"),
         touches,
         proposal: Proposal::Command { command, cwd },
+        secrets_here: secrets_here(place),
     })
+}
+
+/// Whether there are secrets that commands could read. Where they are masked this is not looked up.
+fn secrets_here(place: &Place) -> bool {
+    able::spaces(&place.runner) == Namespaces::Without
+        && sandbox::places::holds_secret(&place.cwd, std::env::home_dir().as_deref())
 }
 
 /// What a call asks for.
@@ -128,7 +139,9 @@ fn call(input: &Value) -> Result<Call<'_>, String> {
 fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> Line {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    Line { command: line, cwd: place.cwd.clone(), timeout, output_limit }
+    let (named, approved) = (words::named(command, place), words::secrets(command, place));
+    let told = Told { named, approved, moves: moves::of(command) };
+    Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
 async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {

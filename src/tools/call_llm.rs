@@ -87,7 +87,7 @@ fn facts(call: &Call, subject: String, place: &Place) -> CallFacts {
     if touches.is_empty() {
         touches.push(Touch::Inner);
     }
-    CallFacts { tool: "call_llm".to_owned(), subject, touches, proposal: Proposal::Plain }
+    CallFacts { tool: "call_llm".to_owned(), subject, touches, proposal: Proposal::Plain, secrets_here: false }
 }
 
 struct Call {

@@ -5,30 +5,44 @@
 use super::Place;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{Change, Guard, What};
-use crate::sandbox::places::{self, Site};
+use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::{Profile, able, refusal};
 use std::path::{Path, PathBuf};
+
+/// What the line of a command says of its places.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    /// Paths that it names literally, outside of the working directory.
+    pub named: Vec<PathBuf>,
+    /// Secrets that it names, and that were therefore asked about.
+    pub approved: Vec<PathBuf>,
+    /// Whether it does nothing but move between states of the repository.
+    pub moves: Moves,
+}
 
 /// What holds one command back.
 pub(super) struct Held {
     sandbox: Sandbox,
     place: Place,
+    told: Told,
     /// What it is closed into.
     pub profile: Profile,
+    /// Variables that it gets beside its own.
+    pub variables: Vec<(String, PathBuf)>,
     guard: Option<Guard>,
 }
 
 impl Held {
     /// Looks up the places of a command that is about to start. Blocks.
-    pub fn new(place: Place, sandbox: Sandbox) -> Self {
+    pub fn new(place: Place, sandbox: Sandbox, told: Told) -> Self {
         let home = std::env::home_dir();
-        let site = || site(&place, home.as_deref());
-        let (profile, guard) = match sandbox {
-            Sandbox::None => (Profile::Open, None),
-            Sandbox::ReadOnly => (places::read_only(&site()), None),
-            Sandbox::Workspace => (places::workspace(&site()), Some(Guard::before(&site()))),
+        let site = site(&place, &told, home.as_deref());
+        let (profile, guard, variables) = match sandbox {
+            Sandbox::None => (Profile::Open, None, Vec::new()),
+            Sandbox::ReadOnly => (places::read_only(&site), None, Vec::new()),
+            Sandbox::Workspace => (places::workspace(&site), Some(Guard::before(&site)), places::redirected(&site)),
         };
-        Self { sandbox, place, profile, guard }
+        Self { sandbox, place, told, profile, variables, guard }
     }
 
     /// What the model is to know after the command, line by line: protected files that it made or changed, and that a
@@ -37,22 +51,31 @@ impl Held {
         let mut out = Vec::new();
         if let Some(guard) = &self.guard {
             let home = std::env::home_dir();
-            let changes = guard.after(&site(&self.place, home.as_deref()));
-            if !changes.is_empty() {
-                out.push(self.protected(&changes));
+            let changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
+            let (by_git, others): (Vec<Change>, Vec<Change>) = changes.into_iter().partition(|change| change.by_git);
+            if !others.is_empty() {
+                out.push(self.protected(BREACH, &others));
+            }
+            if !by_git.is_empty() {
+                out.push(self.protected(BY_GIT, &by_git));
             }
         }
         out.extend(refusal::hint(self.sandbox, &self.place.cwd, output, code));
+        if code != Some(0)
+            && let Some(bounds) = self.profile.bounds()
+        {
+            let is_hidden = |path: &Path| path.symlink_metadata().is_ok() && !bounds.shows(path);
+            out.extend(refusal::left_out(output, code, &is_hidden));
+            let mut packages = places::packages_outside(&self.place.cwd);
+            packages.retain(|path| is_hidden(path));
+            out.extend(refusal::packages(code, output, &packages));
+        }
         out
     }
 
     /// One sentence for each of them, and what to do.
-    fn protected(&self, changes: &[Change]) -> String {
-        let mut said = vec![
-            "This command made or changed what configures or runs code, which is to be asked for first. Tell the user, and \
-             undo it unless it is wanted:"
-                .to_owned(),
-        ];
+    fn protected(&self, heading: &str, changes: &[Change]) -> String {
+        let mut said = vec![heading.to_owned()];
         for change in changes.iter().take(MOST_TOLD) {
             let path = change.path.strip_prefix(&self.place.cwd).unwrap_or(&change.path).display().to_string();
             let path = super::input::one_line(&path, 200);
@@ -78,15 +101,22 @@ impl Held {
     }
 }
 
+const BREACH: &str = "This command made or changed what configures or runs code, which is to be asked for first. Tell the \
+    user, and undo it unless it is wanted:";
+const BY_GIT: &str = "With the state of the repository git changed what configures or runs code. Tell the user:";
+
 /// The most changes that are told one by one.
 const MOST_TOLD: usize = 10;
 
-fn site<'a>(place: &'a Place, home: Option<&'a Path>) -> Site<'a> {
+fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
     Site {
         cwd: &place.cwd,
         session_dir: &place.session_dir,
         own_dirs: &place.own_dirs,
-        caches: &place.allowances.caches,
+        allowances: &place.allowances,
+        named: &told.named,
+        approved: &told.approved,
+        moves: told.moves,
         home,
         namespaces: able::spaces(&place.runner),
     }

@@ -2,7 +2,7 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::Held;
+use super::held::{Held, Told};
 use super::input;
 use super::{Halt, Place};
 use crate::domain::permission::Sandbox;
@@ -30,6 +30,8 @@ pub(super) struct Line {
     pub timeout: Duration,
     /// How many bytes it may write.
     pub output_limit: u64,
+    /// What its text says of its places.
+    pub told: Told,
 }
 
 /// Who takes the output.
@@ -65,8 +67,8 @@ pub(super) struct Over {
 /// Starts a command. Blocks while the places of its profile are looked up, off the async threads.
 pub(super) async fn start(place: &Place, sandbox: Sandbox, line: Line) -> Result<Running, Halt> {
     let site = place.clone();
-    let held = blocking(move || Held::new(site, sandbox)).await?;
-    let Line { command, cwd, timeout, output_limit } = line;
+    let Line { command, cwd, timeout, output_limit, told } = line;
+    let held = blocking(move || Held::new(site, sandbox, told)).await?;
     let (memory, profile) = (place.allowances.memory, held.profile.clone());
     let call = Invocation { timeout, output_limit, memory, profile, command };
     let child = Command::new(&place.runner)
@@ -74,6 +76,7 @@ pub(super) async fn start(place: &Place, sandbox: Sandbox, line: Line) -> Result
         .current_dir(&cwd)
         .env_clear()
         .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
+        .envs(held.variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -165,7 +165,7 @@ pub(crate) fn still(facts: CallFacts, with: &Run) -> Result<(), RunError> {
 
 /// Facts of a call of `tool` that have no preview.
 pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
-    CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain }
+    CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain, secrets_here: false }
 }
 
 pub mod ask_user;
@@ -190,6 +190,7 @@ mod kept;
 mod leaves;
 pub mod limits;
 pub mod list;
+mod moves;
 pub mod notebook;
 pub mod patch;
 pub mod paths;

@@ -3,6 +3,7 @@
 //! What kind of place it is, is for `places`; opening it, without following any link again, is for `files`.
 
 use super::Place;
+use crate::sandbox::{Namespaces, able, places as temps};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,7 +16,45 @@ const MOST_LINKS: usize = 40;
 /// A sentence for the model: empty, a NUL in it, a loop of links, or `..` behind a link, where reading the path by its
 /// letters and following it lead to different places.
 pub fn resolve(text: &str, place: &Place) -> Result<PathBuf, String> {
-    resolve_from(text, &place.cwd, std::env::home_dir().as_deref())
+    let home = std::env::home_dir();
+    // Commands have a `/tmp` of their own, so what lies there by its letters lies there for the file tools as well.
+    if let Some(own) = own_temp(&lexical(&place.cwd.join(text)), place) {
+        return resolve_from(&own.to_string_lossy(), &place.cwd, None).map(|path| again(path, place));
+    }
+    resolve_from(text, &place.cwd, home.as_deref()).map(|path| again(path, place))
+}
+
+/// Links that lead to `/tmp` lead to the session's own.
+fn again(path: PathBuf, place: &Place) -> PathBuf {
+    let Some(own) = own_temp(&path, place) else { return path };
+    let own = follow(&own).unwrap_or(own);
+    // One that leads there once more is not followed; what it leads to is the host's, and judged so.
+    if own_temp(&own, place).is_some() { path } else { own }
+}
+
+/// What a path below `/tmp` stands for: the file of the session's own folder, unless only the host has one of the name.
+/// `None` for all other paths, and where commands see the host's.
+fn own_temp(path: &Path, place: &Place) -> Option<PathBuf> {
+    if !place.allowances.own_temp || able::spaces(&place.runner) == Namespaces::Without {
+        return None;
+    }
+    session_file(path, place)
+}
+
+/// The same where commands have a folder of the session as `/tmp`.
+fn session_file(path: &Path, place: &Place) -> Option<PathBuf> {
+    let below = temps::below_temp(path)?;
+    // These are mounted into it.
+    let allowed = &place.allowances;
+    let mounted = [&place.cwd, &place.session_dir].into_iter().chain(&place.own_dirs);
+    let mounted = mounted.chain(&allowed.readable).chain(&allowed.granted.readable);
+    if mounted.into_iter().any(|kept| path.starts_with(kept) || kept.starts_with(path) && path.components().count() > 2)
+    {
+        return None;
+    }
+    let own = temps::session_temp(&place.session_dir);
+    let own = if below.as_os_str().is_empty() { own } else { own.join(below) };
+    (own.symlink_metadata().is_ok() || path.symlink_metadata().is_err() || below.as_os_str().is_empty()).then_some(own)
 }
 
 pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Result<PathBuf, String> {
@@ -107,6 +146,11 @@ fn parts(path: &Path) -> Vec<OsString> {
 #[must_use]
 pub fn shown(path: &Path, place: &Place) -> String {
     let cwd = follow(&place.cwd).unwrap_or_else(|_| place.cwd.clone());
+    if place.allowances.own_temp
+        && let Ok(below) = path.strip_prefix(temps::session_temp(&place.session_dir))
+    {
+        return Path::new("/tmp").join(below).display().to_string();
+    }
     match path.strip_prefix(&cwd) {
         Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
         Ok(rest) => rest.display().to_string(),
@@ -209,6 +253,29 @@ mod tests {
             let error = resolve_from(given, &cwd, None).unwrap_err();
             assert!(error.contains(says), "{given}: {error}");
         }
+    }
+
+    #[test]
+    fn temporary_files_are_those_of_the_session() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        let temp = place.session_dir.join("tmp");
+        std::fs::create_dir_all(&temp).unwrap();
+        let host = tempfile::Builder::new().prefix("lisle-host").tempdir_in("/tmp").unwrap();
+        let name = host.path().file_name().unwrap();
+        let at = |path: &str| session_file(Path::new(path), &place);
+        assert_eq!(at("/tmp/lisle-no-such/x"), Some(temp.join("lisle-no-such/x")));
+        assert_eq!(at("/var/tmp/lisle-no-such"), Some(temp.join("lisle-no-such")));
+        assert_eq!(at("/tmp"), Some(temp.clone()));
+        assert_eq!(at("/etc/hosts"), None);
+        // What the host alone has is meant where it is named, and what both have is the session's.
+        assert_eq!(session_file(host.path(), &place), None);
+        std::fs::create_dir(temp.join(name)).unwrap();
+        assert_eq!(session_file(host.path(), &place), Some(temp.join(name)));
+        // A working directory below it is mounted in.
+        let mut inside = place;
+        inside.cwd = "/tmp/lisle-work".into();
+        assert_eq!(session_file(Path::new("/tmp/lisle-work/x"), &inside), None);
     }
 
     #[test]

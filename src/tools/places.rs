@@ -16,7 +16,9 @@ pub fn classify(path: &Path, place: &Place) -> tool::Place {
     let real = |dir: &Path| follow(dir).unwrap_or_else(|_| dir.to_owned());
     let session = real(&place.session_dir);
     // The folder itself is no file of the session; only what lies below it is.
-    if ["plans", "data"].iter().any(|name| path.strip_prefix(session.join(name)).is_ok_and(|p| p != Path::new(""))) {
+    // Temporary files are its own only where commands see them as theirs.
+    let own: &[&str] = if place.allowances.own_temp { &["plans", "data", "tmp"] } else { &["plans", "data"] };
+    if own.iter().any(|name| path.strip_prefix(session.join(name)).is_ok_and(|p| p != Path::new(""))) {
         return tool::Place::SessionFolder;
     }
     if paths::is_protected(path)

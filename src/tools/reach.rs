@@ -87,6 +87,9 @@ struct Look<'a> {
 impl Look<'_> {
     /// Whatever lies below `from` and would lie at a protected path below `to`.
     fn folder(&mut self, from: &Path, to: &Path) {
+        if from.file_name().is_some_and(|name| PASSED_OVER.iter().any(|passed| name == *passed)) {
+            return;
+        }
         let mut open = vec![(from.to_owned(), lexical(Path::new("/"), to))];
         while let Some((from, to)) = open.pop() {
             let Ok(entries) = std::fs::read_dir(&from) else { continue };

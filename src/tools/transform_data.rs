@@ -170,6 +170,7 @@ impl Wanted {
             subject: input::one_line(&paths::shown(&self.output, place), 300),
             touches,
             proposal: Proposal::Script { language: self.language.to_owned(), script: self.script.clone(), files },
+            secrets_here: false,
         }
     }
 }
@@ -239,7 +240,13 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     }
     command.push(script.0.clone().into());
     command.extend(wanted.inputs.iter().chain([&wanted.output]).map(|path| path.clone().into()));
-    let line = Line { command, cwd: wanted.data.clone(), timeout: wanted.timeout, output_limit: OUTPUT_LIMIT };
+    let line = Line {
+        command,
+        cwd: wanted.data.clone(),
+        timeout: wanted.timeout,
+        output_limit: OUTPUT_LIMIT,
+        told: super::held::Told::default(),
+    };
     let running = held_process::start(&with.place, with.sandbox, line).await?;
     let mut printed = Printed(Kept::default(), &with.progress, 0);
     let over = running.see_it_through(&mut printed, &with.stop).await;

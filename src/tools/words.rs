@@ -95,6 +95,60 @@ pub(super) fn below(command: &str, place: &Place) -> Vec<(PathBuf, PathBuf)> {
     out
 }
 
+/// Paths outside of the working directory that the line names by their whole letters: absolute ones, those that begin with
+/// `~/` or `..`, without patterns. Not all of them are there.
+pub(super) fn named(command: &str, place: &Place) -> Vec<PathBuf> {
+    let words = all_words(command);
+    let home = std::env::home_dir();
+    let mut out = Vec::new();
+    for word in words.iter().filter(|word| !word.open).take(MOST) {
+        for part in candidates(&word.text) {
+            let path = match (part.strip_prefix("~/"), &home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ if part.starts_with('/') => PathBuf::from(part),
+                _ if part.starts_with("../") || part.contains("/../") || part == ".." => place.cwd.join(part),
+                _ => continue,
+            };
+            let path = lexical(&place.cwd, &path);
+            if !path.starts_with(&place.cwd) && path.symlink_metadata().is_ok() {
+                push_new(&mut out, path);
+            }
+        }
+        if out.len() >= MOST_NAMED {
+            break;
+        }
+    }
+    out
+}
+
+/// Secrets that the line itself names, whole words of a single command line alone: whoever decided saw these as well.
+pub(super) fn secrets(command: &str, place: &Place) -> Vec<PathBuf> {
+    // What stands behind a remark or in a text for a program need not have been seen.
+    if command.contains(['#', '\n']) || command.contains("<<") {
+        return Vec::new();
+    }
+    let home = std::env::home_dir();
+    let mut out = Vec::new();
+    for word in split(command, ";|&<>(){}`$").iter().filter(|word| !word.open).take(MOST) {
+        let value = word.text.split_once('=').map(|(_, value)| value);
+        for part in [Some(word.text.as_str()), value].into_iter().flatten() {
+            let given = match (part.strip_prefix("~/"), &home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => PathBuf::from(part),
+            };
+            let path = lexical(&place.cwd, &given);
+            if (is_secret(&path) || is_secret(Path::new(part))) && path.symlink_metadata().is_ok() {
+                push_new(&mut out, path);
+            }
+        }
+    }
+    out.truncate(MOST_NAMED);
+    out
+}
+
+/// Paths that one line names.
+const MOST_NAMED: usize = 50;
+
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
@@ -313,6 +367,42 @@ mod tests {
             let found: Vec<String> = all_words(command).into_iter().map(|word| word.text).collect();
             assert_eq!(found, words, "{command}");
         }
+    }
+
+    #[test]
+    fn paths_outside_and_secrets_are_taken_as_they_are_written() {
+        let mut bench = Bench::new();
+        let root = bench.place.cwd.parent().unwrap().to_owned();
+        for name in ["other/x", "work/.env", "work/sub/.env", "other/.env"] {
+            std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            std::fs::write(root.join(name), "x").unwrap();
+        }
+        let at = |name: &str| root.join(name);
+        let absolute = format!("cat {}", at("other/x").display());
+        for (command, paths) in [
+            ("ls ../other", vec!["other"]),
+            (absolute.as_str(), vec!["other/x"]),
+            ("diff a.txt ../other/x", vec!["other/x"]),
+            ("cc -I../other x.c", vec!["other"]),
+            ("cat --file=../other/x", vec!["other/x"]),
+            ("ls ../missing ../o*", vec![]),
+            ("ls sub src/../sub", vec![]),
+        ] {
+            assert_eq!(named(command, &bench.place), paths.into_iter().map(at).collect::<Vec<_>>(), "{command}");
+        }
+        for (command, paths) in [
+            ("cat .env", vec!["work/.env"]),
+            ("docker run --env-file=sub/.env x", vec!["work/sub/.env"]),
+            ("cat ../other/.env", vec!["other/.env"]),
+            ("cat $(echo x) # .env", vec![]),
+            ("sh -c 'cat .env'", vec![]),
+            ("cat <<X\n.env\nX", vec![]),
+            ("cat .e*", vec![]),
+        ] {
+            assert_eq!(secrets(command, &bench.place), paths.into_iter().map(at).collect::<Vec<_>>(), "{command}");
+        }
+        bench.place.cwd = at("work/sub");
+        assert_eq!(named("cat ../.env", &bench.place), [at("work/.env")]);
     }
 
     #[test]

@@ -123,6 +123,7 @@ impl Change {
                 before: self.before.as_ref().map(|loaded| files::hex(&loaded.hash)).unwrap_or_default(),
                 after: files::hex(&files::hash(&self.after)),
             },
+            secrets_here: false,
         }
     }
 

@@ -134,6 +134,7 @@ fn read(path: &str) -> CallFacts {
         subject: path.into(),
         touches: vec![Touch::Read { path: path.into(), secret: false }],
         proposal: Proposal::Plain,
+        secrets_here: false,
     }
 }
 fn write(path: &str) -> CallFacts {
@@ -142,6 +143,7 @@ fn write(path: &str) -> CallFacts {
         subject: path.into(),
         touches: vec![Touch::Write { path: path.into(), place: Place::Inside }],
         proposal: Proposal::Change { diff: Default::default(), before: "1".into(), after: "2".into() },
+        secrets_here: false,
     }
 }
 fn command(line: &str) -> CallFacts {
@@ -150,6 +152,7 @@ fn command(line: &str) -> CallFacts {
         subject: line.into(),
         touches: vec![Touch::command(line, "/w")],
         proposal: Proposal::Command { command: line.into(), cwd: "/w".into() },
+        secrets_here: false,
     }
 }
 fn broken(retry: bool) -> ProviderError {
@@ -391,6 +394,7 @@ fn with_plan() -> Bench {
         subject: "Tidy".into(),
         touches: vec![Touch::Inner],
         proposal: Proposal::Plain,
+        secrets_here: false,
     };
     b.found("p", inner);
     let then = Then::Plan { path: "/s/plans/x.md".into(), title: "Tidy".into(), markdown: "# Tidy\n1. x".into() };
@@ -608,6 +612,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
             subject: "which?".into(),
             touches: vec![Touch::Inner],
             proposal: Proposal::Plain,
+            secrets_here: false,
         };
         b.found("q", inner);
         let question =

@@ -72,8 +72,6 @@ pub(super) struct History {
     restorations: Vec<Restoration>,
     /// How each path came to what stands there, as far as is known.
     chains: Chains,
-    /// A change came after the last restoration.
-    changed_last: bool,
 }
 
 impl History {
@@ -139,9 +137,6 @@ impl History {
                 }
             }
         }
-        let number = |last: Option<u64>| last.unwrap_or(0);
-        out.changed_last =
-            number(out.changes.last().map(|one| one.number)) > number(out.restorations.last().map(|one| one.number));
         out.chains = out.linked(others);
         out
     }
@@ -195,12 +190,12 @@ impl History {
         change.during.as_deref()
     }
 
-    /// The last undo, while nothing was changed since.
+    /// The undo that can be redone: the last one, unless something was changed after it. That also holds once the change
+    /// was undone and redone itself, because its files are not as the undo left them.
     pub(super) fn last_undo(&self) -> Option<&Restoration> {
-        if self.changed_last {
-            return None;
-        }
-        self.restorations.iter().rev().find(|one| one.redoes.is_none() && !one.undone)
+        let changed = self.changes.iter().map(|change| change.number).max();
+        let undo = self.restorations.iter().rev().find(|one| one.redoes.is_none() && !one.undone)?;
+        changed.is_none_or(|changed| changed < undo.number).then_some(undo)
     }
 
     /// How a path was left by the last call or restoration that touched it.

@@ -9,6 +9,7 @@ use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Touch};
 use crate::domain::undo::{Entry, Thing};
 use crate::domain::{At, CallId, MessageId};
+use crate::sandbox::repository::Repository;
 use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
 use crate::tools::files::LARGEST;
 use crate::tools::restore::{look, see};
@@ -89,7 +90,14 @@ enum Kind {
     /// These paths were kept.
     Files(Vec<(PathBuf, Thing)>),
     /// The directory was looked at, or is still being looked at.
-    Command { look: Option<JoinHandle<Looked>>, before: Option<Arc<Table>>, began: i64, reach: Reach },
+    Command {
+        look: Option<JoinHandle<Looked>>,
+        before: Option<Arc<Table>>,
+        began: i64,
+        reach: Reach,
+        /// What of the repository's own folders configures or runs code.
+        code: Vec<(PathBuf, Thing)>,
+    },
     /// Nothing could be kept.
     Nothing,
 }
@@ -200,6 +208,8 @@ impl Keeper {
     async fn begin_command(self: &Arc<Self>, about: About, reach: Reach) -> Underway {
         let change = self.number(&about.checkpoints);
         let (keeper, asked) = (self.clone(), about.clone());
+        let code = tokio::task::spawn_blocking(move || keeper.code(&asked)).await.unwrap_or_default();
+        let (keeper, asked) = (self.clone(), about.clone());
         let mut look = tokio::task::spawn_blocking(move || {
             if let Err(error) = asked.checkpoints.add(&begun(&asked, change, Vec::new()), Sync::No) {
                 return Err(format!("{error}."));
@@ -224,7 +234,37 @@ impl Keeper {
                 (Some(look), None, vec![gap])
             }
         };
-        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach } }
+        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach, code } }
+    }
+
+    /// Keeps the hooks and the configuration of the repository, which the look at the directory leaves out: the one thing in
+    /// git's own folders that a command may not change by itself.
+    fn code(&self, about: &About) -> Vec<(PathBuf, Thing)> {
+        if about.checkpoints.room(self.settings.bounds).is_err() {
+            return Vec::new();
+        }
+        let keep = |path: PathBuf| {
+            let thing = match look(&path, MOST_CODE).ok()? {
+                (Thing::File { hash, mode }, Some(bytes)) => {
+                    about.checkpoints.keep(&bytes, Sync::No).ok()?;
+                    Thing::File { hash, mode }
+                }
+                (thing, _) => thing,
+            };
+            Some((path, thing))
+        };
+        code_files(&about.cwd).into_iter().filter_map(keep).collect()
+    }
+
+    /// What became of the code of the repository, new files of it included.
+    fn changed_code(before: Vec<(PathBuf, Thing)>, cwd: &Path) -> Vec<Entry> {
+        let known: Vec<PathBuf> = before.iter().map(|(path, _)| path.clone()).collect();
+        let new = code_files(cwd).into_iter().filter(|path| !known.contains(path)).map(|path| (path, Thing::Absent));
+        let entry = |(path, before): (PathBuf, Thing)| {
+            let after = see(&path, MOST_CODE).ok()?;
+            (after != before).then_some(Entry { path, before, after })
+        };
+        before.into_iter().chain(new).filter_map(entry).collect()
     }
 
     /// Looks at the working directory and keeps what is new in it.
@@ -245,7 +285,7 @@ impl Keeper {
     pub(in crate::agent) async fn end(self: &Arc<Self>, underway: Underway, did: bool, now: At) -> Vec<String> {
         let Underway { about, change, mut gaps, kind } = underway;
         let ended_ns = now_ns();
-        let (late, before, span, reach, files) = match kind {
+        let (late, before, span, reach, files, code) = match kind {
             Kind::Nothing => {
                 let ended =
                     Record::Ended { change, entries: Vec::new(), gaps: gaps.clone(), at: Some(now), sure: false };
@@ -253,8 +293,8 @@ impl Keeper {
                 let _ = tokio::task::spawn_blocking(move || about.checkpoints.add(&ended, Sync::No)).await;
                 return gaps;
             }
-            Kind::Files(files) => (false, None, (0, 0), Reach::Unknown, Some(files)),
-            Kind::Command { look: Some(look), began, reach, .. } if look.is_finished() => {
+            Kind::Files(files) => (false, None, (0, 0), Reach::Unknown, Some(files), Vec::new()),
+            Kind::Command { look: Some(look), began, reach, code, .. } if look.is_finished() => {
                 let table = match look.await {
                     Ok(Ok(table)) => Some(table),
                     Ok(Err(gap)) => {
@@ -263,9 +303,11 @@ impl Keeper {
                     }
                     Err(_) => None,
                 };
-                (true, table, (began, ended_ns), reach, None)
+                (true, table, (began, ended_ns), reach, None, code)
             }
-            Kind::Command { look, before, began, reach } => (look.is_some(), before, (began, ended_ns), reach, None),
+            Kind::Command { look, before, began, reach, code } => {
+                (look.is_some(), before, (began, ended_ns), reach, None, code)
+            }
         };
         let keeper = self.clone();
         let ended = tokio::task::spawn_blocking(move || {
@@ -276,10 +318,11 @@ impl Keeper {
                 None => match before {
                     Some(before) => {
                         let mut entries = keeper.changed(&about, before, late, span, &mut gaps);
+                        entries.extend(Self::changed_code(code, &about.cwd));
                         entries.retain(|entry| reach.has(&entry.path));
                         entries
                     }
-                    None => Vec::new(),
+                    None => Self::changed_code(code, &about.cwd),
                 },
             };
             let ended = Record::Ended { change, entries, gaps: gaps.clone(), at: Some(now), sure };
@@ -354,6 +397,27 @@ impl Keeper {
         self.full.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(text.clone());
         Some(text)
     }
+}
+
+/// Bytes of a hook or configuration that is kept.
+const MOST_CODE: u64 = 1_000_000;
+/// Files of that kind that are kept.
+const MOST_FILES: usize = 500;
+
+/// Files of the repository's own folders that configure or run code; those that may be made and are not there, too.
+fn code_files(cwd: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for path in Repository::of(cwd).map(|repository| repository.protected()).unwrap_or_default() {
+        let entries = std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
+        let examples = |path: &PathBuf| path.extension().is_some_and(|end| end == "sample");
+        if path.is_dir() {
+            out.extend(entries.filter(|path| !examples(path) && !path.is_dir()));
+        } else {
+            out.push(path);
+        }
+    }
+    out.truncate(MOST_FILES);
+    out
 }
 
 /// The paths that a call of a file tool writes.

@@ -133,7 +133,13 @@ mod tests {
 
     fn reach(command: &str) -> Reach {
         let touches = vec![Touch::command(command, "/w")];
-        let facts = CallFacts { tool: "bash".into(), subject: command.into(), touches, proposal: Proposal::Plain };
+        let facts = CallFacts {
+            tool: "bash".into(),
+            subject: command.into(),
+            touches,
+            proposal: Proposal::Plain,
+            secrets_here: false,
+        };
         Reach::of(&facts).unwrap()
     }
 

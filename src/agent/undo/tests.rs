@@ -99,7 +99,13 @@ impl Bench {
             row: Some(MessageId::new(format!("r{}", self.calls))),
             turn: Some(MessageId::new(turn)),
             at: self.tick(),
-            facts: CallFacts { tool: "t".into(), subject: "s".into(), touches: vec![touch], proposal: Proposal::Plain },
+            facts: CallFacts {
+                tool: "t".into(),
+                subject: "s".into(),
+                touches: vec![touch],
+                proposal: Proposal::Plain,
+                secrets_here: false,
+            },
             sandbox: Sandbox::None,
             cwd: self.work.clone(),
         }
@@ -240,6 +246,11 @@ fn turns_are_undone_one_after_another() {
     assert!(bench.undo(UndoAim::Redo, &[]).nothing);
     bench.undo(UndoAim::Last, &[]);
     assert_eq!(content(&bench), "m2!");
+    // Also of undos before it, when it was undone and redone in between.
+    bench.undo(UndoAim::Redo, &[]);
+    assert_eq!(content(&bench), "m4");
+    assert!(bench.undo(UndoAim::Redo, &[]).nothing);
+    assert_eq!(content(&bench), "m4");
 }
 
 #[test]
@@ -317,6 +328,28 @@ fn the_repository_and_what_is_skipped_are_left_alone() {
     let done = bench.undo(UndoAim::Last, &[]);
     assert_eq!(done.restored, ["kept"]);
     assert_eq!(std::fs::read_to_string(bench.work.join(".git/HEAD")).unwrap(), "new");
+}
+
+#[test]
+fn hooks_and_configuration_of_the_repository_come_back() {
+    let mut bench = Bench::new();
+    for name in ["HEAD", "objects/x", "refs/x", "config", "hooks/pre-push", "hooks/pre-push.sample"] {
+        write(&bench.work.join(".git").join(name), "old");
+    }
+    bench.command("m1", |work| {
+        for name in ["HEAD", "config", "hooks/pre-push.sample", "hooks/pre-commit", "info/attributes"] {
+            write(&work.join(".git").join(name), "new");
+        }
+        std::fs::remove_file(work.join(".git/hooks/pre-push")).unwrap();
+    });
+    let done = bench.undo(UndoAim::Last, &[]);
+    let expected = ["config", "hooks/pre-commit", "hooks/pre-push", "info/attributes"];
+    assert_eq!(done.restored, expected.map(|name| format!(".git/{name}")));
+    let content = |name: &str| std::fs::read_to_string(bench.work.join(".git").join(name)).ok();
+    assert_eq!(content("config").as_deref(), Some("old"));
+    assert_eq!(content("hooks/pre-push").as_deref(), Some("old"));
+    assert_eq!((content("hooks/pre-commit"), content("info/attributes")), (None, None));
+    assert_eq!(content("HEAD").as_deref(), Some("new"), "the rest of the repository is left alone");
 }
 
 #[test]

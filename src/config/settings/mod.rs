@@ -106,9 +106,13 @@ impl Default for Permissions {
 pub struct Sandbox {
     /// `sandbox = "…"`, or `profile` in `[sandbox]`: what commands run in that may change something.
     pub profile: SandboxProfile,
-    /// `caches`: folders that such commands may write beside the working directory, as written; `default` stands for the
-    /// usual ones of package managers. A leading `~` stands for the home directory. `None`: the usual ones.
+    /// `caches`: folders of which such commands get copies that they write, as written; `default` stands for the usual ones
+    /// of package managers. A leading `~` stands for the home directory. `None`: the usual ones.
     pub caches: Option<Vec<String>>,
+    /// `readable`: folders and files that commands read beside the usual ones, as written.
+    pub readable: Vec<String>,
+    /// `devices`: devices that such commands use beside the harmless ones.
+    pub devices: Vec<String>,
     /// `memory`: bytes that a command may use.
     pub memory: Option<u64>,
 }
@@ -587,6 +591,13 @@ fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
         usable.then(|| text.to_owned())
     };
     out.caches = section.list("caches", "a folder that begins with / or ~/, or \"default\"", folder);
+    let place = |text: &str| {
+        let usable = text.starts_with("~/") || Path::new(text).is_absolute();
+        usable.then(|| text.to_owned())
+    };
+    out.readable = section.list("readable", "a path that begins with / or ~/", place).unwrap_or_default();
+    let device = |text: &str| (text.starts_with("/dev/") && !text.contains("..")).then(|| text.to_owned());
+    out.devices = section.list("devices", "a path that begins with /dev/", device).unwrap_or_default();
     out.memory = section.memory("memory");
     section.finish();
 }

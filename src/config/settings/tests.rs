@@ -236,16 +236,26 @@ fn the_sandbox_is_a_word_or_a_table() {
     assert_eq!(parse("").0.sandbox.profile, SandboxProfile::Workspace);
     let (settings, problems) = parse("sandbox = \"off\"\n");
     assert_eq!((settings.sandbox.profile, problems), (SandboxProfile::Off, vec![]));
-    let (settings, problems) =
-        parse("[sandbox]\nprofile = \"read-only\"\ncaches = [\"default\", \"~/x\", \"/y\"]\nmemory = \"4G\"\n");
+    let (settings, problems) = parse(
+        "[sandbox]\nprofile = \"read-only\"\ncaches = [\"default\", \"~/x\", \"/y\"]\nmemory = \"4G\"\nreadable = [\"~/lib\"]\ndevices = [\"/dev/kvm\"]\n",
+    );
     assert_eq!(problems, vec![]);
     let caches = Some(["default", "~/x", "/y"].map(str::to_owned).to_vec());
-    let expected = Sandbox { profile: SandboxProfile::ReadOnly, caches, memory: Some(4 << 30) };
+    let expected = Sandbox {
+        profile: SandboxProfile::ReadOnly,
+        caches,
+        memory: Some(4 << 30),
+        readable: vec!["~/lib".to_owned()],
+        devices: vec!["/dev/kvm".to_owned()],
+        ..Sandbox::default()
+    };
     assert_eq!(settings.sandbox, expected);
     for (text, line) in [
         ("sandbox = \"none\"\n", 1),
         ("[sandbox]\nprofile = 1\n", 2),
         ("[sandbox]\ncaches = [\"relative\"]\n", 2),
+        ("[sandbox]\nreadable = [\"relative\"]\n", 2),
+        ("[sandbox]\ndevices = [\"/etc/passwd\"]\n", 2),
         ("[sandbox]\nmemory = \"1M\"\n", 2),
         ("[sandbox]\nmemory = \"lots\"\n", 2),
         ("[sandbox]\nnetwork = true\n", 2),

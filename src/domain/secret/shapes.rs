@@ -147,6 +147,38 @@ const NO_VALUES: [&str; 30] = [
     "env",
 ];
 
+/// First bytes of a file that [`begins_with_key`] needs to see.
+pub const KEY_BEGINNING: usize = 4096;
+
+/// Whether a file that begins so is a private key, whatever its name: PEM, OpenSSH, PGP, PuTTY, age, or the account of a
+/// service as JSON. A text that has a key in its middle is none.
+#[must_use]
+pub fn begins_with_key(beginning: &[u8]) -> bool {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+    let has = |what: &[u8]| memchr::memmem::find(text, what).is_some();
+    if text.starts_with(b"PuTTY-User-Key-File-") || text.starts_with(b"AGE-SECRET-KEY-") {
+        return true;
+    }
+    match text.first() {
+        Some(b'{') => has(b"\"private_key\"") && has(b"PRIVATE KEY-----"),
+        // Keys may follow their certificates.
+        Some(b'-') => text.starts_with(b"-----BEGIN ") && has(b"PRIVATE KEY"),
+        // Comments of age, and what openssl writes before a key.
+        Some(b'#') if !text.starts_with(b"#!") => has(b"\nAGE-SECRET-KEY-") || has_key_line(text),
+        Some(b'B' | b'K') if text.starts_with(b"Bag Attributes") || text.starts_with(b"Key Attributes") => {
+            has_key_line(text)
+        }
+        _ => false,
+    }
+}
+
+/// A line that begins a private key, with nothing but remarks before it.
+fn has_key_line(text: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::find(text, b"\n-----BEGIN ") else { return false };
+    let line = text.get(at + 1..).unwrap_or_default().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    memchr::memmem::find(line, b"PRIVATE KEY").is_some()
+}
+
 /// A text in which what looks like a key or a password is `***`, and how many were found. `None`: there is nothing of
 /// that kind in it.
 #[must_use]
@@ -377,9 +409,18 @@ fn is_value(value: &str, in_quotes: bool) -> bool {
         && path.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '.' | '_'))
         && !path.starts_with('.');
     !bare.starts_with(['(', '[', '&', '='])
-        && !bare.contains('(')
+        && !is_call(bare)
         && !dotted
         && !NO_VALUES.contains(&bare.to_ascii_lowercase().as_str())
+}
+
+/// A call in code: `get_password(user`, `sha256(`. A bracket behind any other word belongs to the sentence.
+fn is_call(value: &str) -> bool {
+    const WITH_DIGITS: [&str; 9] =
+        ["md5", "sha1", "sha256", "sha384", "sha512", "base64", "b64decode", "b64encode", "pbkdf2"];
+    let Some((name, _)) = value.split_once('(') else { return false };
+    let is_name = |part: &str| part.chars().all(|c| c.is_alphabetic() || matches!(c, '_' | ':' | '$' | '!'));
+    name.split('.').all(|part| is_name(part) || WITH_DIGITS.contains(&part.to_ascii_lowercase().as_str()))
 }
 
 /// Nothing of it is to be seen any more, also where the stars are escaped.

@@ -69,6 +69,8 @@ pub struct Judgement {
     /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
     /// alone keep the line from being read-only, and it may be judged as a write of them.
     pub writes: Vec<String>,
+    /// It reads files whose names stand nowhere in it: what a search or another command finds, or all below a folder.
+    pub computes: bool,
     /// Words that the shell replaces by names of files (patterns, `~`). The line is read-only if all of them were looked
     /// up.
     pub expands: Vec<String>,
@@ -141,7 +143,7 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
     if hold == Hold::None {
         short_list(command, &mut walk);
     }
-    let Walk { paths, parts, writes, expands, why, .. } = walk;
+    let Walk { paths, parts, writes, expands, computes, why, .. } = walk;
     let verdict = match why {
         None => Judged::ReadOnly(paths),
         Some(why) => match grave::find(command) {
@@ -149,7 +151,7 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
             None => Judged::Other(why),
         },
     };
-    Judgement { verdict, parts, writes, expands }
+    Judgement { verdict, parts, writes, computes, expands }
 }
 
 /// What counts without a sandbox: lines that the strict reading understands, of programs of the short list.

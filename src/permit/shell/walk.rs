@@ -27,6 +27,8 @@ pub(super) struct Walk {
     pub(super) writes: Vec<String>,
     /// Words that the shell replaces by names of files.
     pub(super) expands: Vec<String>,
+    /// It reads files whose names stand nowhere in it.
+    pub(super) computes: bool,
     /// Why the line is not read-only.
     pub(super) why: Option<String>,
     /// Its parts do not tell why.
@@ -203,6 +205,7 @@ impl Walk {
         let argv = argv.filter(|_| refused.is_none());
         let program = words.first().and_then(Word::known).map(str::to_owned);
         self.parts.push(Part { text, argv, program, reads: false, why: String::new() });
+        self.computes |= computes(words);
         let outcome = refused.map_or(Ok(()), Err).and_then(|()| self.reads(words));
         let expands: Vec<String> = words.iter().filter(|word| word.expands()).map(|word| word.text.clone()).collect();
         self.expands.extend(expands);
@@ -362,6 +365,31 @@ impl Walk {
             }
         }
         if self.bases.len() > MOST_BASES { Err("it changes the directory too often".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// Whether a command reads the content of files that its words do not name.
+fn computes(words: &[Word]) -> bool {
+    let Some((name, rest)) = words.split_first() else { return false };
+    let long = |option: &str| rest.iter().any(|word| word.text.split('=').next() == Some(option));
+    let letter = |letters: &[char]| {
+        let mut short = rest.iter().filter(|word| word.text.starts_with('-') && !word.text.starts_with("--"));
+        short.any(|word| word.text.contains(letters))
+    };
+    let found = |word: &Word| matches!(word.opens, Opens::Found | Opens::Anything);
+    match name.text.as_str() {
+        "grep" | "egrep" | "fgrep" => {
+            letter(&['r', 'R', 'd']) || long("--recursive") || long("--dereference-recursive") || long("--directories")
+        }
+        "rg" => !long("--files") && !long("--type-list"),
+        "diff" => letter(&['r']) || long("--recursive"),
+        "git" => long("--no-index") || long("--untracked"),
+        // They only tell names.
+        "ls" | "echo" | "printf" | "basename" | "dirname" | "stat" | "realpath" | "readlink" | "du" | "test" | "[" => {
+            false
+        }
+        "make" => true,
+        _ => letter(&['c']) && name.text.ends_with("sum") || rest.iter().any(found),
     }
 }
 

@@ -133,6 +133,7 @@ impl Call {
             subject: input::one_line(&url, 200),
             touches: vec![Touch::Fetch { url: url.clone(), host, private }],
             proposal: Proposal::Address { url },
+            secrets_here: false,
         }
     }
 }

@@ -238,7 +238,7 @@ fn facts(pieces: &[Piece], subject: String, place: &Place) -> CallFacts {
             Proposal::Changes { changes }
         }
     };
-    CallFacts { tool: "patch".to_owned(), subject, touches, proposal }
+    CallFacts { tool: "patch".to_owned(), subject, touches, proposal, secrets_here: false }
 }
 
 fn carry_out(input: &Value, with: &Run) -> Result<Outcome, Halt> {

@@ -156,18 +156,25 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
         let (first, rest) = ([Span::styled(format!("{sign} "), style)], [Span::raw("  ")]);
         lines.extend(text::wrap(&[span], usize::from(width), &first, &rest, Fold::Words));
     };
-    // The worst stands first, and louder than the rest; the agent's own words come last.
-    for (n, risk) in risks.iter().enumerate() {
-        say(paint.signs.warning, if n == 0 { Role::Error } else { Role::Warning }, risk);
+    // The worst stands first, and louder than the rest; the agent's own words come after whatever speaks for caution.
+    let odd = oddities(proposal);
+    let warns = odd.is_some() || !risks.is_empty();
+    let said = intent.as_ref().map(|intent| format!("the agent says: {}", expose_line(intent)));
+    if let Some(said) = said.as_ref().filter(|_| !warns) {
+        say(paint.signs.dot, Role::Dim, said);
     }
-    if let Some(odd) = oddities(proposal) {
-        say(paint.signs.warning, Role::Warning, &odd);
+    if let Some(odd) = &odd {
+        say(paint.signs.warning, Role::Error, odd);
+    }
+    for (n, risk) in risks.iter().enumerate() {
+        let first = n == 0 && odd.is_none();
+        say(paint.signs.warning, if first { Role::Error } else { Role::Warning }, risk);
     }
     for reason in reasons {
         say(paint.signs.dot, Role::Dim, reason);
     }
-    if let Some(intent) = intent {
-        say(paint.signs.dot, Role::Dim, &format!("the agent says: {intent}"));
+    if let Some(said) = said.as_ref().filter(|_| warns) {
+        say(paint.signs.dot, Role::Dim, said);
     }
     if matches!(proposal, Proposal::Command { .. }) && parts.is_empty() {
         say(

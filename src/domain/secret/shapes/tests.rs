@@ -146,3 +146,34 @@ fn fields_say_by_their_name_that_they_are_secret() {
     assert_eq!(crate::domain::secret::masked_json(line), Some((safe.to_owned(), 1)));
     assert_eq!(crate::domain::secret::masked_json(safe), None);
 }
+
+#[test]
+fn key_files_are_known_by_how_they_begin() {
+    let begin = format!("-----BEGIN {} KEY-----\nabc\n", "PRIVATE");
+    let service = format!("{{\"type\": \"service_account\", \"private_key\": \"{}\"}}", begin.replace('\n', "\\n"));
+    for key in [
+        begin.clone(),
+        begin.replace("PRIVATE", "OPENSSH PRIVATE"),
+        begin.replace("PRIVATE", "ENCRYPTED PRIVATE"),
+        format!("\u{feff}\n{begin}"),
+        format!("-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n{begin}"),
+        format!("Bag Attributes\n    friendlyName: x\n{begin}"),
+        format!("# for the server\n{begin}"),
+        "PuTTY-User-Key-File-3: ssh-ed25519\n".to_owned(),
+        "AGE-SECRET-KEY-1QQ\n".to_owned(),
+        "# created: 2026-01-01\n# public key: age1x\nAGE-SECRET-KEY-1QQ\n".to_owned(),
+        service,
+    ] {
+        assert!(super::begins_with_key(key.as_bytes()), "{key}");
+    }
+    for open in [
+        String::new(),
+        "-----BEGIN CERTIFICATE-----\nabc\n".to_owned(),
+        "-----BEGIN PUBLIC KEY-----\nabc\n".to_owned(),
+        format!("#!/bin/sh\ncat <<END\n{begin}END\n"),
+        format!("let key = \"{begin}\";\n"),
+        "{\"private_key\": \"path/to/it\"}".to_owned(),
+    ] {
+        assert!(!super::begins_with_key(open.as_bytes()), "{open}");
+    }
+}

@@ -1,0 +1,391 @@
+//! The places of a profile: what a command may read and write, what of that it may not, and what it does not get to see.
+//!
+//! Looked up on the disk right before a command starts, so it is kept cheap: `readable` is a list in the user's own format
+//! on this machine, `scan` what is secret or protected below the working directory, kept between commands, `caches` the
+//! folders that are the workspace's own instead of the user's. How a profile is enforced is not known here.
+
+pub mod caches;
+pub mod depends;
+mod index;
+mod readable;
+pub mod scan;
+mod watch;
+
+pub(super) use index::tracked as index_has;
+
+use super::Allowances;
+use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
+use super::repository::{self, Repository};
+use crate::domain::paths::{is_protected_for_commands, is_secret};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Where a command runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The working directory: absolute and resolved.
+    pub cwd: &'a Path,
+    /// The session's folder; commands write its `data/`.
+    pub session_dir: &'a Path,
+    /// lisle's own folders.
+    pub own_dirs: &'a [PathBuf],
+    /// What the user's settings and answers allow.
+    pub allowances: &'a Allowances,
+    /// Paths that the command line names literally.
+    pub named: &'a [PathBuf],
+    /// Secrets that it names and that the user agreed to; only the workspace profile shows them.
+    pub approved: &'a [PathBuf],
+    /// The command does nothing but move between states of the repository, which may change protected files that git
+    /// has.
+    pub moves: Moves,
+    /// The user's home directory.
+    pub home: Option<&'a Path>,
+    /// What commands can get here.
+    pub namespaces: Namespaces,
+}
+
+/// Whether a command does nothing but move between states of the repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Moves {
+    /// It does something else.
+    #[default]
+    No,
+    /// `git switch`, `pull`, `merge` and the like, and nothing else.
+    Repository,
+}
+
+/// Folders of the session that commands read, beside `data`, which they write.
+const SESSION: &[&str] = &["data", "plans", "attachments", "long_responses", "downloads"];
+/// The session's own folder for temporary files.
+const TEMP: &str = "tmp";
+/// Where programs put temporary files.
+const TEMPS: &[&str] = &["/tmp", "/var/tmp"];
+/// Mounts for protected paths, folders above them included. What is more is looked at after the command.
+const MOST_MOUNTS: usize = 200;
+/// Mounts that hide secrets. With more of them whole folders are hidden.
+const MOST_MASKS: usize = 400;
+
+/// The workspace profile for a command that runs there. Blocks.
+#[must_use]
+pub fn workspace(site: &Site<'_>) -> Profile {
+    let repository = Repository::of(site.cwd);
+    let found = scanned(site);
+    let mut bounds = shared(site, &found, repository.as_ref());
+    bounds.writable.push(site.cwd.to_owned());
+    match site.namespaces {
+        Namespaces::With => bounds.replaced.extend(own_caches(site)),
+        Namespaces::Without => {
+            bounds.writable.extend(temp(site.home));
+            bounds.writable.extend(site.allowances.private.clone().filter(|dir| caches::folder(dir).is_some()));
+        }
+    }
+    let (protected, pinned) = mounted(site, &found, repository.as_ref());
+    (bounds.protected, bounds.pinned) = (protected, pinned);
+    bounds.protected.extend(site.own_dirs.iter().cloned());
+    bounds.masked.extend(ways_out());
+    bounds.masked.retain(|path| !site.approved.contains(path));
+    bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
+    Profile::Workspace(bounds)
+}
+
+/// The read-only profile for a command that runs there. Blocks.
+#[must_use]
+pub fn read_only(site: &Site<'_>) -> Profile {
+    let repository = Repository::of(site.cwd);
+    let found = scanned(site);
+    let bounds = shared(site, &found, repository.as_ref());
+    Profile::ReadOnly(bounds)
+}
+
+/// A file below this working directory is kept from commands where that can be enforced. Blocks.
+#[must_use]
+pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
+    !scan::look(cwd, &toolchains(cwd, home)).secrets.is_empty()
+}
+
+/// The session's folder for temporary files, which commands see as `/tmp`.
+#[must_use]
+pub fn session_temp(session_dir: &Path) -> PathBuf {
+    session_dir.join(TEMP)
+}
+
+/// Whether a path lies where programs put temporary files, and where below that.
+#[must_use]
+pub fn below_temp(path: &Path) -> Option<&Path> {
+    TEMPS.iter().find_map(|top| path.strip_prefix(top).ok())
+}
+
+/// Variables that tell tools of the workspace's own caches where those cannot be put in the place of the user's. Blocks.
+#[must_use]
+pub fn redirected(site: &Site<'_>) -> Vec<(String, PathBuf)> {
+    let Some(private) = site.allowances.private.as_deref().filter(|_| site.namespaces == Namespaces::Without) else {
+        return Vec::new();
+    };
+    let caches =
+        site.allowances.caches.iter().filter(|cache| cache.at.is_dir() || cache.at.parent().is_some_and(Path::is_dir));
+    caches.filter_map(|cache| Some((cache.tell.clone()?, caches::private(cache, private)?))).collect()
+}
+
+/// Folders outside of the working directory that its manifests name as packages. Blocks.
+#[must_use]
+pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
+    const LARGEST: u64 = 256 * 1024;
+    const MOST: usize = 200;
+    let found = scan::look(cwd, &[]);
+    let small = |path: &&PathBuf| path.metadata().is_ok_and(|meta| meta.len() <= LARGEST);
+    let read = |path: &PathBuf| Some((path.clone(), std::fs::read_to_string(path).ok()?));
+    let manifests: Vec<depends::Manifest> = found.manifests.iter().filter(small).take(MOST).filter_map(read).collect();
+    depends::outside(cwd, &manifests)
+}
+
+fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::Found> {
+    scan::look(site.cwd, &toolchains(site.cwd, site.home))
+}
+
+/// Toolchains below the working directory, where that is the home directory or one above it: programs, no secrets.
+fn toolchains(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    match home {
+        Some(home) if home.starts_with(cwd) => readable::of_user(Some(home), &|_| None),
+        _ => Vec::new(),
+    }
+}
+
+/// What both profiles have.
+fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Bounds {
+    let env = |name: &str| std::env::var(name).ok();
+    let (system, hidden) = readable::system();
+    let (named, mut masked) = named(site);
+    let mut readable = system;
+    readable.extend(readable::of_user(site.home, &env));
+    readable.push(site.cwd.to_owned());
+    readable.extend(repository.iter().flat_map(|one| [&one.top, &one.common, &one.own]).cloned());
+    readable.extend(SESSION.iter().map(|name| site.session_dir.join(name)).filter(|path| path.exists()));
+    readable.extend(site.allowances.readable.iter().filter(|path| path.exists()).cloned());
+    readable.extend(site.allowances.granted.readable.iter().cloned());
+    readable.extend(named);
+    let mut replaced = Vec::new();
+    match site.namespaces {
+        Namespaces::With => {
+            let temp = session_temp(site.session_dir);
+            if caches::folder(&temp).is_some() {
+                let own = own_temp(site.home).filter(|own| !TEMPS.iter().any(|top| own.starts_with(top)));
+                let tops = TEMPS.iter().map(PathBuf::from).chain(own);
+                replaced.extend(tops.map(|at| Replaced { at, with: temp.clone() }));
+            }
+            masked.extend(hidden);
+            masked.extend(secrets(site, found));
+        }
+        // Nothing can be put over anything.
+        Namespaces::Without => {
+            readable = readable::without(readable, &hidden);
+            readable.extend(temp(site.home));
+        }
+    }
+    readable.sort();
+    readable.dedup();
+    Bounds {
+        readable,
+        writable: vec![site.session_dir.join("data")],
+        masked,
+        replaced,
+        devices: site.allowances.devices.clone(),
+        sockets: site.allowances.granted.sockets.clone(),
+        network: Network::Open,
+        namespaces: site.namespaces,
+        ..Bounds::default()
+    }
+}
+
+/// What there is of paths that configure or run code: in the working directory, in the home directory where that may be
+/// written, and in the repositories. Those of repositories are named also where they are not there.
+#[must_use]
+pub fn protected(site: &Site<'_>, repository: Option<&Repository>) -> Vec<PathBuf> {
+    protected_of(site, &scanned(site), repository)
+}
+
+fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Vec<PathBuf> {
+    let mut out = repository.map(Repository::protected).unwrap_or_default();
+    // The file of a worktree says where its repository is.
+    let pointer = site.cwd.join(".git");
+    if pointer.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+        out.push(pointer);
+    }
+    if let Some(home) = site.home.filter(|home| home.starts_with(site.cwd) && *home != site.cwd) {
+        out.extend(in_folder(home));
+    }
+    out.extend(found.repositories.iter().filter(|path| path.is_dir()).flat_map(|git| repository::protected_in(git)));
+    out.extend(found.protected.iter().cloned());
+    let mut seen = HashSet::new();
+    out.retain(|path| seen.insert(path.clone()));
+    out
+}
+
+/// Those of them that get a mount, and the folders above them, which must not be moved away.
+fn mounted(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let mut pinned = Vec::new();
+    if let Some(repository) = repository {
+        // In the folder that it lies in it could be moved away, and another one be made in its place.
+        pinned.push(repository.common.clone());
+        if !repository.own.starts_with(&repository.common) {
+            pinned.push(repository.own.clone());
+        }
+    }
+    let mut all = protected_of(site, found, repository);
+    if let (Moves::Repository, Some(repository)) = (site.moves, repository) {
+        let tracked = repository.tracked(&all);
+        all.retain(|path| !tracked.contains(path));
+    }
+    let mut protected: Vec<PathBuf> = Vec::new();
+    let mut known: HashSet<PathBuf> = pinned.iter().cloned().collect();
+    for path in all {
+        let is_there = path.symlink_metadata().is_ok();
+        let new: Vec<PathBuf> = path
+            .ancestors()
+            .skip(1)
+            .take_while(|above| *above != site.cwd)
+            .filter(|above| above.starts_with(site.cwd) && !known.contains(*above))
+            .map(Path::to_owned)
+            .collect();
+        if is_there && protected.len() + pinned.len() + new.len() >= MOST_MOUNTS {
+            continue;
+        }
+        if is_there {
+            known.extend(new.iter().cloned());
+            pinned.extend(new);
+        }
+        protected.push(path);
+    }
+    (protected, pinned)
+}
+
+/// Protected entries of one folder, and of the folders in it that hold such among others.
+fn in_folder(dir: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for name in names(dir) {
+        if is_protected_for_commands(Path::new(&name)) {
+            out.push(dir.join(&name));
+        } else if [".config", ".github"].iter().any(|parent| name == *parent) {
+            let below = names(&dir.join(&name)).map(|inner| Path::new(&name).join(inner));
+            out.extend(below.filter(|path| is_protected_for_commands(path)).map(|path| dir.join(path)));
+        }
+    }
+    out
+}
+
+fn names(dir: &Path) -> impl Iterator<Item = std::ffi::OsString> + use<> {
+    std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.file_name())
+}
+
+/// Folders for temporary files.
+fn temp(home: Option<&Path>) -> Vec<PathBuf> {
+    TEMPS.iter().map(PathBuf::from).chain(own_temp(home)).collect()
+}
+
+/// The one that the environment names. One that holds more than temporary files would open all of that.
+fn own_temp(home: Option<&Path>) -> Option<PathBuf> {
+    let own = std::env::temp_dir();
+    let sound = own.is_absolute() && own.parent().is_some() && !home.is_some_and(|home| home.starts_with(&own));
+    sound.then_some(own)
+}
+
+/// The workspace's own folders in the place of the user's caches. Blocks while they are made.
+fn own_caches(site: &Site<'_>) -> Vec<Replaced> {
+    let Some(private) = &site.allowances.private else { return Vec::new() };
+    let caches = site.allowances.caches.iter();
+    // A tool that is not there needs none: nothing is made in the home directory.
+    let caches = caches.filter(|cache| cache.at.is_dir() || cache.at.parent().is_some_and(Path::is_dir));
+    caches
+        .filter(|cache| !site.cwd.starts_with(&cache.at))
+        .filter_map(|cache| Some(Replaced { at: cache.at.clone(), with: caches::private(cache, private)? }))
+        .collect()
+}
+
+/// What the command line names outside of the working directory and may therefore be read, and secrets in it. A path that
+/// holds the home directory or lisle's own folders is not opened by its name.
+fn named(site: &Site<'_>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut readable, mut masked) = (Vec::new(), Vec::new());
+    for path in site.named {
+        let Ok(real) = path.canonicalize() else { continue };
+        let own = site.own_dirs.iter().any(|own| own.starts_with(&real) || real.starts_with(own));
+        let wide = site.home.is_some_and(|home| home.starts_with(&real)) || real.components().count() < 3;
+        let kernel = readable::KERNEL.iter().any(|top| real.starts_with(top));
+        if own || wide || kernel || real.starts_with(site.cwd) || is_secret(&real) || is_secret(path) {
+            continue;
+        }
+        if real.is_dir() && !site.cwd.starts_with(&real) {
+            masked.extend(scan::look(&real, &[]).secrets.iter().cloned());
+        }
+        readable.push(path.clone());
+    }
+    (readable, masked)
+}
+
+/// Sockets of programs that run what they are told, outside, with all the rights of the user or more.
+fn ways_out() -> Vec<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw();
+    let runtime = PathBuf::from(format!("/run/user/{uid}"));
+    let mut out: Vec<PathBuf> = [
+        "docker.sock",
+        "podman/podman.sock",
+        "containerd/containerd.sock",
+        "crio/crio.sock",
+        "systemd/private",
+        "lxd.socket",
+    ]
+    .iter()
+    .flat_map(|name| [Path::new("/run").join(name), runtime.join(name)])
+    .collect();
+    out.push(runtime.join("bus"));
+    if uid == 0 {
+        out.push("/run/dbus/system_bus_socket".into());
+    }
+    out.retain(|path| path.exists());
+    out
+}
+
+/// Secret places that may be read otherwise: those below the working directory, and those of the home directory and
+/// lisle's own where they lie below something that may be read.
+fn secrets(site: &Site<'_>, found: &scan::Found) -> Vec<PathBuf> {
+    let mut out = found.secrets.clone();
+    if let Some(home) = site.home {
+        for folder in ["", ".config", ".local/share", ".cargo", ".docker", ".config/gh", "snap", "Library"] {
+            let below = names(&home.join(folder)).map(|name| Path::new(folder).join(name));
+            out.extend(below.filter(|path| is_secret(path)).map(|path| home.join(path)));
+        }
+    }
+    for dir in site.own_dirs.iter().filter(|dir| dir.exists()) {
+        let holds_more = [site.session_dir, site.cwd].iter().any(|path| path.starts_with(dir));
+        if dir.starts_with(site.cwd) && !holds_more {
+            out.push(dir.clone());
+        } else {
+            out.extend(OWN.iter().map(|name| dir.join(name)).filter(|path| path.exists()));
+        }
+    }
+    // What the command works in cannot be empty, and what was answered for is open.
+    let open = &site.allowances.granted.unmasked;
+    out.retain(|path| !site.cwd.starts_with(path) && !site.session_dir.starts_with(path) && !open.contains(path));
+    let mut out = topmost(out);
+    if out.len() > MOST_MASKS {
+        let (single, many) = out.split_at(MOST_MASKS);
+        let folders = many.iter().map(|path| match path.parent() {
+            Some(above) if above.starts_with(site.cwd) && above != site.cwd => above.to_owned(),
+            _ => path.clone(),
+        });
+        out = topmost(single.iter().cloned().chain(folders).collect());
+    }
+    out
+}
+
+/// Files of lisle's own folders that commands do not get to see.
+const OWN: &[&str] = &["credentials", "config.toml", "trusted.toml", "gateway.sock", "gateway"];
+
+/// The paths without those below others, in the order of the outer ones.
+fn topmost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let all: HashSet<PathBuf> = paths.iter().cloned().collect();
+    let mut seen = HashSet::new();
+    paths.retain(|path| !path.ancestors().skip(1).any(|above| all.contains(above)) && seen.insert(path.clone()));
+    paths
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,591 @@
+//! What a command must not see or change below its working directory: secrets and protected paths at any depth.
+//!
+//! A tree is walked once and then kept: its folders are watched (`watch`), and a lookup lists those alone in which
+//! something happened. Folders that cannot be watched are compared by their own times, which costs one call each. So a
+//! lookup in a tree where nothing changed costs the same however large it is.
+//!
+//! Links are never followed. What git tracks is no secret; but what was once kept from commands stays so for as long as
+//! this process lives, since a command can add names to git's list.
+
+use super::index;
+use super::watch::{News, Watch};
+use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_folder};
+use crate::domain::secret::{KEY_BEGINNING, begins_with_key};
+use crate::sandbox::repository::Repository;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
+use std::io::Read;
+use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Entries of a tree that are looked at; what lies deepest is left out of a larger one.
+const MOST: usize = 1_000_000;
+/// Trees that are kept, the ones used last.
+const TREES: usize = 8;
+/// Larger files are no keys.
+const KEY: u64 = 64 * 1024;
+/// Larger files whose name says that they are secret are taken at their word.
+const PUBLIC: u64 = 1024 * 1024;
+
+/// Folders of what others wrote or machines made: nothing in them configures the user's own programs.
+const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor"];
+/// Folders of version control, which are not looked into here.
+const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+/// Endings of files that machines write and that are no keys; they are not opened.
+const NO_KEYS: &[&str] = &[
+    "o", "a", "so", "rlib", "rmeta", "d", "wasm", "class", "jar", "pyc", "map", "png", "jpg", "jpeg", "gif", "webp",
+    "ico", "svg", "woff", "woff2", "ttf", "otf", "pdf", "zip", "gz", "xz", "bz2", "zst", "br", "mp3", "mp4", "rs",
+    "ts", "tsx", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "c", "h", "cc", "cpp", "hpp", "css", "scss",
+    "html", "lock",
+];
+
+/// Files that say where other packages lie.
+const MANIFESTS: &[&str] =
+    &["Cargo.toml", "package.json", "pnpm-workspace.yaml", "pyproject.toml", "requirements.txt", "go.mod", "go.work"];
+
+/// What was found below one directory, shallow paths first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Files and folders that are to be masked.
+    pub secrets: Vec<PathBuf>,
+    /// Files and folders that configure or run code, those of the directory's own repository left out.
+    pub protected: Vec<PathBuf>,
+    /// Git folders of other repositories below the directory.
+    pub repositories: Vec<PathBuf>,
+    /// Files that may name packages outside of the directory.
+    pub manifests: Vec<PathBuf>,
+    /// Everything was looked at.
+    pub whole: bool,
+}
+
+/// What there is below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
+#[must_use]
+pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<Found> {
+    let tree = {
+        let mut trees = TREES_KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = trees.iter().position(|(path, _)| path == root);
+        let tree = at.map(|at| trees.remove(at)).unwrap_or_else(|| (root.to_owned(), Arc::default()));
+        trees.push(tree.clone());
+        if trees.len() > TREES {
+            trees.remove(0);
+        }
+        tree.1
+    };
+    let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
+    tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip)).refresh()
+}
+
+type Kept = Arc<Mutex<Option<Tree>>>;
+static TREES_KEPT: Mutex<Vec<(PathBuf, Kept)>> = Mutex::new(Vec::new());
+
+/// A directory with all below it.
+#[derive(Debug)]
+struct Tree {
+    root: PathBuf,
+    skip: HashSet<PathBuf>,
+    folders: HashMap<PathBuf, Folder>,
+    watch: Option<Watch>,
+    /// Folders that are not watched.
+    unwatched: HashSet<PathBuf>,
+    entries: usize,
+    whole: bool,
+    /// What was masked once: paths, and files whatever their path.
+    known: HashSet<PathBuf>,
+    known_files: HashSet<(u64, u64)>,
+    /// Lists of git that were asked, with what tells whether they changed.
+    indexes: HashMap<PathBuf, Option<Stamp>>,
+    found: Arc<Found>,
+}
+
+/// What tells whether a file or folder changed: number, length, time of change. Nobody can set that time back.
+type Stamp = (u64, u64, u64, i64, i64, i64, i64);
+
+fn stamp(meta: &Metadata) -> Stamp {
+    (meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec(), meta.mtime(), meta.mtime_nsec())
+}
+
+/// One folder of the tree.
+#[derive(Debug, Default)]
+struct Folder {
+    stamp: Option<Stamp>,
+    /// Folders in it, with their numbers.
+    folders: Vec<(OsString, u64)>,
+    secrets: Vec<OsString>,
+    protected: Vec<OsString>,
+    manifests: Vec<OsString>,
+    /// It holds a repository.
+    git: bool,
+    inherited: Inherited,
+    /// Files whose content is known not to be a key: number and time of change, in order.
+    checked: Vec<(u64, i64, i64)>,
+}
+
+/// What a folder has from those above it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inherited {
+    dependency: bool,
+    secret: bool,
+    /// It lies in a protected folder, which is protected as a whole.
+    protected: bool,
+    depth: usize,
+}
+
+impl Tree {
+    fn new(root: PathBuf, skip: &[PathBuf]) -> Self {
+        let mut out = Self {
+            skip: skip.iter().filter(|path| **path != root && path.starts_with(&root)).cloned().collect(),
+            root,
+            folders: HashMap::new(),
+            watch: Watch::new(),
+            unwatched: HashSet::new(),
+            entries: 0,
+            whole: true,
+            known: HashSet::new(),
+            known_files: HashSet::new(),
+            indexes: HashMap::new(),
+            found: Arc::default(),
+        };
+        out.list(out.root.clone(), Inherited::default());
+        out.found = Arc::new(out.assemble());
+        out
+    }
+
+    fn refresh(&mut self) -> Arc<Found> {
+        let mut changed: Vec<PathBuf> = match self.watch.as_mut().map(Watch::news) {
+            Some(News::Folders(folders)) => folders,
+            Some(News::TooMuch) => self.folders.keys().cloned().collect(),
+            None => Vec::new(),
+        };
+        let differs = |path: &&PathBuf| {
+            let now = path.symlink_metadata().ok().map(|meta| stamp(&meta));
+            now.is_none() || self.folders.get(*path).is_none_or(|folder| folder.stamp != now)
+        };
+        changed.extend(self.unwatched.iter().filter(differs).cloned());
+        let lists = self.indexes.iter().any(|(path, before)| index_stamp(path) != *before);
+        if changed.is_empty() && !lists {
+            return Arc::clone(&self.found);
+        }
+        // From the top, so that what is below a folder that is gone is not looked at.
+        changed.sort();
+        for folder in changed {
+            if let Some(inherited) = self.folders.get(&folder).map(|known| known.inherited) {
+                self.list(folder, inherited);
+            }
+        }
+        self.found = Arc::new(self.assemble());
+        Arc::clone(&self.found)
+    }
+
+    /// Lists a folder, and all below it that is new.
+    fn list(&mut self, start: PathBuf, inherited: Inherited) {
+        let mut open = std::collections::VecDeque::from([(start, inherited)]);
+        while let Some((dir, inherited)) = open.pop_front() {
+            let meta = dir.symlink_metadata().ok().filter(Metadata::is_dir);
+            let Some(meta) = meta else {
+                self.forget(&dir);
+                continue;
+            };
+            // Watched before it is listed, so that nothing comes in between.
+            if self.watch.as_mut().is_some_and(|watch| watch.add(&dir)) {
+                self.unwatched.remove(&dir);
+            } else {
+                self.unwatched.insert(dir.clone());
+            }
+            let before = self.folders.remove(&dir).unwrap_or_default();
+            let folder = self.entries(&dir, stamp(&meta), inherited, &before.checked);
+            for (name, number) in &before.folders {
+                if !folder.folders.iter().any(|(other, now)| other == name && now == number) {
+                    self.forget(&dir.join(name));
+                }
+            }
+            for (name, _) in &folder.folders {
+                let below = dir.join(name);
+                if !self.folders.contains_key(&below) && !self.skip.contains(&below) {
+                    let inherited = inherited.below(&below);
+                    open.push_back((below, inherited));
+                }
+            }
+            self.folders.insert(dir, folder);
+        }
+    }
+
+    fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
+        let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
+        let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            if self.entries >= MOST {
+                self.whole = false;
+                break;
+            }
+            self.entries += 1;
+            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
+            let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
+            let is_own = !inherited.dependency && !inherited.protected;
+            let is_protected = is_own && is_protected_for_commands(&below);
+            if kind.is_dir() {
+                if REPOSITORIES.iter().any(|one| name == *one) {
+                    out.git |= name == ".git";
+                    continue;
+                }
+                let secret = inherited.secret || is_secret_folder(&below);
+                if secret && !is_environment(&dir.join(&name)) {
+                    out.secrets.push(name.clone());
+                }
+                if is_protected {
+                    out.protected.push(name.clone());
+                }
+                out.folders.push((name, entry.ino()));
+                continue;
+            }
+            if name == ".git" {
+                // The file of a working tree or submodule says where its repository is.
+                out.git = true;
+                out.protected.extend(is_own.then_some(name));
+                continue;
+            }
+            let path = || dir.join(&name);
+            if inherited.secret || (is_secret(&below) && !is_public(&path(), &name)) {
+                out.secrets.push(name.clone());
+            } else if kind.is_file() && !has_ending(&name, NO_KEYS) {
+                match entry.metadata() {
+                    Ok(meta) if meta.len() > KEY || meta.len() == 0 => {}
+                    Ok(meta) => {
+                        let facts = (meta.ino(), meta.ctime(), meta.ctime_nsec());
+                        if checked.binary_search(&facts).is_ok() {
+                            out.checked.push(facts);
+                        } else if is_key(&path()) {
+                            out.secrets.push(name.clone());
+                        } else {
+                            out.checked.push(facts);
+                        }
+                    }
+                    Err(_) => {}
+                }
+            }
+            if is_protected {
+                out.protected.push(name);
+            } else if !inherited.dependency && MANIFESTS.iter().any(|manifest| name == *manifest) {
+                out.manifests.push(name);
+            }
+        }
+        out.checked.sort_unstable();
+        out.checked.shrink_to_fit();
+        out
+    }
+
+    /// Drops a folder with all below it.
+    fn forget(&mut self, dir: &Path) {
+        let mut open = vec![dir.to_owned()];
+        while let Some(dir) = open.pop() {
+            if let Some(folder) = self.folders.remove(&dir) {
+                open.extend(folder.folders.iter().map(|(name, _)| dir.join(name)));
+            }
+            self.unwatched.remove(&dir);
+            if let Some(watch) = &mut self.watch {
+                watch.remove(&dir);
+            }
+        }
+    }
+
+    fn assemble(&mut self) -> Found {
+        // What other people's packages bring counts after what is the user's own.
+        let mut folders: Vec<(&PathBuf, &Folder)> = self.folders.iter().collect();
+        folders.sort_by(|(a, one), (b, other)| {
+            let rank = |folder: &Folder| (folder.inherited.dependency, folder.inherited.depth);
+            rank(one).cmp(&rank(other)).then_with(|| a.cmp(b))
+        });
+        let (mut candidates, mut out) = (Vec::new(), Found { whole: self.whole, ..Found::default() });
+        for (dir, folder) in folders {
+            let full = |names: &[OsString]| names.iter().map(|name| dir.join(name)).collect::<Vec<_>>();
+            candidates.extend(full(&folder.secrets));
+            out.protected.extend(full(&folder.protected));
+            out.manifests.extend(full(&folder.manifests));
+            if folder.git && *dir != self.root {
+                out.repositories.push(dir.join(".git"));
+            }
+        }
+        out.secrets = self.untracked(candidates);
+        out
+    }
+
+    /// The candidates that are masked: those that were, and those that git does not have.
+    fn untracked(&mut self, candidates: Vec<PathBuf>) -> Vec<PathBuf> {
+        let number = |path: &Path| path.symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        let unknown: Vec<&PathBuf> = candidates
+            .iter()
+            .filter(|path| {
+                let file = number(path).is_some_and(|number| self.known_files.contains(&number));
+                !file && !self.known.contains(*path)
+            })
+            .collect();
+        self.indexes.clear();
+        let mut asked: HashMap<PathBuf, (PathBuf, HashSet<PathBuf>)> = HashMap::new();
+        let mut repositories: HashMap<&Path, Option<Repository>> = HashMap::new();
+        for path in unknown {
+            let Some(dir) = path.parent() else { continue };
+            let repository = repositories.entry(dir).or_insert_with(|| Repository::of(dir)).as_ref();
+            if let Some(repository) = repository
+                && let Ok(below) = path.strip_prefix(&repository.top)
+            {
+                let list = asked.entry(repository.own.join("index"));
+                let (_, wanted) = list.or_insert_with(|| (repository.top.clone(), HashSet::new()));
+                wanted.insert(below.to_owned());
+            }
+        }
+        let mut tracked: HashSet<PathBuf> = HashSet::new();
+        for (list, (top, wanted)) in asked {
+            self.indexes.insert(list.clone(), index_stamp(&list));
+            tracked.extend(index::tracked(&list, &wanted).into_iter().map(|below| top.join(below)));
+        }
+        let mut out: Vec<PathBuf> = Vec::new();
+        let mut folders: HashSet<PathBuf> = HashSet::new();
+        for path in candidates {
+            if tracked.contains(&path) {
+                continue;
+            }
+            if self.known.insert(path.clone()) {
+                self.known_files.extend(number(&path));
+            }
+            // What lies in a masked folder is not there.
+            if !path.ancestors().skip(1).any(|above| folders.contains(above)) {
+                if self.folders.contains_key(&path) {
+                    folders.insert(path.clone());
+                }
+                out.push(path);
+            }
+        }
+        out
+    }
+}
+
+impl Inherited {
+    fn below(self, folder: &Path) -> Self {
+        let name = folder.file_name().unwrap_or_default();
+        let above = folder.parent().and_then(Path::file_name);
+        let named = above.map_or_else(|| PathBuf::from(name), |above| Path::new(above).join(name));
+        let environment = is_environment(folder);
+        Self {
+            dependency: self.dependency || environment || DEPENDENCIES.iter().any(|one| name == *one),
+            secret: self.secret || (is_secret_folder(&named) && !environment),
+            protected: self.protected || is_protected_for_commands(&named),
+            depth: self.depth + 1,
+        }
+    }
+}
+
+/// A virtual environment of Python, which may be named `.env`.
+fn is_environment(folder: &Path) -> bool {
+    let named = folder.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(b"env"));
+    named && folder.join("pyvenv.cfg").symlink_metadata().is_ok()
+}
+
+fn index_stamp(path: &Path) -> Option<Stamp> {
+    path.metadata().ok().map(|meta| stamp(&meta))
+}
+
+fn has_ending(name: &OsStr, endings: &[&str]) -> bool {
+    Path::new(name).extension().is_some_and(|end| endings.iter().any(|ending| end == *ending))
+}
+
+/// A file with the name of a key that holds certificates and public keys alone.
+fn is_public(path: &Path, name: &OsStr) -> bool {
+    if !has_ending(name, &["pem", "key", "crt", "PEM", "KEY"]) {
+        return false;
+    }
+    let Some(bytes) = beginning(path, PUBLIC + 1).filter(|bytes| bytes.len() as u64 <= PUBLIC) else { return false };
+    let has = |what: &[u8]| memchr::memmem::find(&bytes, what).is_some();
+    (has(b"-----BEGIN CERTIFICATE") || has(b"-----BEGIN PUBLIC KEY")) && !has(b"PRIVATE KEY")
+}
+
+fn is_key(path: &Path) -> bool {
+    let Some(bytes) = beginning(path, KEY_BEGINNING as u64) else { return false };
+    if bytes.len() == KEY_BEGINNING && bytes.starts_with(b"-----BEGIN ") {
+        return beginning(path, KEY).is_some_and(|all| begins_with_key(&all));
+    }
+    begins_with_key(&bytes)
+}
+
+/// The first bytes of a file; `None` for what is no file or cannot be read.
+fn beginning(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).ok()?;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let mut out = Vec::new();
+    file.take(most).read_to_end(&mut out).ok()?;
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::index::tests::index;
+    use super::*;
+
+    fn root() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        (dir, root)
+    }
+
+    fn write(path: PathBuf, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn below(root: &Path, paths: &[PathBuf]) -> Vec<String> {
+        let mut out: Vec<String> =
+            paths.iter().map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect();
+        out.sort();
+        out
+    }
+
+    fn key() -> String {
+        format!("-----BEGIN {} KEY-----\nabc\n", "PRIVATE")
+    }
+
+    #[test]
+    fn secrets_are_found_by_name_and_by_content_at_any_depth() {
+        let (_dir, root) = root();
+        for (path, text) in [
+            (".env.example", "A="),
+            ("a/b/c/d/e/.env.local", "A=1"),
+            (".hidden/.npmrc", "x"),
+            ("node_modules/x/.env", "x"),
+            ("deploy", key().as_str()),
+            ("conf/notes.txt", key().as_str()),
+            ("certs/ca.pem", "-----BEGIN CERTIFICATE-----\n"),
+            ("certs/server.pem", key().as_str()),
+            (".aws/config", "x"),
+            (".env/pyvenv.cfg", "x"),
+            ("src/credentials/mod.rs", "x"),
+            ("src/keys.rs", "x"),
+        ] {
+            write(root.join(path), text);
+        }
+        write(root.join("app/.env"), "A=1");
+        let found = look(&root, &[]);
+        let expected = [
+            ".aws",
+            ".hidden/.npmrc",
+            "a/b/c/d/e/.env.local",
+            "app/.env",
+            "certs/server.pem",
+            "conf/notes.txt",
+            "deploy",
+            "node_modules/x/.env",
+        ];
+        assert_eq!(below(&root, &found.secrets), expected);
+        assert!(found.whole);
+    }
+
+    #[test]
+    fn protected_paths_are_found_at_any_depth_but_not_in_packages() {
+        let (_dir, root) = root();
+        for path in [
+            ".envrc",
+            "sub/.envrc",
+            "sub/deep/.vscode/tasks.json",
+            "sub/.github/workflows/ci.yml",
+            "sub/.github/CODEOWNERS",
+            "lib/.git/config",
+            "module/.git",
+            "node_modules/x/.envrc",
+            "target/.cargo/config.toml",
+            "src/main.rs",
+        ] {
+            write(root.join(path), "x");
+        }
+        let found = look(&root, &[]);
+        let expected = [".envrc", "module/.git", "sub/.envrc", "sub/.github/workflows", "sub/deep/.vscode"];
+        assert_eq!(below(&root, &found.protected), expected);
+        assert_eq!(below(&root, &found.repositories), ["lib/.git", "module/.git"]);
+        assert_eq!(found.protected[0], root.join(".envrc"), "shallow ones first");
+    }
+
+    #[test]
+    fn what_git_has_is_no_secret_and_what_was_masked_stays_so() {
+        let (_dir, root) = root();
+        for folder in ["objects", "refs"] {
+            std::fs::create_dir_all(root.join(".git").join(folder)).unwrap();
+        }
+        write(root.join(".git/HEAD"), "x");
+        write(root.join("a/.env"), "x");
+        write(root.join(".env.local"), "x");
+        std::fs::write(root.join(".git/index"), index(&["a/.env", "b/.env"])).unwrap();
+        assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.local"]);
+        // A file that comes with its entry is git's; one that was masked is not opened by an entry.
+        write(root.join("b/.env"), "x");
+        std::fs::write(root.join(".git/index"), index(&[".env.local", "a/.env", "b/.env"])).unwrap();
+        assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.local"]);
+        std::fs::rename(root.join(".env.local"), root.join(".env.prod")).unwrap();
+        std::fs::write(root.join(".git/index"), index(&[".env.prod"])).unwrap();
+        assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.prod", "a/.env", "b/.env"]);
+    }
+
+    #[test]
+    fn what_changes_is_seen_at_the_next_look() {
+        let (_dir, root) = root();
+        write(root.join("a/b/x"), "x");
+        let names = || below(&root, &look(&root, &[]).secrets);
+        assert!(names().is_empty());
+        write(root.join("a/b/.env"), "x");
+        assert_eq!(names(), ["a/b/.env"]);
+        write(root.join("new/deep/.env"), "x");
+        assert_eq!(names(), ["a/b/.env", "new/deep/.env"]);
+        std::fs::rename(root.join("a"), root.join("moved")).unwrap();
+        assert_eq!(names(), ["moved/b/.env", "new/deep/.env"]);
+        std::fs::remove_dir_all(root.join("new")).unwrap();
+        assert_eq!(names(), ["moved/b/.env"]);
+        // The same name, another folder.
+        std::fs::rename(root.join("moved"), root.join("away")).unwrap();
+        write(root.join("moved/c/.env"), "x");
+        assert_eq!(names(), ["away/b/.env", "moved/c/.env"]);
+        // A file that was there becomes a key.
+        write(root.join("away/b/x"), &key());
+        assert_eq!(names(), ["away/b/.env", "away/b/x", "moved/c/.env"]);
+        write(root.join("moved/c/.envrc"), "x");
+        assert_eq!(below(&root, &look(&root, &[]).protected), ["moved/c/.envrc"]);
+    }
+
+    #[test]
+    fn a_tree_that_cannot_be_watched_is_compared() {
+        let (_dir, root) = root();
+        write(root.join("a/x"), "x");
+        let mut tree = Tree::new(root.clone(), &[]);
+        tree.watch = None;
+        tree.unwatched = tree.folders.keys().cloned().collect();
+        assert!(tree.refresh().secrets.is_empty());
+        write(root.join("a/.env"), "x");
+        assert_eq!(below(&root, &tree.refresh().secrets), ["a/.env"]);
+    }
+
+    /// `cargo test --lib -- --ignored --nocapture a_large_tree` tells how long looks take.
+    #[test]
+    #[ignore = "a measurement"]
+    fn a_large_tree_is_looked_at_quickly() {
+        let (_dir, root) = root();
+        for n in 0..100_000_usize {
+            let path = root.join(format!("node_modules/p{}/d{}", n / 100, n / 10 % 10));
+            if n % 10 == 0 {
+                std::fs::create_dir_all(&path).unwrap();
+            }
+            std::fs::write(path.join(format!("f{n}.{}", ["js", "json", "txt"][n % 3])), format!("text {n}")).unwrap();
+        }
+        write(root.join(".env"), "x");
+        let time = |what: &str| {
+            let began = std::time::Instant::now();
+            let found = look(&root, &[]).secrets.len();
+            eprintln!("{what}: {:?} ({found} secrets)", began.elapsed());
+        };
+        ["first", "unchanged", "unchanged"].map(time);
+        write(root.join("node_modules/p5/d5/.env"), "x");
+        time("one new file");
+        time("unchanged");
+        for n in 0..20_000 {
+            std::fs::write(root.join(format!("node_modules/p{}/d0/new{n}", n % 1000)), "x").unwrap();
+        }
+        time("20,000 new files");
+        time("unchanged");
+    }
+}

@@ -1,0 +1,300 @@
+//! The lists of a profile.
+
+use super::*;
+
+fn tree(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for file in files {
+        let path = root.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x").unwrap();
+    }
+    (dir, root)
+}
+
+/// All that a [`Site`] borrows.
+struct Bench {
+    _dir: tempfile::TempDir,
+    root: PathBuf,
+    cwd: PathBuf,
+    home: PathBuf,
+    session: PathBuf,
+    own: Vec<PathBuf>,
+    allowances: Allowances,
+    named: Vec<PathBuf>,
+    approved: Vec<PathBuf>,
+    moves: Moves,
+    namespaces: Namespaces,
+}
+
+impl Bench {
+    fn new(cwd: &str, files: &[&str]) -> Self {
+        let (dir, root) = tree(files);
+        let at = |name: &str| {
+            std::fs::create_dir_all(root.join(name)).unwrap();
+            root.join(name).canonicalize().unwrap()
+        };
+        Self {
+            cwd: at(cwd),
+            home: at("home"),
+            session: at("own/data/s1"),
+            own: vec![at("own/config"), at("own/data"), at("own/state")],
+            allowances: Allowances::default(),
+            named: Vec::new(),
+            approved: Vec::new(),
+            moves: Moves::No,
+            namespaces: Namespaces::With,
+            root,
+            _dir: dir,
+        }
+    }
+
+    fn site(&self) -> Site<'_> {
+        Site {
+            cwd: &self.cwd,
+            session_dir: &self.session,
+            own_dirs: &self.own,
+            allowances: &self.allowances,
+            named: &self.named,
+            approved: &self.approved,
+            moves: self.moves,
+            home: Some(&self.home),
+            namespaces: self.namespaces,
+        }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn workspace(&self) -> Bounds {
+        let Profile::Workspace(bounds) = workspace(&self.site()) else { panic!() };
+        bounds
+    }
+}
+
+#[test]
+fn what_may_be_read_is_a_list_and_the_home_directory_is_not_on_it() {
+    let mut bench = Bench::new(
+        "home/p/sub",
+        &[
+            "home/p/.git/HEAD",
+            "home/p/.git/objects/x",
+            "home/p/.git/refs/x",
+            "home/.cargo/registry/x",
+            "home/.cargo/credentials.toml",
+            "home/.gitconfig",
+            "home/.bashrc",
+            "home/.ssh/known_hosts",
+            "home/.ssh/id_ed25519",
+            "home/other/x",
+            "home/other/.env",
+            "home/lib/x",
+        ],
+    );
+    std::fs::create_dir(bench.session.join("plans")).unwrap();
+    let readable = bench.workspace().readable;
+    let may = |name: &str| readable.iter().any(|path| bench.at(name).starts_with(path));
+    for name in [
+        "home/p",
+        "home/p/.git",
+        "home/.cargo/registry",
+        "home/.gitconfig",
+        "home/.ssh/known_hosts",
+        "own/data/s1/plans",
+    ] {
+        assert!(may(name), "{name}");
+    }
+    for name in [
+        "home",
+        "home/.ssh/id_ed25519",
+        "home/.bashrc",
+        "home/other",
+        "home/.cargo/credentials.toml",
+        "own/config",
+        "own/data/s2",
+    ] {
+        assert!(!may(name), "{name}");
+    }
+    assert!(readable.contains(&PathBuf::from("/usr")) && !readable.contains(&PathBuf::from("/")));
+    // What the line names may be read, without its secrets; but never the home directory or a secret.
+    bench.named = ["home/other", "home", "home/.ssh/id_ed25519", "own/config", "home/missing"]
+        .map(|name| bench.at(name))
+        .to_vec();
+    bench.named.push("/".into());
+    bench.named.push("/proc/1".into());
+    let bounds = bench.workspace();
+    let new: Vec<&PathBuf> = bounds.readable.iter().filter(|path| !readable.contains(path)).collect();
+    assert_eq!(new, [&bench.at("home/other")]);
+    assert!(bounds.masked.contains(&bench.at("home/other/.env")));
+    bench.allowances.readable = vec![bench.at("home/lib"), bench.at("home/gone")];
+    bench.allowances.granted.sockets = vec!["/run/agent".into()];
+    bench.allowances.devices = vec!["/dev/kvm".into()];
+    let bounds = bench.workspace();
+    assert!(bounds.readable.contains(&bench.at("home/lib")) && !bounds.readable.contains(&bench.at("home/gone")));
+    assert_eq!((bounds.sockets, bounds.devices), (vec!["/run/agent".into()], vec!["/dev/kvm".into()]));
+}
+
+#[test]
+fn protected_paths_are_read_only_and_the_folders_above_them_stay_where_they_are() {
+    let bench = Bench::new(
+        "home/p",
+        &[
+            "home/.bashrc",
+            "home/p/.envrc",
+            "home/p/a/b/.husky/pre-push",
+            "home/p/a/.vscode/x",
+            "home/p/.github/workflows/ci.yml",
+            "home/p/sub/.git/HEAD",
+            "home/p/sub/.git/objects/x",
+            "home/p/sub/.git/refs/x",
+            "home/p/sub/.git/config",
+        ],
+    );
+    let bounds = bench.workspace();
+    let p = |name: &str| bench.cwd.join(name);
+    for name in [".envrc", "a/b/.husky", "a/.vscode", ".github/workflows", "sub/.git/config"] {
+        assert!(bounds.protected.contains(&p(name)), "{name} {:?}", bounds.protected);
+    }
+    let mut pinned = bounds.pinned.clone();
+    pinned.sort();
+    assert_eq!(pinned, [".github", "a", "a/b", "sub", "sub/.git"].map(p));
+    assert!(!bounds.protected.contains(&bench.at("home/.bashrc")), "not below what may be written");
+}
+
+#[test]
+fn the_number_of_mounts_is_bounded_and_the_rest_is_still_known() {
+    let files: Vec<String> = (0..300).map(|n| format!("p/d{n:03}/.envrc")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let bench = Bench::new("p", &files);
+    let bounds = bench.workspace();
+    let mounts = bounds.protected.iter().filter(|path| path.starts_with(&bench.cwd)).count() + bounds.pinned.len();
+    assert!(mounts > MOST_MOUNTS / 2 && mounts <= MOST_MOUNTS, "{mounts}");
+    assert_eq!(protected(&bench.site(), None).len(), 300);
+    let many: Vec<String> = (0..500).map(|n| format!("p/d/{n:03}.key")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let bench = Bench::new("p", &many);
+    assert_eq!(
+        bench.workspace().masked.iter().filter(|path| path.starts_with(&bench.cwd)).collect::<Vec<_>>(),
+        [&bench.cwd.join("d")]
+    );
+}
+
+#[test]
+fn in_the_home_directory_secrets_and_lisles_own_folders_are_out_of_reach() {
+    let mut bench = Bench::new(
+        "home",
+        &[
+            "home/.ssh/id_ed25519",
+            "home/.aws/credentials",
+            "home/.config/lisle/config.toml",
+            "home/.config/fish/config.fish",
+            "home/.bashrc",
+        ],
+    );
+    bench.own[0] = bench.at("home/.config/lisle");
+    let bounds = bench.workspace();
+    for name in ["home/.ssh", "home/.aws", "home/.config/lisle"] {
+        assert!(bounds.masked.contains(&bench.at(name)), "{name} {:?}", bounds.masked);
+    }
+    for name in ["home/.bashrc", "home/.config/fish", "home/.ssh"] {
+        assert!(bounds.protected.contains(&bench.at(name)), "{name}");
+    }
+    assert!(bounds.pinned.contains(&bench.at("home/.config")));
+}
+
+#[test]
+fn one_answer_opens_one_file() {
+    let mut bench = Bench::new("p", &["p/.env", "p/sub/.env"]);
+    let masked = |bench: &Bench| {
+        bench.workspace().masked.into_iter().filter(|path| path.starts_with(&bench.cwd)).collect::<Vec<_>>()
+    };
+    assert_eq!(masked(&bench), [bench.at("p/.env"), bench.at("p/sub/.env")]);
+    assert!(holds_secret(&bench.cwd, None));
+    bench.allowances.granted.unmasked = vec![bench.at("p/.env")];
+    assert_eq!(masked(&bench), [bench.at("p/sub/.env")]);
+    // What the user agreed to for one command is shown to that one, and not where commands only read.
+    bench.approved = vec![bench.at("p/sub/.env"), bench.at("home/.ssh/config")];
+    assert!(masked(&bench).is_empty() && bench.workspace().readable.contains(&bench.at("home/.ssh/config")));
+    let Profile::ReadOnly(bounds) = read_only(&bench.site()) else { panic!() };
+    assert!(
+        bounds.masked.contains(&bench.at("p/sub/.env")) && !bounds.readable.contains(&bench.at("home/.ssh/config"))
+    );
+}
+
+#[test]
+fn temporary_files_and_caches_are_the_sessions_and_the_workspaces_own() {
+    let mut bench = Bench::new("p", &["home/.npm/_cacache/x"]);
+    bench.allowances.caches = caches::usual(&bench.home, &|_| None);
+    bench.allowances.private = Some(bench.at("own/state/caches/w"));
+    let bounds = bench.workspace();
+    let with =
+        |at: &Path| bounds.replaced.iter().find(|replaced| replaced.at == at).map(|replaced| replaced.with.clone());
+    assert_eq!(with(Path::new("/tmp")), Some(bench.session.join("tmp")));
+    assert_eq!(with(Path::new("/var/tmp")), Some(bench.session.join("tmp")));
+    let npm = with(&bench.at("home/.npm")).unwrap();
+    assert!(npm.starts_with(bench.at("own/state/caches/w")) && npm.join("_cacache/x").exists());
+    assert!(with(&bench.at("home/.gradle")).is_some() && with(&bench.at("home/.m2/repository")).is_none());
+    assert!(!bounds.writable.contains(&PathBuf::from("/tmp")) && !bench.at("home/.gradle").exists());
+    // Without namespaces the tools are told.
+    bench.namespaces = Namespaces::Without;
+    let bounds = bench.workspace();
+    assert!(bounds.replaced.is_empty() && bounds.writable.contains(&PathBuf::from("/tmp")));
+    let told = redirected(&bench.site());
+    assert!(told.contains(&("npm_config_cache".to_owned(), npm)), "{told:?}");
+}
+
+#[test]
+fn moving_between_states_may_change_protected_files_that_git_has() {
+    let mut bench = Bench::new(
+        "p",
+        &["p/.git/HEAD", "p/.git/objects/x", "p/.git/refs/x", "p/.git/config", "p/.envrc", "p/.vscode/x", "p/.npmrc"],
+    );
+    std::fs::write(bench.at("p/.git/index"), index::tests::index(&[".envrc", ".vscode/x"])).unwrap();
+    let names = |bench: &Bench| {
+        let mut out: Vec<String> = bench
+            .workspace()
+            .protected
+            .iter()
+            .filter(|path| path.exists())
+            .filter_map(|path| Some(path.strip_prefix(&bench.cwd).ok()?.display().to_string()))
+            .collect();
+        out.sort();
+        out
+    };
+    assert_eq!(names(&bench), [".envrc", ".git/config", ".npmrc", ".vscode"]);
+    bench.moves = Moves::Repository;
+    assert_eq!(names(&bench), [".git/config", ".npmrc"]);
+}
+
+/// `LISLE_MEASURE=DIR cargo test --lib -- --ignored --nocapture the_places_of_one_command` tells how long they take there.
+#[test]
+#[ignore = "a measurement"]
+fn the_places_of_one_command_are_looked_up_quickly() {
+    let Some(cwd) = std::env::var_os("LISLE_MEASURE") else { return };
+    let (cwd, home) = (PathBuf::from(cwd).canonicalize().unwrap(), std::env::home_dir().unwrap());
+    let mut bench = Bench::new("p", &[]);
+    bench.allowances.caches = caches::usual(&home, &|_| None);
+    bench.allowances.private = Some(bench.at("own/state/caches/w"));
+    bench.home = home;
+    let site = Site { cwd: &cwd, ..bench.site() };
+    for _ in 0..4 {
+        let began = std::time::Instant::now();
+        let Profile::Workspace(bounds) = workspace(&site) else { panic!() };
+        let places = began.elapsed();
+        let guard = crate::sandbox::guard::Guard::before(&site);
+        let before = began.elapsed() - places;
+        let changes = guard.after(&site).len();
+        let after = began.elapsed() - places - before;
+        eprintln!(
+            "places {places:?}, before {before:?}, after {after:?} ({changes}); {} readable, {} protected, {} pinned, {} \
+             masked, {} replaced",
+            bounds.readable.len(),
+            bounds.protected.len(),
+            bounds.pinned.len(),
+            bounds.masked.len(),
+            bounds.replaced.len()
+        );
+    }
+}

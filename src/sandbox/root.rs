@@ -1,0 +1,597 @@
+//! The file system of a held command: a new root that holds what the profile names and nothing else.
+//!
+//! Every place of the profile is cloned as a mount and attached in an empty file system, which then becomes the root; the
+//! old one is gone. Parents of what is shown are empty folders. Links on the way to a place are laid anew, so that both the
+//! link and what it leads to work.
+//!
+//! Folders that commands write are not to be trusted: a command may have laid a link in them a moment ago. Such links are
+//! not followed, and mount points are made there one folder at a time.
+
+use super::mounts::{self, attach, clone_of, place, place_in, set};
+use super::profile::{Bounds, Replaced};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+/// What becomes of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// It can be read.
+    Readable,
+    /// It can be written.
+    Writable,
+    /// It can be written, and is a mount even where that is not needed: such a folder cannot be moved or replaced.
+    Pinned,
+    /// Another folder is there, which can be written.
+    Replaced,
+    /// It can be read, though what lies around it can be written.
+    Protected,
+}
+
+/// A place in the new root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Shown {
+    /// Where it appears.
+    at: PathBuf,
+    /// Where it lies now.
+    from: PathBuf,
+    kind: Kind,
+}
+
+/// What a command may do in its root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It reads: folders that replace others are read-only, and there are no terminals.
+    Reads,
+    /// It gets terminals of its own, and writes what the profile says.
+    Writes,
+}
+
+/// What a masked file says.
+const HIDDEN: &[u8] = b"# hidden by lisle\n";
+
+/// Devices that are harmless.
+pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
+
+/// Gives this process its own root, in the namespace that it has just entered. `cwd` is where it goes on, `processes` what
+/// is to be `/proc`; without it the system's is.
+///
+/// # Errors
+/// A sentence why not. The process must not go on then: it is half of one and half of the other.
+pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cwd: &Path) -> Result<(), String> {
+    let what = |what: &'static str| move |e: Errno| format!("the command's root could not be made ({what}): {e}");
+    let slash = place(Path::new("/")).map_err(what("/"))?;
+    set(&slash, &mounts::PRIVATE).map_err(what("private mounts"))?;
+    let mask = rustix::process::umask(Mode::empty());
+
+    // Cloned while everything is as it was.
+    let plan = plan(bounds, role);
+    let mut shown = Vec::with_capacity(plan.shown.len());
+    for one in plan.shown {
+        // What went away meanwhile is not there.
+        let Ok(from) = place(&one.from) else { continue };
+        let is_folder = is_folder(&from).map_err(what("a place"))?;
+        let clone = clone_of(&from).map_err(|e| format!("{} could not be mounted: {e}", one.from.display()))?;
+        shown.push((one, is_folder, clone));
+    }
+    let devices = devices(bounds);
+    let system_processes = match processes {
+        Some(_) => None,
+        None => Some(place(Path::new("/proc")).and_then(clone_of).map_err(what("/proc"))?),
+    };
+    let whole = shown.first().is_some_and(|(one, ..)| one.at.parent().is_none());
+
+    // All that is made lies in one file system in memory, which is attached where nothing is needed any more.
+    let stage = mounts::memory().map_err(what("memory"))?;
+    place(Path::new("/proc")).and_then(|proc| attach(&stage, proc)).map_err(what("memory"))?;
+    let folder = |name: &str| {
+        rustix::fs::mkdirat(&stage, name, Mode::from_raw_mode(0o755)).map_err(what("a folder"))?;
+        place_in(&stage, Path::new(name)).map_err(what("a folder"))
+    };
+    let root = folder("root")?;
+    let top = if whole {
+        let (_, _, all) = shown.remove(0);
+        all
+    } else {
+        clone_of(&root).map_err(what("root"))?
+    };
+    attach(&top, &root).map_err(what("root"))?;
+    drop(root);
+
+    // Mount points, while the empty root can be written. What lies in another place has its own there.
+    let mut covered: Vec<&Path> = Vec::new();
+    if whole {
+        covered.push(Path::new("/"));
+    } else {
+        for name in ["proc", "dev"] {
+            rustix::fs::mkdirat(&top, name, Mode::from_raw_mode(0o755)).map_err(what("a mount point"))?;
+        }
+        for (one, is_folder, _) in &shown {
+            if covered.last().is_some_and(|above| one.at.starts_with(above)) {
+                continue;
+            }
+            make(&top, below(&one.at), *is_folder).map_err(|e| format!("{}: {e}", one.at.display()))?;
+            covered.push(&one.at);
+        }
+        for (link, target) in &plan.links {
+            lay(&top, below(link), target).map_err(|e| format!("{}: {e}", link.display()))?;
+        }
+        if !covered.iter().any(|above| cwd.starts_with(above)) {
+            // It is there, and empty.
+            make(&top, below(cwd), true).map_err(|e| format!("{}: {e}", cwd.display()))?;
+        }
+    }
+    let writable_root = bounds.writable.iter().chain(&bounds.pinned).any(|path| path.parent().is_none());
+    let mut above: Vec<(&Path, Kind)> = Vec::new();
+    let mut rest = Vec::new();
+    for entry in &shown {
+        let (one, _, clone) = entry;
+        let inside = above.iter().any(|(outer, kind)| *kind != Kind::Readable && one.at.starts_with(outer));
+        if one.kind == Kind::Readable && !inside && !whole {
+            let point = place_in(&top, below(&one.at)).map_err(what("a mount point"))?;
+            attach(clone, point).map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
+        } else {
+            rest.push(entry);
+        }
+        above.push((&one.at, one.kind));
+    }
+    if !(whole && writable_root) {
+        set(&top, &mounts::READ_ONLY).map_err(what("read-only"))?;
+    }
+
+    // What is written, and what is read-only in it, outer places first.
+    for (one, is_folder, clone) in rest {
+        let read_only = match one.kind {
+            Kind::Readable | Kind::Protected => true,
+            Kind::Replaced => role == Role::Reads,
+            Kind::Writable | Kind::Pinned => false,
+        };
+        let attributes = if read_only { &mounts::READ_ONLY } else { &mounts::WRITABLE };
+        set(clone, attributes).map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
+        let outer = above
+            .iter()
+            .filter(|(outer, _)| one.at.starts_with(outer) && **outer != *one.at)
+            .max_by_key(|(outer, _)| outer.as_os_str().len());
+        if let Some((outer, Kind::Replaced)) = outer
+            && let Err(e) = make_inside(&top, outer, &one.at, *is_folder)
+        {
+            // A read-only one has what was made there for earlier commands.
+            if place_in(&top, below(&one.at)).is_err() {
+                return Err(format!("{} could not be mounted: {e}", one.at.display()));
+            }
+        }
+        match place_in(&top, below(&one.at)) {
+            Ok(point) => {
+                attach(clone, point).map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
+            }
+            // What was removed needs no protection, and what is to replace it has no place.
+            Err(Errno::NOENT) => {}
+            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.at.display())),
+        }
+    }
+
+    hide(bounds, &stage, &top, cwd, &covered)
+        .map_err(|(path, e)| format!("{} could not be hidden: {e}", path.display()))?;
+    furnish(&stage, &top, role, &devices).map_err(what("/dev"))?;
+    let processes = processes.or(system_processes.as_ref());
+    if let (Some(processes), Ok(point)) = (processes, place_in(&top, Path::new("proc"))) {
+        attach(processes, point).map_err(what("/proc"))?;
+    }
+    rustix::process::umask(mask);
+    mounts::become_root(&top).map_err(what("the change of root"))?;
+    // The directory that this process was in is gone with the old root.
+    std::env::set_current_dir(cwd).map_err(|e| format!("the working directory is gone: {e}"))
+}
+
+/// The path as it is written in a folder that stands for `/`.
+fn below(path: &Path) -> &Path {
+    path.strip_prefix("/").unwrap_or(path)
+}
+
+fn is_folder(place: &OwnedFd) -> Result<bool, Errno> {
+    Ok(FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode) == FileType::Directory)
+}
+
+const FOLDER: Mode = Mode::from_raw_mode(0o755);
+const FILE: Mode = Mode::from_raw_mode(0o644);
+
+/// Makes a mount point with its parents, where nobody else makes anything.
+fn make(top: impl AsFd, path: &Path, is_folder: bool) -> Result<(), Errno> {
+    let top = top.as_fd();
+    if path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    let attempt = || {
+        if is_folder {
+            rustix::fs::mkdirat(top, path, FOLDER)
+        } else {
+            rustix::fs::mknodat(top, path, FileType::RegularFile, FILE, 0)
+        }
+    };
+    match attempt() {
+        Err(Errno::NOENT) => {
+            if let Some(parent) = path.parent() {
+                make(top, parent, true)?;
+            }
+            attempt().or_else(there)
+        }
+        other => other.or_else(there),
+    }
+}
+
+fn there(error: Errno) -> Result<(), Errno> {
+    if error == Errno::EXIST { Ok(()) } else { Err(error) }
+}
+
+/// Lays a link.
+fn lay(top: impl AsFd, path: &Path, target: &Path) -> Result<(), Errno> {
+    let top = top.as_fd();
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        make(top, parent, true)?;
+    }
+    rustix::fs::symlinkat(target, top, path).or_else(there)
+}
+
+/// Makes a mount point in a folder that earlier commands wrote: what is no folder on the way makes room.
+fn make_inside(top: impl AsFd, outer: &Path, path: &Path, is_folder: bool) -> Result<(), Errno> {
+    let mut dir = place_in(top, below(outer))?;
+    let names: Vec<&OsStr> = path.strip_prefix(outer).unwrap_or(path).iter().collect();
+    let Some((last, parents)) = names.split_last() else { return Ok(()) };
+    for name in parents {
+        dir = folder_in(&dir, name)?;
+    }
+    if is_folder {
+        return folder_in(&dir, last).map(|_| ());
+    }
+    let there = rustix::fs::statat(&dir, *last, AtFlags::SYMLINK_NOFOLLOW);
+    if there.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile) {
+        return Ok(());
+    }
+    let _ = rustix::fs::unlinkat(&dir, *last, AtFlags::empty());
+    rustix::fs::mknodat(&dir, *last, FileType::RegularFile, FILE, 0)
+}
+
+fn folder_in(dir: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let open = || {
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(dir, name, how, Mode::empty())
+    };
+    match open() {
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            rustix::fs::unlinkat(dir, name, AtFlags::empty())?;
+        }
+        Err(Errno::NOENT) => {}
+        other => return other,
+    }
+    rustix::fs::mkdirat(dir, name, FOLDER).or_else(there)?;
+    open()
+}
+
+/// Puts a comment over every masked file and an empty folder over every masked folder.
+fn hide(
+    bounds: &Bounds,
+    stage: &OwnedFd,
+    top: &OwnedFd,
+    cwd: &Path,
+    covered: &[&Path],
+) -> Result<(), (PathBuf, Errno)> {
+    if bounds.masked.is_empty() {
+        return Ok(());
+    }
+    let made = || {
+        rustix::fs::mkdirat(stage, "empty", FOLDER)?;
+        let how = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(stage, "hidden", how, Mode::from_raw_mode(0o444))?;
+        rustix::io::write(file, HIDDEN)?;
+        Ok((place_in(stage, Path::new("empty"))?, place_in(stage, Path::new("hidden"))?))
+    };
+    let (empty, hidden) = made().map_err(|e| (PathBuf::from("a secret"), e))?;
+    for path in &bounds.masked {
+        // What a link leads to is what has to be empty. The staged memory lies over `/proc` alone.
+        let Ok(path) = path.canonicalize() else { continue };
+        if cwd.starts_with(&path) || !covered.iter().any(|above| path.starts_with(above)) {
+            continue;
+        }
+        let point = match place_in(top, below(&path)) {
+            Ok(point) => point,
+            // It is not shown, or has gone.
+            Err(Errno::NOENT | Errno::NOTDIR) => continue,
+            Err(e) => return Err((path, e)),
+        };
+        let cover = || {
+            let what = clone_of(if is_folder(&point)? { &empty } else { &hidden })?;
+            set(&what, &mounts::READ_ONLY)?;
+            attach(&what, &point)
+        };
+        cover().map_err(|e| (path, e))?;
+    }
+    Ok(())
+}
+
+/// The device files that a profile names, cloned.
+fn devices(bounds: &Bounds) -> Vec<(PathBuf, bool, OwnedFd)> {
+    let harmless = DEVICES.iter().map(|name| Path::new("/dev").join(name));
+    let named = bounds.devices.iter().filter(|path| path.starts_with("/dev")).cloned();
+    let cloned = |path: PathBuf| {
+        let name = path.strip_prefix("/dev").ok()?.to_owned();
+        let from = place(&path.canonicalize().ok()?).ok()?;
+        Some((name, is_folder(&from).ok()?, clone_of(&from).ok()?))
+    };
+    harmless.chain(named).filter_map(cloned).collect()
+}
+
+/// Makes `/dev`.
+fn furnish(stage: &OwnedFd, top: &OwnedFd, role: Role, devices: &[(PathBuf, bool, OwnedFd)]) -> Result<(), Errno> {
+    let Ok(point) = place_in(top, Path::new("dev")) else { return Ok(()) };
+    rustix::fs::mkdirat(stage, "dev", FOLDER)?;
+    let dev = place_in(stage, Path::new("dev"))?;
+    for (name, is_folder, _) in devices {
+        make(&dev, name, *is_folder)?;
+    }
+    for (name, target) in [
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+    ] {
+        rustix::fs::symlinkat(target, &dev, name).or_else(there)?;
+    }
+    let terminals = if role == Role::Writes { mounts::terminals().ok() } else { None };
+    if terminals.is_some() {
+        make(&dev, Path::new("pts"), true)?;
+        make(&dev, Path::new("tty"), false)?;
+        rustix::fs::symlinkat("pts/ptmx", &dev, "ptmx").or_else(there)?;
+    }
+    let shared = role == Role::Writes;
+    if shared {
+        make(&dev, Path::new("shm"), true)?;
+        rustix::fs::mkdirat(stage, "shm", Mode::from_raw_mode(0o1777))?;
+        rustix::fs::chmodat(stage, "shm", Mode::from_raw_mode(0o1777), AtFlags::empty())?;
+    }
+    let all = clone_of(&dev)?;
+    set(&all, &mounts::READ_ONLY)?;
+    attach(&all, point)?;
+    for (name, _, device) in devices {
+        place_in(&all, name).and_then(|point| attach(device, point))?;
+    }
+    if let Some(terminals) = terminals {
+        place_in(&all, Path::new("pts")).and_then(|point| attach(&terminals, point))?;
+        // The terminal of whoever opens it, which can be one of its own alone.
+        if let Ok(tty) = place(Path::new("/dev/tty")).and_then(clone_of) {
+            place_in(&all, Path::new("tty")).and_then(|point| attach(&tty, point))?;
+        }
+    }
+    if shared {
+        let memory = clone_of(place_in(stage, Path::new("shm"))?)?;
+        place_in(&all, Path::new("shm")).and_then(|point| attach(&memory, point))?;
+    }
+    Ok(())
+}
+
+/// What the new root holds.
+#[derive(Debug, Default)]
+struct Plan {
+    /// Outer places first; those that change nothing are left out.
+    shown: Vec<Shown>,
+    /// Links and what they say.
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+fn plan(bounds: &Bounds, role: Role) -> Plan {
+    let mut paths = Paths::new(bounds);
+    let mut all: Vec<Shown> = Vec::new();
+    // An empty list stands for everything.
+    let everything = [PathBuf::from("/")];
+    let readable = if bounds.readable.is_empty() { &everything[..] } else { &bounds.readable };
+    for (list, kind) in [
+        (readable, Kind::Readable),
+        (&bounds.sockets[..], Kind::Readable),
+        (&bounds.writable[..], Kind::Writable),
+        (&bounds.pinned[..], Kind::Pinned),
+    ] {
+        all.extend(list.iter().filter_map(|path| paths.shown(path, &bounds.replaced, kind)));
+    }
+    for Replaced { at, with } in &bounds.replaced {
+        // The place itself need not be there.
+        let at = paths.real(at).unwrap_or_else(|| at.clone());
+        if let Some(from) = paths.real(with).filter(|_| at.is_absolute()) {
+            all.push(Shown { at, from, kind: Kind::Replaced });
+        }
+    }
+    // A link that leads there is as good as the place, for what only takes away.
+    let protected = bounds.protected.iter().filter_map(|path| path.canonicalize().ok());
+    all.extend(protected.map(|path| Shown { at: path.clone(), from: path, kind: Kind::Protected }));
+    // These are made anew.
+    all.retain(|one| !["/dev", "/proc"].iter().any(|own| one.at.starts_with(own)));
+    // By path, so that what lies above comes first; of the same path the strictest word is the last one and counts.
+    all.sort_by(|a, b| (&a.at, a.kind).cmp(&(&b.at, b.kind)));
+    all.dedup_by(|later, earlier| {
+        let same = later.at == earlier.at;
+        if same {
+            std::mem::swap(earlier, later);
+        }
+        same
+    });
+    let mut shown: Vec<Shown> = Vec::new();
+    for one in all {
+        let above = shown.iter().rev().find(|above| one.at.starts_with(&above.at)).map(|above| above.kind);
+        let writes = matches!(above, Some(Kind::Writable | Kind::Pinned));
+        let as_above = match one.kind {
+            Kind::Readable => writes || matches!(above, Some(Kind::Readable | Kind::Protected)),
+            Kind::Writable => writes,
+            Kind::Pinned => false,
+            Kind::Replaced => false,
+            // Where nothing above is writable all is read-only anyway, or is not there.
+            Kind::Protected => !writes && !(above == Some(Kind::Replaced) && role == Role::Writes),
+        };
+        if !as_above {
+            shown.push(one);
+        }
+    }
+    // Links at the top lead to what programs name by them: `/bin`, `/lib64`.
+    for entry in std::fs::read_dir("/").into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            let _ = paths.real(&entry.path());
+        }
+    }
+    let covers = |path: &Path| shown.iter().any(|one| path.starts_with(&one.at));
+    let leads = |link: &Path| {
+        link.canonicalize()
+            .is_ok_and(|real| shown.iter().any(|one| one.at.starts_with(&real) || real.starts_with(&one.at)))
+    };
+    let links = paths.links.into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
+    Plan { shown, links }
+}
+
+/// Resolves paths and remembers the links that it met.
+pub(super) struct Paths {
+    /// Folders that commands write.
+    written: Vec<PathBuf>,
+    links: BTreeMap<PathBuf, PathBuf>,
+    /// What was found to be no link.
+    plain: std::collections::BTreeSet<PathBuf>,
+}
+
+/// At most so many links lead to one place, as for the kernel.
+const MOST_LINKS: usize = 40;
+
+impl Paths {
+    pub(super) fn new(bounds: &Bounds) -> Self {
+        let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| path.canonicalize().ok());
+        Self { written: written.collect(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
+    }
+
+    /// A place by the path that leads to it; below one that is replaced, it may lie in what replaces it.
+    fn shown(&mut self, path: &Path, replaced: &[Replaced], kind: Kind) -> Option<Shown> {
+        if let Some(real) = self.real(path) {
+            return Some(Shown { at: real.clone(), from: real, kind });
+        }
+        let (one, rest) = replaced.iter().find_map(|one| Some((one, path.strip_prefix(&one.at).ok()?)))?;
+        let from = self.real(&one.with.join(rest))?;
+        Some(Shown { at: path.to_owned(), from, kind })
+    }
+
+    /// The path after its links; `None` where nothing is, or where a command could have laid one of them.
+    pub(super) fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        if !path.is_absolute() {
+            return None;
+        }
+        let mut left: Vec<std::ffi::OsString> = parts(path);
+        let mut done = PathBuf::from("/");
+        let mut met = 0;
+        while let Some(part) = left.pop() {
+            if part == ".." {
+                done.pop();
+                continue;
+            }
+            done.push(&part);
+            if self.plain.contains(&done) {
+                continue;
+            }
+            let target = match self.links.get(&done) {
+                Some(target) => target.clone(),
+                None if done.symlink_metadata().ok()?.is_symlink() => {
+                    let target = std::fs::read_link(&done).ok()?;
+                    self.links.insert(done.clone(), target.clone());
+                    target
+                }
+                None => {
+                    self.plain.insert(done.clone());
+                    continue;
+                }
+            };
+            met += 1;
+            let laid = self.written.iter().any(|folder| done.starts_with(folder) && done != *folder);
+            if met > MOST_LINKS || laid {
+                return None;
+            }
+            done.pop();
+            if target.is_absolute() {
+                done = PathBuf::from("/");
+            }
+            left.extend(parts(&target));
+        }
+        Some(done)
+    }
+}
+
+/// The parts of a path, the first one last.
+fn parts(path: &Path) -> Vec<std::ffi::OsString> {
+    let named = path.components().rev().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(folders: &[&str]) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for folder in folders {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        (dir, root)
+    }
+
+    fn kinds(plan: &Plan) -> Vec<(PathBuf, Kind)> {
+        plan.shown.iter().map(|one| (one.at.clone(), one.kind)).collect()
+    }
+
+    #[test]
+    fn outer_places_come_first_and_what_changes_nothing_is_left_out() {
+        let (_dir, root) = tree(&["w/.git/hooks", "w/sub", "other/hooks", "w/keep/data", "read/w"]);
+        let at = |name: &str| root.join(name);
+        let bounds = Bounds {
+            readable: vec![at("w/sub"), at("read"), at("read/w")],
+            writable: vec![at("w/sub"), at("w"), at("gone"), at("w/keep/data"), at("w/.git")],
+            protected: vec![at("w/.git/hooks"), at("other/hooks"), at("w/keep"), at("w/gone")],
+            pinned: vec![at("w/.git")],
+            ..Bounds::default()
+        };
+        let expected = [
+            (at("read"), Kind::Readable),
+            (at("w"), Kind::Writable),
+            (at("w/.git"), Kind::Pinned),
+            (at("w/.git/hooks"), Kind::Protected),
+            (at("w/keep"), Kind::Protected),
+            (at("w/keep/data"), Kind::Writable),
+        ];
+        assert_eq!(kinds(&plan(&bounds, Role::Writes)), expected);
+        // The same place by both words is protected.
+        let both = Bounds {
+            readable: vec![at("read")],
+            writable: vec![at("w"), at("w/sub")],
+            protected: vec![at("w/sub")],
+            ..Bounds::default()
+        };
+        let expected = [(at("read"), Kind::Readable), (at("w"), Kind::Writable), (at("w/sub"), Kind::Protected)];
+        assert_eq!(kinds(&plan(&both, Role::Writes)), expected);
+    }
+
+    #[test]
+    fn links_on_the_way_are_laid_anew_and_those_that_a_command_could_have_laid_are_not_followed() {
+        let (_dir, root) = tree(&["real/inner", "work", "secret"]);
+        let at = |name: &str| root.join(name);
+        std::os::unix::fs::symlink("real", at("link")).unwrap();
+        std::os::unix::fs::symlink(at("link/inner"), at("second")).unwrap();
+        std::os::unix::fs::symlink(at("secret"), at("work/lure")).unwrap();
+        let bounds = Bounds {
+            readable: vec![at("second"), at("work/lure")],
+            writable: vec![at("work"), at("work/lure")],
+            pinned: vec![at("work/lure")],
+            ..Bounds::default()
+        };
+        let plan = plan(&bounds, Role::Writes);
+        assert_eq!(kinds(&plan), [(at("real/inner"), Kind::Readable), (at("work"), Kind::Writable)]);
+        let links: Vec<_> = plan.links.iter().filter(|(link, _)| link.starts_with(&root)).cloned().collect();
+        assert_eq!(links, [(at("link"), "real".into()), (at("second"), at("link/inner"))]);
+    }
+}
