@@ -13,6 +13,8 @@ fn main() -> ExitCode {
         let status = lisle::sandbox::hold::hold_main(args.get(1..).unwrap_or_default());
         return ExitCode::from(u8::try_from(status).unwrap_or(126));
     }
+    #[cfg(target_os = "linux")]
+    lisle::sandbox::keys::hide();
     lisle::sandbox::close_to_others();
     lisle::sandbox::memory::give_back_large_blocks();
     lisle::cli::main()

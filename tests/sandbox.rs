@@ -2,6 +2,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
+#[path = "sandbox/walls.rs"]
+mod walls;
+
 use lisle::sandbox::places::{self, Site};
 use lisle::sandbox::{Ended, Invocation, Namespaces, Profile, Report, able};
 use std::io::Read;

@@ -106,7 +106,11 @@ fn start(profile: &Profile, asked: ABI, command: &[OsString]) -> Result<NotStart
     let offline = role == Role::Reads || bounds.network != Network::Open;
     let entered = match bounds.namespaces {
         Namespaces::Without => None,
-        Namespaces::With => mounts::enter(if offline { Net::Empty } else { Net::Shared })?,
+        Namespaces::With => {
+            let entered = mounts::enter(if offline { Net::Empty } else { Net::Shared })?;
+            // Without them less is held than whoever asked for them counts on.
+            Some(entered.ok_or("the system does not allow namespaces (any more)")?)
+        }
     };
     let own_network = entered == Some(Net::Empty);
     let own_root = entered.is_some();

@@ -2,9 +2,9 @@
 //!
 //! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
 //! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
-//! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `calls` and
-//! `mounts` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
-//! came of it, and [`able`] what this system can do at all. [`memory`] is about lisle itself.
+//! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
+//! `rights`, `rules` and `calls` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
+//! came of it, and [`able`] what this system can do at all. [`memory`] and `keys` are about lisle itself.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
@@ -30,6 +30,8 @@ pub mod guard;
 pub mod hold;
 #[cfg(target_os = "linux")]
 mod init;
+#[cfg(target_os = "linux")]
+pub mod keys;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;

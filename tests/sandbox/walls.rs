@@ -1,0 +1,517 @@
+//! One hostile program, class by class, in every combination of profile, namespaces, user and version of Landlock's rules.
+//!
+//! The bounds are written here: which places a profile names in earnest is another matter.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
+/// Another user, for whom nothing on the machine is.
+const OTHER: u32 = 65534;
+
+/// The hostile program and lisle, where every user finds them.
+struct Tools {
+    _dir: tempfile::TempDir,
+    walls: PathBuf,
+    lisle: PathBuf,
+}
+
+fn tools() -> &'static Tools {
+    static TOOLS: OnceLock<Tools> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::set_permissions(&root, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let (walls, lisle) = (root.join("walls"), root.join("lisle"));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sandbox/walls.c");
+        assert!(Command::new("cc").arg("-o").arg(&walls).arg(source).status().unwrap().success());
+        if std::fs::hard_link(LISLE, &lisle).is_err() {
+            std::fs::copy(LISLE, &lisle).unwrap();
+        }
+        Tools { _dir: dir, walls, lisle }
+    })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    profile: &'static str,
+    namespaces: bool,
+    /// As another user than the one who tests.
+    other: bool,
+    abi: i32,
+}
+
+impl Way {
+    fn is_root(self) -> bool {
+        rustix::process::geteuid().is_root() && !self.other
+    }
+
+    fn writes(self) -> bool {
+        self.profile == "--workspace"
+    }
+}
+
+fn as_user(mut command: Command, other: bool) -> Command {
+    if other {
+        command.uid(OTHER).gid(OTHER);
+    }
+    command
+}
+
+/// All combinations that this machine has.
+fn ways() -> Vec<Way> {
+    static WAYS: OnceLock<Vec<Way>> = OnceLock::new();
+    WAYS.get_or_init(|| {
+        if !lisle::sandbox::is_enforced() {
+            return Vec::new();
+        }
+        let users = if rustix::process::geteuid().is_root() { &[false, true][..] } else { &[false] };
+        let mut out = Vec::new();
+        for other in users.iter().copied() {
+            let mut asks = as_user(Command::new(&tools().lisle), other);
+            asks.args(["__hold", "--try-namespaces"]).current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+            let with = asks.status().unwrap().success();
+            for namespaces in [false, true].into_iter().filter(|namespaces| with || !namespaces) {
+                for profile in ["--read-only", "--workspace"] {
+                    out.extend([2, 5, 9].map(|abi| Way { profile, namespaces, other, abi }));
+                }
+            }
+        }
+        out
+    })
+    .clone()
+}
+
+/// A working directory with something in it, and what lies outside.
+struct Yard {
+    _dir: tempfile::TempDir,
+    work: PathBuf,
+    outside: PathBuf,
+}
+
+impl Yard {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (work, outside) = (root.join("work"), root.join("outside"));
+        for folder in ["work/a/b", "work/free", "outside"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in ["work/a/b/protected", "work/free/file", "work/.env", "outside/secret"] {
+            std::fs::write(root.join(file), "content\n").unwrap();
+        }
+        if rustix::process::geteuid().is_root() {
+            for path in ["work", "work/a", "work/a/b", "work/free", "work/.env", "outside", "outside/secret"] {
+                chown(root.join(path), Some(OTHER), Some(OTHER)).unwrap();
+            }
+        }
+        for path in ["", "work", "outside", "work/a", "work/a/b", "work/free"] {
+            std::fs::set_permissions(root.join(path), std::fs::Permissions::from_mode(0o777)).unwrap();
+        }
+        Self { _dir: dir, work, outside }
+    }
+
+    fn held(&self, way: Way, more: &[&str], program: &[&str]) -> Output {
+        let mut arguments: Vec<OsString> = ["__hold", way.profile].map(Into::into).to_vec();
+        if way.namespaces {
+            arguments.push("--namespaces".into());
+        }
+        for path in ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(Path::new).into_iter().chain([&*tools().walls]) {
+            arguments.extend(["--readable".into(), path.into()]);
+        }
+        arguments.extend(["--writable".into(), self.work.clone().into()]);
+        arguments.extend(["--landlock-abi".into(), way.abi.to_string().into()]);
+        arguments.extend(more.iter().map(Into::into));
+        arguments.push("--".into());
+        arguments.extend(program.iter().map(Into::into));
+        as_user(Command::new(&tools().lisle), way.other)
+            .args(arguments)
+            .current_dir(&self.work)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    /// What a class of attacks achieves.
+    fn attack(&self, way: Way, more: &[&str], class: &str, arguments: &[&str]) -> String {
+        let program = [&[tools().walls.to_str().unwrap(), class], arguments].concat();
+        let out = self.held(way, more, &program);
+        assert!(out.status.success(), "{way:?} {class}: {out:?}");
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    fn sh(&self, way: Way, more: &[&str], line: &str) -> (String, Option<i32>) {
+        let out = self.held(way, more, &["/bin/sh", "-c", line]);
+        let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+        (said, out.status.code())
+    }
+}
+
+/// The class of attacks achieves nothing anywhere.
+fn nothing_works(class: &str, arguments: &[&str], yard: &Yard) {
+    for way in ways() {
+        assert_eq!(yard.attack(way, &[], class, arguments), "", "{class} {way:?}");
+    }
+}
+
+/// The same of a class that does no harm, which achieves something where nothing is held: the program does try.
+fn nothing_works_and_is_tried(class: &str, arguments: &[&str], yard: &Yard) {
+    nothing_works(class, arguments, yard);
+    let open = Command::new(&tools().walls).arg(class).args(arguments).current_dir(&yard.work).output().unwrap();
+    assert!(open.status.success() && !open.stdout.is_empty(), "{class}, not held: {open:?}");
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn devices_and_the_terminals_of_others_are_not_there() {
+    let pair = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
+    let name = pair.master.tty_name().unwrap();
+    std::fs::set_permissions(&name, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let yard = Yard::new();
+    nothing_works("devices", &[text(&yard.work), text(&name), "/dev/tty"], &yard);
+}
+
+#[test]
+fn other_processes_cannot_be_looked_into() {
+    let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+    let yard = Yard::new();
+    let ids = [other.id().to_string(), std::process::id().to_string()];
+    nothing_works_and_is_tried("processes", &["1", &ids[0], &ids[1]], &yard);
+    // In a namespace of their own, or by rules from version 6 on.
+    for way in ways().into_iter().filter(|way| way.namespaces || way.abi >= 6 || !way.writes()) {
+        assert_eq!(yard.attack(way, &[], "signals", &[&ids[0]]), "", "{way:?}");
+    }
+    let _ = other.kill();
+    let _ = other.wait();
+}
+
+#[test]
+fn the_first_process_of_a_namespace_is_not_to_be_ended_and_the_command_is() {
+    let yard = Yard::new();
+    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+        let line = "kill -9 1; kill -15 1; kill -19 1; test $PPID = 1 && test $$ = 2 && echo lives";
+        assert_eq!(yard.sh(way, &[], line).0, "lives\n", "{way:?}");
+        assert_eq!(yard.sh(way, &[], "exit 7").1, Some(7), "{way:?}");
+        let signalled = yard.held(way, &[], &["/bin/sh", "-c", "kill -TERM $$"]);
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&signalled.status), Some(15), "{way:?}");
+        let (said, _) = yard.sh(way, &[], "for p in /proc/[0-9]*; do echo ${p##*/}; done");
+        assert_eq!(said, "1\n2\n", "{way:?}");
+    }
+}
+
+#[test]
+fn mounts_cannot_be_changed_or_opened_anew() {
+    let yard = Yard::new();
+    nothing_works("mounts", &["/etc"], &yard);
+}
+
+#[test]
+fn calls_into_the_kernel_and_of_foreign_tables_are_refused() {
+    let yard = Yard::new();
+    nothing_works("calls", &[text(&yard.work)], &yard);
+}
+
+#[test]
+fn nothing_is_typed_at_terminals() {
+    let yard = Yard::new();
+    nothing_works("terminals", &[], &yard);
+}
+
+#[test]
+fn what_is_not_in_the_list_cannot_be_read() {
+    let yard = Yard::new();
+    let secret = yard.outside.join("secret");
+    nothing_works_and_is_tried("reads", &[text(&secret), text(&yard.outside), "/root", "/var/lib", "/boot"], &yard);
+}
+
+#[test]
+fn sockets_of_others_are_out_of_reach_and_families_are_a_list() {
+    let yard = Yard::new();
+    let (stream, datagram) = (yard.outside.join("stream"), yard.outside.join("datagram"));
+    let _stream = UnixListener::bind(&stream).unwrap();
+    let _datagram = UnixDatagram::bind(&datagram).unwrap();
+    for path in [&stream, &datagram] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let name = format!("lisle-test-{}", std::process::id());
+    let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    nothing_works_and_is_tried("sockets", &[text(&stream), &format!("@{name}"), text(&datagram)], &yard);
+}
+
+#[test]
+fn parents_of_what_is_protected_stay_where_they_are() {
+    let yard = Yard::new();
+    let at = |name: &str| yard.work.join(name);
+    let (a, b, protected) = (at("a"), at("a/b"), at("a/b/protected"));
+    let more = ["--pinned", text(&a), "--pinned", text(&b), "--protected", text(&protected)];
+    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+        assert_eq!(yard.attack(way, &more, "renames", &[text(&yard.work)]), "", "{way:?}");
+        let (said, code) =
+            yard.sh(way, &more, "echo new > a/b/new && mv a/b/new a/other && rm a/other && cat a/b/protected");
+        assert_eq!((said.as_str(), code), ("content\n", Some(0)), "{way:?}");
+    }
+}
+
+#[test]
+fn descriptors_that_lisle_was_started_with_stay_with_it() {
+    let yard = Yard::new();
+    let file = std::fs::File::open(yard.outside.join("secret")).unwrap();
+    // Passed on by the shell, as by a careless program.
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    for (word, rest) in
+        [("__hold", &["--workspace"][..]), ("__run", &["--timeout-ms", "9000", "--output-limit", "9000"])]
+    {
+        let line = format!("exec 9<{path}; exec \"$0\" \"$@\" 9<&9");
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &line, text(&tools().lisle), word]).args(rest);
+        command.args(["--", text(&tools().walls), "descriptors"]).current_dir(&yard.work);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let control = child.stdin.take();
+        let mut said = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(child.wait().unwrap().success() && said.is_empty(), "{word}: {said}");
+        drop(control);
+    }
+}
+
+#[test]
+fn rights_of_root_are_a_list() {
+    let yard = Yard::new();
+    for way in ways() {
+        let (said, _) = yard.sh(way, &[], "grep -E '^(Cap|NoNewPrivs)' /proc/self/status");
+        let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+        let kept = match (way.is_root(), way.writes()) {
+            (false, _) => 0,
+            // CAP_DAC_READ_SEARCH alone.
+            (true, false) => 1 << 2,
+            // CAP_CHOWN, DAC_OVERRIDE, FOWNER, FSETID, SETGID, SETUID.
+            (true, true) => 0b1101_1011,
+        };
+        let set = |name: &str| u64::from_str_radix(field(name).unwrap(), 16).unwrap();
+        assert_eq!([set("CapInh"), set("CapAmb")], [0, 0], "{way:?}");
+        assert_eq!([set("CapPrm"), set("CapEff")], [kept, kept], "{way:?}");
+        // A user without namespaces cannot change this set, and no_new_privs holds.
+        if way.is_root() || way.namespaces {
+            assert_eq!(set("CapBnd"), kept, "{way:?}");
+        }
+        assert_eq!(field("NoNewPrivs"), Some("1"), "{way:?}");
+    }
+}
+
+#[test]
+fn the_root_holds_the_list_alone_and_links_lead_on() {
+    let yard = Yard::new();
+    let root = yard.work.parent().unwrap();
+    std::os::unix::fs::symlink("work", root.join("link")).unwrap();
+    std::os::unix::fs::symlink(root.join("outside"), yard.work.join("lure")).unwrap();
+    let link = root.join("link/free");
+    let lure = yard.work.join("lure");
+    for way in ways() {
+        let more = ["--readable", text(&link), "--readable", text(&lure), "--writable", text(&lure)];
+        let cat = format!("cat {}/file", link.display());
+        assert_eq!(yard.sh(way, &more, &cat).0, "content\n", "{way:?}");
+        // Commands write that folder, so one of them could have laid the link.
+        let (said, code) = yard.sh(way, &more, "cat lure/secret || echo x > lure/new");
+        assert!(code != Some(0) && !said.contains("content"), "{way:?} {said}");
+        assert_eq!(yard.sh(way, &[], "cat a/b/protected && pwd").0, format!("content\n{}\n", yard.work.display()));
+        if way.namespaces {
+            let above = format!("ls -A {}", root.display());
+            assert_eq!(yard.sh(way, &[], &above).0, "work\n", "{way:?}");
+            let (said, code) = yard.sh(way, &[], "touch /new /usr/new /dev/new; : > /etc/new");
+            assert_ne!(code, Some(0), "{way:?} {said}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(&yard.outside).unwrap().count(), 1);
+}
+
+#[test]
+fn a_masked_file_holds_one_comment_and_a_masked_folder_nothing() {
+    let yard = Yard::new();
+    let (env, folder) = (yard.work.join(".env"), yard.work.join("a"));
+    let more = ["--masked", text(&env), "--masked", text(&folder)];
+    for way in ways().into_iter().filter(|way| way.namespaces) {
+        let (said, _) =
+            yard.sh(way, &more, "cat .env; ls -A a; rm -f .env; echo x > .env; echo x > a/x; mv .env e; cat .env");
+        let hidden: Vec<&str> = said.lines().filter(|line| !line.contains(": ")).collect();
+        assert_eq!(hidden, ["# hidden by lisle"; 2], "{way:?} {said}");
+    }
+    assert_eq!(std::fs::read_to_string(env).unwrap(), "content\n");
+}
+
+#[test]
+fn a_replaced_folder_is_another_and_what_lies_below_it_is_mounted_in() {
+    let yard = Yard::new();
+    let kept = yard.work.parent().unwrap().join("kept");
+    std::fs::create_dir(&kept).unwrap();
+    std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let temp = yard.work.parent().unwrap();
+    // An earlier command has laid a link where the working directory is to be.
+    std::os::unix::fs::symlink("/usr", kept.join("work")).unwrap();
+    let more = ["--replaced", text(temp), text(&kept)];
+    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+        let line = format!("echo here > {0}/file && cat {0}/file a/b/protected && ls {0}", temp.display());
+        assert_eq!(yard.sh(way, &more, &line).0, "here\ncontent\nfile\nwork\n", "{way:?}");
+        assert_eq!(std::fs::read_to_string(kept.join("file")).unwrap(), "here\n");
+        std::fs::remove_file(kept.join("file")).unwrap();
+    }
+    // What only reads writes none of it.
+    for way in ways().into_iter().filter(|way| way.namespaces && !way.writes()) {
+        let line = format!("cat a/b/protected; echo x > {}/file", temp.display());
+        let (said, code) = yard.sh(way, &more, &line);
+        assert!(code != Some(0) && said.starts_with("content\n"), "{way:?} {said}");
+    }
+}
+
+#[test]
+fn a_socket_that_is_named_can_be_reached_and_no_other() {
+    let yard = Yard::new();
+    let (named, other) = (yard.outside.join("named"), yard.outside.join("other"));
+    let _listeners = [&named, &other].map(|path| {
+        let listener = UnixListener::bind(path).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        listener
+    });
+    let newest = lisle::sandbox::hold::landlock_version();
+    for way in ways().into_iter().filter(|way| way.writes()) {
+        let more = ["--socket", text(&named)];
+        let said = yard.attack(way, &more, "sockets", &[text(&named), text(&other), text(&other)]);
+        let abi = way.abi.min(newest);
+        let reached = abi >= 6 && (way.namespaces || abi >= 9);
+        let expected = if reached { format!("connected to {}\n", named.display()) } else { String::new() };
+        assert_eq!(said, expected, "{way:?}");
+    }
+}
+
+#[test]
+fn own_terminals_and_shared_memory_work_in_the_workspace() {
+    let yard = Yard::new();
+    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+        let line = "echo x > /dev/shm/x && cat /dev/shm/x && : < /dev/ptmx && head -c 1 /dev/zero | wc -c && ls /dev";
+        let (said, code) = yard.sh(way, &[], line);
+        let names = "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero";
+        assert_eq!(said.split_whitespace().collect::<Vec<_>>().join(" "), format!("x 1 {names}"), "{way:?}");
+        assert_eq!(code, Some(0), "{way:?}");
+        assert_eq!(yard.sh(way, &[], "ls /dev/shm").0, "", "{way:?}");
+    }
+}
+
+/// Starts a line under the parent of commands, in a workspace with namespaces.
+fn run(yard: &Yard, timeout: &str, line: &str) -> std::process::Child {
+    let mut command = Command::new(LISLE);
+    command.args(["__run", "--timeout-ms", timeout, "--output-limit", "9000", "--workspace", "--namespaces"]);
+    for path in ["/usr", "/bin", "/lib", "/lib64", "/etc"] {
+        command.args(["--readable", path]);
+    }
+    command.arg("--writable").arg(&yard.work).args(["--", "/bin/bash", "--noprofile", "--norc", "-c", line]);
+    command.current_dir(&yard.work).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// What a command says, and what its parent says of it. Its control pipe is open for as long.
+fn outcome(mut child: std::process::Child) -> (String, lisle::sandbox::Report) {
+    let control = child.stdin.take();
+    let (mut said, mut report) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut report).unwrap();
+    child.wait().unwrap();
+    drop(control);
+    let report = lisle::sandbox::Report::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
+    (said, report)
+}
+
+#[test]
+fn what_a_command_leaves_in_its_own_namespace_is_counted_and_ended() {
+    if !ways().iter().any(|way| way.namespaces && !way.other) {
+        return;
+    }
+    let yard = Yard::new();
+    let line =
+        "sleep 1000 & setsid bash -c 'trap \"\" TERM HUP; sleep 1000' & ( setsid sleep 1000 & ) ; echo started; exit 3";
+    let (said, report) = outcome(run(&yard, "60000", line));
+    assert_eq!((said.as_str(), report.exit, report.stuck), ("started\n", Some(3), 0), "{report:?}");
+    assert!((3..=4).contains(&report.left), "{report:?}");
+    assert_eq!(report.ended, lisle::sandbox::Ended::Itself);
+    // Nothing is left by a pipe, and by what ends soon.
+    let (said, report) = outcome(run(&yard, "60000", "(sleep 0.05; echo late) & echo early"));
+    assert_eq!((said.as_str(), report.exit, report.left), ("early\nlate\n", Some(0), 0), "{report:?}");
+}
+
+#[test]
+fn a_command_in_its_own_namespace_takes_signals_and_ends_in_time() {
+    if !ways().iter().any(|way| way.namespaces && !way.other) {
+        return;
+    }
+    let yard = Yard::new();
+    let (said, report) = outcome(run(&yard, "300", "trap 'echo asked; exit 9' TERM; sleep 1000 & wait"));
+    assert_eq!((said.as_str(), report.exit), ("asked\n", Some(9)), "{report:?}");
+    assert_eq!(report.ended, lisle::sandbox::Ended::Timeout);
+    let (_, report) = outcome(run(&yard, "300", "trap '' TERM; sleep 1000; sleep 1000"));
+    assert_eq!((report.signal, report.stuck), (Some(9), 0), "{report:?}");
+    let (_, report) = outcome(run(&yard, "60000", "kill -SEGV $$"));
+    assert_eq!(report.signal, Some(11), "{report:?}");
+}
+
+#[test]
+fn a_killed_parent_takes_its_whole_namespace_along() {
+    if !ways().iter().any(|way| way.namespaces && !way.other) {
+        return;
+    }
+    let yard = Yard::new();
+    let mut child = run(&yard, "600000", "trap '' TERM HUP; ( setsid sleep 1000 & ) ; echo started; sleep 1000");
+    let mut out = child.stdout.take().unwrap();
+    let mut first = [0; 8];
+    out.read_exact(&mut first).unwrap();
+    child.kill().unwrap();
+    // Every one of them has the other end; it closes with the last of them.
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!((&first, rest.as_str()), (b"started\n", ""));
+    child.wait().unwrap();
+}
+
+#[test]
+fn lisles_own_environment_shows_no_key() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lisle = Command::new(LISLE)
+        .args(["run", "-"])
+        .env("LISLE_HOME", home.path())
+        .env("OPENAI_API_KEY", "sk-not-to-be-seen")
+        .env("ACME", "abcdefgh0123456789ABCDEFGH")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let path = format!("/proc/{}/environ", lisle.id());
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let has = |text: &[u8], what: &str| text.windows(what.len()).any(|part| part == what.as_bytes());
+    // Only root can look, once it is closed to others; for anybody else it is closed then.
+    loop {
+        match std::fs::read(&path) {
+            Ok(text) if has(&text, "not-to-be-seen") || text.is_empty() => {}
+            Ok(text) => {
+                assert!(has(&text, "LISLE_HOME") && !has(&text, "0123456789"), "{}", String::from_utf8_lossy(&text));
+                break;
+            }
+            Err(_) => break,
+        }
+        assert!(std::time::Instant::now() < until, "its environment shows keys");
+        std::thread::yield_now();
+    }
+    drop(lisle.stdin.take());
+    let _ = lisle.kill();
+    let _ = lisle.wait();
+}
