@@ -5,8 +5,9 @@
 #[path = "sandbox/walls.rs"]
 mod walls;
 
-use lisle::sandbox::places::{self, Site};
-use lisle::sandbox::{Ended, Invocation, Namespaces, Profile, Report, able};
+use lisle::sandbox::places::caches::Cache;
+use lisle::sandbox::places::{self, Moves, Site};
+use lisle::sandbox::{Allowances, Bounds, Ended, Invocation, Namespaces, Profile, Report, able};
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
@@ -217,24 +218,40 @@ impl Home {
         for folder in ["work/src", "sibling", "session/data", "cache", ".ssh"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
-        for file in ["sibling/file", ".bashrc", ".ssh/id_ed25519", "work/.envrc", "work/.env", "work/src/a"] {
+        for file in
+            ["cache/theirs", "sibling/file", ".bashrc", ".ssh/id_ed25519", "work/.envrc", "work/.env", "work/src/a"]
+        {
             std::fs::write(root.join(file), "content\n").unwrap();
         }
         Self { work: root.join("work"), session: root.join("session"), _dir: dir, root }
     }
 
-    fn site<'a>(&'a self, cwd: &'a Path, caches: &'a [PathBuf], namespaces: Namespaces) -> Site<'a> {
-        Site { cwd, session_dir: &self.session, own_dirs: &[], caches, home: Some(&self.root), namespaces }
+    fn site<'a>(&'a self, cwd: &'a Path, allowances: &'a Allowances, namespaces: Namespaces) -> Site<'a> {
+        Site {
+            cwd,
+            session_dir: &self.session,
+            own_dirs: &[],
+            allowances,
+            named: &[],
+            approved: &[],
+            moves: Moves::No,
+            home: Some(&self.root),
+            namespaces,
+        }
     }
 
     /// Runs a command line in the profile of its place. Temporary folders are taken out of it: the project lies in one.
     fn run(&self, cwd: &Path, profile: Profile, line: &str) -> (String, Option<i32>) {
+        let without_temp = |mut bounds: Bounds| {
+            bounds.readable.retain(|path| !self.root.starts_with(path));
+            bounds.writable.retain(|path| !self.root.starts_with(path));
+            bounds.replaced.retain(|one| !self.root.starts_with(&one.at));
+            bounds
+        };
         let profile = match profile {
-            Profile::Workspace(mut bounds) => {
-                bounds.writable.retain(|path| !self.root.starts_with(path));
-                Profile::Workspace(bounds)
-            }
-            other => other,
+            Profile::Workspace(bounds) => Profile::Workspace(without_temp(bounds)),
+            Profile::ReadOnly(bounds) => Profile::ReadOnly(without_temp(bounds)),
+            Profile::Open => Profile::Open,
         };
         let command = ["/bin/bash", "--noprofile", "--norc", "-c", line].map(Into::into).to_vec();
         let timeout = std::time::Duration::from_secs(60);
@@ -258,8 +275,14 @@ impl Home {
     }
 
     fn in_workspace(&self, namespaces: Namespaces, line: &str) -> (String, Option<i32>) {
-        let caches = [self.root.join("cache")];
-        self.run(&self.work, places::workspace(&self.site(&self.work, &caches, namespaces)), line)
+        let allowances = Allowances {
+            caches: vec![Cache::named(self.root.join("cache"))],
+            private: Some(self.session.join("caches")),
+            // The home directory of the test has no toolchain.
+            readable: Path::new(env!("CARGO")).ancestors().nth(2).map(Path::to_owned).into_iter().collect(),
+            ..Allowances::default()
+        };
+        self.run(&self.work, places::workspace(&self.site(&self.work, &allowances, namespaces)), line)
     }
 }
 
@@ -294,9 +317,17 @@ fn the_workspace_is_written_and_what_lies_outside_is_not() {
     let home = Home::new();
     for kind in kinds() {
         let written = "echo x > new && mkdir -p d/e && mv new d/e/ && ln d/e/new hard && ln -s new soft && rm -r d hard soft \
-            && echo x > ../cache/x && echo x > ../session/data/x && echo x > /dev/null && cat ../sibling/file";
+            && echo x > ../session/data/x && echo x > /dev/null && cat src/a";
         assert_eq!(home.in_workspace(kind, written), ("content\n".to_owned(), Some(0)), "{kind:?}");
+        // Caches are the workspace's own.
+        if kind == Namespaces::With {
+            let (said, code) = home.in_workspace(kind, "cat ../cache/theirs && echo x > ../cache/new");
+            assert_eq!((said.as_str(), code), ("content\n", Some(0)));
+        }
+        assert!(!home.root.join("cache/new").exists());
         for line in [
+            "cat ../sibling/file",
+            "cat ../.bashrc",
             "echo x > ../new",
             "echo x >> ../sibling/file",
             "echo x > \"$HOME/new\"",
@@ -343,7 +374,7 @@ fn programs_work_in_the_workspace() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = tcp.local_addr().unwrap().port();
     let cargo =
-        format!("TMPDIR=$HOME/cache HOME={} {} run -q --offline", std::env::var("HOME").unwrap(), env!("CARGO"));
+        format!("TMPDIR=$HOME/session/data HOME={} {} run -q --offline", std::env::var("HOME").unwrap(), env!("CARGO"));
     for kind in kinds() {
         let dial = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
         for (line, says) in [
@@ -440,10 +471,13 @@ fn secrets_are_empty_for_what_only_reads_where_namespaces_are() {
     if !kinds().contains(&Namespaces::With) {
         return;
     }
-    let profile = || places::read_only(&home.site(&home.work, &[], Namespaces::With));
-    let (said, code) = home.run(&home.work, profile(), "cat .env ../.ssh/* ; ls -A ../.ssh; cat src/a");
-    assert_eq!(code, Some(0));
-    assert_eq!(said, "# hidden by lisle\ncat: '../.ssh/*': No such file or directory\ncontent\n");
+    let allowances = Allowances::default();
+    let profile = || places::read_only(&home.site(&home.work, &allowances, Namespaces::With));
+    let (said, code) = home.run(&home.work, profile(), "cat .env src/a");
+    assert_eq!((said.as_str(), code), ("# hidden by lisle\ncontent\n", Some(0)));
+    // What is not on the list is not there at all.
+    let (said, code) = home.run(&home.work, profile(), "ls -A .. ; ls -A ../.ssh");
+    assert!(said.starts_with("session\nwork\n") && code != Some(0), "{said}");
     // The environment of others, and their view, stay closed.
     let line = format!("cat /proc/{0}/environ /proc/{0}/root{1}/.env", std::process::id(), home.work.display());
     let (said, code) = home.run(&home.work, profile(), &line);

@@ -40,7 +40,7 @@ use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::message::UserText;
-use crate::domain::permission::Mode;
+use crate::domain::permission::{Holding, Mode};
 use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
@@ -549,8 +549,18 @@ impl Lane {
         }
     }
 
+    /// Looks at the working directory while the model answers, so that the first command does not wait for that.
+    fn look_ahead(&self) {
+        if self.shared.setup.settings.sandbox != Holding::Nothing {
+            let cwd = self.machine.meta.cwd.clone();
+            // Nobody waits for it.
+            drop(tokio::task::spawn_blocking(move || crate::sandbox::places::prepare(&cwd)));
+        }
+    }
+
     async fn ask(&mut self, run: RunNo, mut request: crate::provider::ModelRequest) {
         self.works.forget_before(run);
+        self.look_ahead();
         let connections = &self.shared.setup.connections;
         let name = self.machine.meta.asked().cloned();
         let info = name.as_ref().and_then(|name| connections.info(name));

@@ -69,6 +69,24 @@ impl Repository {
         out
     }
 
+    /// The same file by file, examples left out; a file that may be made is among them.
+    #[must_use]
+    pub fn code_files(&self) -> Vec<PathBuf> {
+        const MOST: usize = 500;
+        let mut out = Vec::new();
+        for path in self.protected() {
+            let is_link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+            if is_link || !path.is_dir() {
+                out.push(path);
+                continue;
+            }
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
+            out.extend(entries.filter(|path| path.extension().is_none_or(|end| end != "sample") && !path.is_dir()));
+        }
+        out.truncate(MOST);
+        out
+    }
+
     /// Those of the paths, or of their folders' files, that git has in this working tree.
     #[must_use]
     pub fn tracked(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {

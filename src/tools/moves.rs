@@ -134,7 +134,7 @@ pub(super) fn of(command: &str) -> Moves {
                 !word.contains("::") && !word.contains("://") && !word.starts_with('+')
             }
         };
-        if !rest.iter().all(|word| harmless(&word)) {
+        if !rest.iter().all(harmless) {
             return Moves::No;
         }
     }

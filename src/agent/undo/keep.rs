@@ -406,23 +406,10 @@ impl Keeper {
 
 /// Bytes of a hook or configuration that is kept.
 const MOST_CODE: u64 = 1_000_000;
-/// Files of that kind that are kept.
-const MOST_FILES: usize = 500;
 
 /// Files of the repository's own folders that configure or run code; those that may be made and are not there, too.
 fn code_files(cwd: &Path) -> Vec<PathBuf> {
-    let mut out = Vec::new();
-    for path in Repository::of(cwd).map(|repository| repository.protected()).unwrap_or_default() {
-        let entries = std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
-        let examples = |path: &PathBuf| path.extension().is_some_and(|end| end == "sample");
-        if path.is_dir() {
-            out.extend(entries.filter(|path| !examples(path) && !path.is_dir()));
-        } else {
-            out.push(path);
-        }
-    }
-    out.truncate(MOST_FILES);
-    out
+    Repository::of(cwd).map(|repository| repository.code_files()).unwrap_or_default()
 }
 
 /// The paths that a call of a file tool writes.

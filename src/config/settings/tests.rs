@@ -247,7 +247,6 @@ fn the_sandbox_is_a_word_or_a_table() {
         memory: Some(4 << 30),
         readable: vec!["~/lib".to_owned()],
         devices: vec!["/dev/kvm".to_owned()],
-        ..Sandbox::default()
     };
     assert_eq!(settings.sandbox, expected);
     for (text, line) in [

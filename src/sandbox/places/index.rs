@@ -92,7 +92,7 @@ pub(super) mod tests {
             out.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
             out.extend(name.as_bytes());
             out.push(0);
-            while (out.len() - start) % 8 != 0 {
+            while !(out.len() - start).is_multiple_of(8) {
                 out.push(0);
             }
         }

@@ -7,6 +7,7 @@
 pub mod caches;
 pub mod depends;
 mod index;
+mod points;
 mod readable;
 pub mod scan;
 mod watch;
@@ -85,6 +86,7 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     bounds.masked.extend(ways_out());
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
+    points::make(&bounds);
     Profile::Workspace(bounds)
 }
 
@@ -93,14 +95,29 @@ pub fn workspace(site: &Site<'_>) -> Profile {
 pub fn read_only(site: &Site<'_>) -> Profile {
     let repository = Repository::of(site.cwd);
     let found = scanned(site);
-    let bounds = shared(site, &found, repository.as_ref());
+    let mut bounds = shared(site, &found, repository.as_ref());
+    // The user's own caches are whole, and nothing is written here; where there is none the workspace's is read.
+    if site.namespaces == Namespaces::With {
+        bounds.replaced.extend(own_caches(site).into_iter().filter(|one| !one.at.is_dir()));
+    }
+    points::make(&bounds);
     Profile::ReadOnly(bounds)
 }
 
 /// A file below this working directory is kept from commands where that can be enforced. Blocks.
 #[must_use]
 pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
+    let top = Repository::of(cwd).map(|repository| repository.top).filter(|top| cwd.starts_with(top));
     !scan::look(cwd, &toolchains(cwd, home)).secrets.is_empty()
+        || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
+}
+
+/// Looks at a working directory ahead of its first command. Blocks. Not at the home directory, where it may take long and
+/// commands are rare.
+pub fn prepare(cwd: &Path) {
+    if !std::env::home_dir().is_some_and(|home| home.starts_with(cwd)) && cwd.is_dir() {
+        let _ = scan::look(cwd, &[]);
+    }
 }
 
 /// The session's folder for temporary files, which commands see as `/tmp`.
@@ -144,17 +161,22 @@ fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::Found> {
 
 /// Toolchains below the working directory, where that is the home directory or one above it: programs, no secrets.
 fn toolchains(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    match home {
+    let mut out = match home {
         Some(home) if home.starts_with(cwd) => readable::of_user(Some(home), &|_| None),
         _ => Vec::new(),
+    };
+    if cwd.parent().is_none() {
+        out.extend(readable::KERNEL.iter().map(PathBuf::from));
+        out.extend(readable::system().0);
     }
+    out
 }
 
 /// What both profiles have.
 fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Bounds {
     let env = |name: &str| std::env::var(name).ok();
     let (system, hidden) = readable::system();
-    let (named, mut masked) = named(site);
+    let mut masked = Vec::new();
     let mut readable = system;
     readable.extend(readable::of_user(site.home, &env));
     readable.push(site.cwd.to_owned());
@@ -162,7 +184,7 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
     readable.extend(SESSION.iter().map(|name| site.session_dir.join(name)).filter(|path| path.exists()));
     readable.extend(site.allowances.readable.iter().filter(|path| path.exists()).cloned());
     readable.extend(site.allowances.granted.readable.iter().cloned());
-    readable.extend(named);
+    let named = named(site, &readable);
     let mut replaced = Vec::new();
     match site.namespaces {
         Namespaces::With => {
@@ -174,6 +196,14 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
             }
             masked.extend(hidden);
             masked.extend(secrets(site, found));
+            let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
+            masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).secrets.clone()));
+            let beside = named.iter().chain(&site.allowances.readable).chain(&site.allowances.granted.readable);
+            let beside =
+                beside.filter(|path| path.is_dir() && !site.cwd.starts_with(path) && !path.starts_with(site.cwd));
+            masked.extend(beside.flat_map(|path| scan::look_beside(path).secrets.clone()));
+            let open = &site.allowances.granted.unmasked;
+            masked.retain(|path| !open.contains(path) && !site.cwd.starts_with(path));
         }
         // Nothing can be put over anything.
         Namespaces::Without => {
@@ -181,8 +211,11 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
             readable.extend(temp(site.home));
         }
     }
+    readable.extend(named);
     readable.sort();
     readable.dedup();
+    masked.sort();
+    masked.dedup();
     Bounds {
         readable,
         writable: vec![site.session_dir.join("data")],
@@ -300,24 +333,18 @@ fn own_caches(site: &Site<'_>) -> Vec<Replaced> {
         .collect()
 }
 
-/// What the command line names outside of the working directory and may therefore be read, and secrets in it. A path that
-/// holds the home directory or lisle's own folders is not opened by its name.
-fn named(site: &Site<'_>) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let (mut readable, mut masked) = (Vec::new(), Vec::new());
-    for path in site.named {
-        let Ok(real) = path.canonicalize() else { continue };
+/// What the command line names outside of the working directory and of what may be read anyway. A path that holds the home
+/// directory or lisle's own folders is not opened by its name.
+fn named(site: &Site<'_>, readable: &[PathBuf]) -> Vec<PathBuf> {
+    let sound = |path: &&PathBuf| {
+        let Ok(real) = path.canonicalize() else { return false };
         let own = site.own_dirs.iter().any(|own| own.starts_with(&real) || real.starts_with(own));
         let wide = site.home.is_some_and(|home| home.starts_with(&real)) || real.components().count() < 3;
         let kernel = readable::KERNEL.iter().any(|top| real.starts_with(top));
-        if own || wide || kernel || real.starts_with(site.cwd) || is_secret(&real) || is_secret(path) {
-            continue;
-        }
-        if real.is_dir() && !site.cwd.starts_with(&real) {
-            masked.extend(scan::look(&real, &[]).secrets.iter().cloned());
-        }
-        readable.push(path.clone());
-    }
-    (readable, masked)
+        let known = readable.iter().any(|place| real.starts_with(place));
+        !(own || wide || kernel || known || real.starts_with(site.cwd) || is_secret(&real) || is_secret(path))
+    };
+    site.named.iter().filter(sound).cloned().collect()
 }
 
 /// Sockets of programs that run what they are told, outside, with all the rights of the user or more.

@@ -20,8 +20,10 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Entries of a tree that are looked at; what lies deepest is left out of a larger one.
+/// Entries of a working directory that are looked at; what lies deepest is left out of a larger one.
 const MOST: usize = 1_000_000;
+/// The same of a folder that is only read.
+const MOST_BESIDE: usize = 50_000;
 /// Trees that are kept, the ones used last.
 const TREES: usize = 8;
 /// Larger files are no keys.
@@ -63,6 +65,16 @@ pub struct Found {
 /// What there is below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
 #[must_use]
 pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<Found> {
+    look_at(root, skip, MOST)
+}
+
+/// The same of a folder beside the working directory, which may be anything.
+#[must_use]
+pub fn look_beside(root: &Path) -> Arc<Found> {
+    look_at(root, &[], MOST_BESIDE)
+}
+
+fn look_at(root: &Path, skip: &[PathBuf], most: usize) -> Arc<Found> {
     let tree = {
         let mut trees = TREES_KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let at = trees.iter().position(|(path, _)| path == root);
@@ -74,7 +86,7 @@ pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<Found> {
         tree.1
     };
     let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
-    tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip)).refresh()
+    tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip, most)).refresh()
 }
 
 type Kept = Arc<Mutex<Option<Tree>>>;
@@ -90,6 +102,7 @@ struct Tree {
     /// Folders that are not watched.
     unwatched: HashSet<PathBuf>,
     entries: usize,
+    most: usize,
     whole: bool,
     /// What was masked once: paths, and files whatever their path.
     known: HashSet<PathBuf>,
@@ -110,6 +123,7 @@ fn stamp(meta: &Metadata) -> Stamp {
 #[derive(Debug, Default)]
 struct Folder {
     stamp: Option<Stamp>,
+    entries: usize,
     /// Folders in it, with their numbers.
     folders: Vec<(OsString, u64)>,
     secrets: Vec<OsString>,
@@ -133,7 +147,7 @@ struct Inherited {
 }
 
 impl Tree {
-    fn new(root: PathBuf, skip: &[PathBuf]) -> Self {
+    fn new(root: PathBuf, skip: &[PathBuf], most: usize) -> Self {
         let mut out = Self {
             skip: skip.iter().filter(|path| **path != root && path.starts_with(&root)).cloned().collect(),
             root,
@@ -141,6 +155,7 @@ impl Tree {
             watch: Watch::new(),
             unwatched: HashSet::new(),
             entries: 0,
+            most,
             whole: true,
             known: HashSet::new(),
             known_files: HashSet::new(),
@@ -153,6 +168,17 @@ impl Tree {
     }
 
     fn refresh(&mut self) -> Arc<Found> {
+        // Nothing watches what stands above: another folder may be at this path by now.
+        let number = |stamp: Stamp| (stamp.0, stamp.1);
+        let now = self.root.symlink_metadata().ok().map(|meta| number(stamp(&meta)));
+        let known = self.folders.get(&self.root).and_then(|folder| folder.stamp).map(number);
+        if now != known {
+            let root = self.root.clone();
+            self.forget(&root);
+            self.list(root, Inherited::default());
+            self.found = Arc::new(self.assemble());
+            return Arc::clone(&self.found);
+        }
         let mut changed: Vec<PathBuf> = match self.watch.as_mut().map(Watch::news) {
             Some(News::Folders(folders)) => folders,
             Some(News::TooMuch) => self.folders.keys().cloned().collect(),
@@ -194,6 +220,7 @@ impl Tree {
                 self.unwatched.insert(dir.clone());
             }
             let before = self.folders.remove(&dir).unwrap_or_default();
+            self.entries = self.entries.saturating_sub(before.entries);
             let folder = self.entries(&dir, stamp(&meta), inherited, &before.checked);
             for (name, number) in &before.folders {
                 if !folder.folders.iter().any(|(other, now)| other == name && now == number) {
@@ -215,11 +242,12 @@ impl Tree {
         let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
         let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            if self.entries >= MOST {
+            if self.entries >= self.most {
                 self.whole = false;
                 break;
             }
             self.entries += 1;
+            out.entries += 1;
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             let is_own = !inherited.dependency && !inherited.protected;
@@ -280,6 +308,7 @@ impl Tree {
         let mut open = vec![dir.to_owned()];
         while let Some(dir) = open.pop() {
             if let Some(folder) = self.folders.remove(&dir) {
+                self.entries = self.entries.saturating_sub(folder.entries);
                 open.extend(folder.folders.iter().map(|(name, _)| dir.join(name)));
             }
             self.unwatched.remove(&dir);
@@ -549,10 +578,22 @@ mod tests {
     }
 
     #[test]
+    fn another_folder_at_the_same_path_is_another_tree() {
+        let (_dir, root) = root();
+        let at = root.join("p");
+        assert!(look(&at, &[]).secrets.is_empty());
+        write(at.join(".env"), "x");
+        assert_eq!(below(&at, &look(&at, &[]).secrets), [".env"]);
+        std::fs::rename(&at, root.join("away")).unwrap();
+        write(at.join("sub/.env"), "x");
+        assert_eq!(below(&at, &look(&at, &[]).secrets), ["sub/.env"]);
+    }
+
+    #[test]
     fn a_tree_that_cannot_be_watched_is_compared() {
         let (_dir, root) = root();
         write(root.join("a/x"), "x");
-        let mut tree = Tree::new(root.clone(), &[]);
+        let mut tree = Tree::new(root.clone(), &[], MOST);
         tree.watch = None;
         tree.unwatched = tree.folders.keys().cloned().collect();
         assert!(tree.refresh().secrets.is_empty());
@@ -578,7 +619,7 @@ mod tests {
             let found = look(&root, &[]).secrets.len();
             eprintln!("{what}: {:?} ({found} secrets)", began.elapsed());
         };
-        ["first", "unchanged", "unchanged"].map(time);
+        ["first", "unchanged", "unchanged"].into_iter().for_each(time);
         write(root.join("node_modules/p5/d5/.env"), "x");
         time("one new file");
         time("unchanged");

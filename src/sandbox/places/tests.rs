@@ -91,10 +91,13 @@ fn what_may_be_read_is_a_list_and_the_home_directory_is_not_on_it() {
             "home/other/x",
             "home/other/.env",
             "home/lib/x",
+            "home/lib/.env",
+            "home/p/.env",
         ],
     );
     std::fs::create_dir(bench.session.join("plans")).unwrap();
-    let readable = bench.workspace().readable;
+    let Bounds { readable, masked, .. } = bench.workspace();
+    assert!(masked.contains(&bench.at("home/p/.env")), "the repository is read, and not its secrets");
     let may = |name: &str| readable.iter().any(|path| bench.at(name).starts_with(path));
     for name in [
         "home/p",
@@ -132,6 +135,7 @@ fn what_may_be_read_is_a_list_and_the_home_directory_is_not_on_it() {
     bench.allowances.granted.sockets = vec!["/run/agent".into()];
     bench.allowances.devices = vec!["/dev/kvm".into()];
     let bounds = bench.workspace();
+    assert!(bounds.masked.contains(&bench.at("home/lib/.env")));
     assert!(bounds.readable.contains(&bench.at("home/lib")) && !bounds.readable.contains(&bench.at("home/gone")));
     assert_eq!((bounds.sockets, bounds.devices), (vec!["/run/agent".into()], vec!["/dev/kvm".into()]));
 }

@@ -20,6 +20,7 @@ mod linux {
     use std::collections::{HashMap, HashSet};
     use std::mem::MaybeUninit;
     use std::os::fd::OwnedFd;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Watched folders of one tree.
     #[derive(Debug)]
@@ -27,7 +28,16 @@ mod linux {
         queue: OwnedFd,
         folders: HashMap<i32, PathBuf>,
         numbers: HashMap<PathBuf, i32>,
-        room: usize,
+        most: usize,
+    }
+
+    /// Folders that all trees watch.
+    static WATCHED: AtomicUsize = AtomicUsize::new(0);
+
+    impl Drop for Watch {
+        fn drop(&mut self) {
+            WATCHED.fetch_sub(self.numbers.len(), Ordering::Relaxed);
+        }
     }
 
     impl Watch {
@@ -35,13 +45,13 @@ mod linux {
             let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
             // Editors need watches, too, and all of a user's programs share them.
             let most = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
-            let room = most.trim().parse::<usize>().ok()? / 4;
-            Some(Self { queue, folders: HashMap::new(), numbers: HashMap::new(), room: room.min(50_000) })
+            let most = (most.trim().parse::<usize>().ok()? / 4).min(100_000);
+            Some(Self { queue, folders: HashMap::new(), numbers: HashMap::new(), most })
         }
 
         /// Watches a folder. False where that is not possible: it has to be looked at each time.
         pub(in super::super) fn add(&mut self, folder: &Path) -> bool {
-            if self.numbers.len() >= self.room {
+            if WATCHED.load(Ordering::Relaxed) >= self.most {
                 return false;
             }
             // A file that is written is told when it is closed: its content counts then.
@@ -57,16 +67,20 @@ mod linux {
             // A folder that was moved keeps its number.
             if let Some(before) = self.folders.insert(number, folder.to_owned())
                 && before != folder
+                && self.numbers.remove(&before).is_some()
             {
-                self.numbers.remove(&before);
+                WATCHED.fetch_sub(1, Ordering::Relaxed);
             }
-            self.numbers.insert(folder.to_owned(), number);
+            if self.numbers.insert(folder.to_owned(), number).is_none() {
+                WATCHED.fetch_add(1, Ordering::Relaxed);
+            }
             true
         }
 
         /// Forgets a folder that is gone from this path.
         pub(in super::super) fn remove(&mut self, folder: &Path) {
             let Some(number) = self.numbers.remove(folder) else { return };
+            WATCHED.fetch_sub(1, Ordering::Relaxed);
             if self.folders.get(&number).is_some_and(|path| path == folder) {
                 self.folders.remove(&number);
                 // One that was deleted is not watched any more.
