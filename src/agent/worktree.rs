@@ -374,6 +374,7 @@ impl Git<'_> {
         Ok(out)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "one call of git, and all that differs between them")]
     async fn run(
         &self,
         at: &Path,

@@ -206,8 +206,9 @@ fn settles(base: &str, args: &[String]) -> Option<&'static str> {
             let alone =
                 second.is_empty() || one && !args.iter().any(|word| word.starts_with("--unset") || word == "--add");
             let reads = args.iter().any(|word| asks.contains(&word.as_str())) || matches!(second, "get" | "list");
-            (!reads && !(alone && !args.iter().any(|word| word == "-e" || word == "--edit")))
-                .then_some("git's settings")
+            let edits = args.iter().any(|word| word == "-e" || word == "--edit");
+            let shows = reads || alone && !edits;
+            (!shows).then_some("git's settings")
         }
         ("git", "remote", "add" | "set-url" | "rename") => Some("git's settings"),
         ("git", "submodule", "add" | "init" | "set-url" | "sync") => Some("git's settings"),

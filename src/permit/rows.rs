@@ -392,6 +392,7 @@ impl Line<'_> {
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a part of a line, and what it is judged by")]
     fn command(
         &self,
         argv: Option<&[String]>,
