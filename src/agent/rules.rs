@@ -3,6 +3,7 @@
 //! Where they lie and how they are read is the [`RuleBook`]'s business.
 
 use super::step::Law;
+use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
@@ -66,7 +67,8 @@ impl Book {
         for (scope, file, written) in &self.files {
             rules.add(written, *scope, file);
         }
-        let loosest = if self.trusted { Mode::Execute } else { Mode::Ask };
+        let unfit = self.here.iter().any(|here| paths::unfit(here, self.home.as_deref()).is_some());
+        let loosest = if self.trusted && !unfit { Mode::Execute } else { Mode::Ask };
         Law { rules, loosest, untrusted: self.untrusted.clone() }
     }
 }

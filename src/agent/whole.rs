@@ -329,9 +329,13 @@ impl Whole {
     /// Makes a git worktree for a new session, which works there from the start. `None` when that cannot be: the user was
     /// told, and a session that was to work alone is not made to work with others.
     pub(super) async fn with_worktree(&self, mut meta: SessionMeta) -> Option<SessionMeta> {
-        let data = &self.shared.setup.settings.inbox.data;
-        match worktree::create(&meta.cwd, data, self.shared.setup.store.workspace_name(), &meta.id).await {
-            Ok(made) => {
+        let settings = &self.shared.setup.settings;
+        let name = self.shared.setup.store.workspace_name();
+        match worktree::create(&settings.runner, &meta.cwd, &settings.inbox.data, name, &meta.id).await {
+            Ok(worktree::Made { worktree: made, note }) => {
+                if let Some(note) = note {
+                    self.out.tell(Some(Notice::new(Level::Info, note))).await;
+                }
                 meta.cwd.clone_from(&made.path);
                 meta.first_cwd = Some(made.path.clone());
                 meta.worktree = Some(made);
@@ -349,7 +353,7 @@ impl Whole {
     /// The worktree of a session that is gone goes too, unless something in it is nowhere else.
     async fn remove_worktree(&self, left: Worktree) {
         let path = left.path.display();
-        let notice = match worktree::remove(&left, worktree::Loss::Refused).await {
+        let notice = match worktree::remove(&self.shared.setup.settings.runner, &left, worktree::Loss::Refused).await {
             Ok(worktree::BranchLeft::Gone) => return,
             Ok(worktree::BranchLeft::Kept) => {
                 let text = format!("The branch {} stays: it has commits that are nowhere else.", left.branch);

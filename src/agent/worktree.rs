@@ -1,12 +1,13 @@
 //! Git worktrees: a session that is to work alone gets its own checkout, on its own branch.
 //!
-//! All is done by the user's `git`, with an environment without keys, hooks or prompts; what it says goes to the user as
-//! it is. Nothing here throws work away: what is not committed, and commits that are nowhere else, stay until somebody
+//! All is done by the user's `git`, with an environment without keys or prompts; what it says goes to the user as it is. A
+//! repository is other people's work: whatever its settings would run (filters, drivers, hooks, helpers) is off, and git is
+//! held like any command, with nothing to be written but what it is to write, and no network. Nothing here throws work away: what is not committed, and commits that are nowhere else, stay until somebody
 //! says otherwise. When to ask for what is the desk's business.
 
 use crate::domain::SessionId;
 use crate::domain::session::Worktree;
-use crate::sandbox::environment;
+use crate::sandbox::{self, Bounds, Invocation, Network, Profile, Report, able, environment};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,6 +15,37 @@ use tokio::process::Command;
 
 /// A checkout of a large repository takes its time; something that hangs takes more.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// More than git ever says here.
+const MOST_OUTPUT: u64 = 64 << 20;
+
+/// Settings that run something, and what they are instead. `merge.verifySignatures` and its kin would ask a program that a
+/// repository names.
+const OFF: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.sshCommand=false",
+    "core.gitProxy=false",
+    "core.alternateRefsCommand=false",
+    "core.askPass=false",
+    "core.pager=cat",
+    "core.editor=false",
+    "core.quotePath=false",
+    "credential.helper=",
+    "commit.gpgSign=false",
+    "merge.verifySignatures=false",
+    "gpg.program=false",
+    "gpg.openpgp.program=false",
+    "gpg.x509.program=false",
+    "gpg.ssh.program=false",
+    "gpg.ssh.defaultKeyCommand=false",
+    "protocol.ext.allow=never",
+    "protocol.file.allow=never",
+    "submodule.recurse=false",
+    "diff.ignoreSubmodules=dirty",
+    "maintenance.auto=false",
+    "gc.auto=0",
+];
 
 /// What would lead git to another repository, or to other programs.
 const STEERING: &str = "GIT_";
@@ -23,7 +55,7 @@ const STEERING: &str = "GIT_";
 pub enum WorktreeError {
     /// git cannot be started.
     #[error("cannot run git: {0}. Install it, or work without a worktree")]
-    NoGit(std::io::Error),
+    NoGit(String),
     /// It did not come to an end.
     #[error("git took more than {} seconds to {doing} and was stopped", PATIENCE.as_secs())]
     Slow {
@@ -58,6 +90,15 @@ pub enum WorktreeError {
         /// The checkout.
         path: PathBuf,
     },
+}
+
+/// A worktree that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Where and of what.
+    pub worktree: Worktree,
+    /// What the user is to know about it; a sentence or two.
+    pub note: Option<String>,
 }
 
 /// How a worktree is.
@@ -106,13 +147,16 @@ pub enum Merged {
 /// # Errors
 /// When `inside` lies in no repository, the branch or the directory is there already, or git says no otherwise.
 pub async fn create(
+    runner: &Path,
     inside: &Path,
     data: &Path,
     workspace: &str,
     session: &SessionId,
-) -> Result<Worktree, WorktreeError> {
-    let top = git(inside, "find the repository", &["rev-parse", "--show-toplevel"]).await?;
+) -> Result<Made, WorktreeError> {
+    let git = Git { runner };
+    let top = git.reads(inside, "find the repository", &["rev-parse", "--show-toplevel"]).await?;
     let repository = PathBuf::from(top.strip_suffix('\n').unwrap_or(&top));
+    let common = git.common(&repository).await?;
     let folder = data.join("worktrees").join(folder_name(workspace));
     let mut make = tokio::fs::DirBuilder::new();
     make.recursive(true).mode(0o700);
@@ -120,19 +164,39 @@ pub async fn create(
     let path = folder.join(session.as_str());
     let branch = format!("lisle/{session}");
     let place = path.to_string_lossy();
-    git(&repository, "make the worktree", &["worktree", "add", "--quiet", "-b", &branch, "--", &place, "HEAD"]).await?;
-    Ok(Worktree { repository, path, branch })
+    let words = ["worktree", "add", "--quiet", "-b", &branch, "--", &place, "HEAD"];
+    git.writes(&repository, "make the worktree", &words, vec![common, folder]).await?;
+    let note = filters(&path).await;
+    Ok(Made { worktree: Worktree { repository, path, branch }, note })
+}
+
+/// What the user is to know of filters that were not run.
+async fn filters(checkout: &Path) -> Option<String> {
+    let text = tokio::fs::read_to_string(checkout.join(".gitattributes")).await.ok()?;
+    let named = |word: &str| word.strip_prefix("filter=").map(str::to_owned);
+    let mut names: Vec<String> = text.lines().flat_map(|line| line.split_whitespace().filter_map(named)).collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() {
+        return None;
+    }
+    let how = if names.iter().any(|name| name == "lfs") { " `git lfs pull` there fetches those of lfs." } else { "" };
+    Some(format!(
+        "Filters that .gitattributes names ({}) were not run: their files lie in the worktree as the repository stores them.{how}",
+        names.join(", ")
+    ))
 }
 
 /// How a worktree is now.
 ///
 /// # Errors
 /// When its repository is gone, or git says no.
-pub async fn state(worktree: &Worktree) -> Result<State, WorktreeError> {
+pub async fn state(runner: &Path, worktree: &Worktree) -> Result<State, WorktreeError> {
+    let git = Git { runner };
     let gone = tokio::fs::symlink_metadata(&worktree.path).await.is_err();
-    let dirty = !gone && is_dirty(&worktree.path, "normal").await?;
-    let ahead = match head_of(worktree).await? {
-        Some(_) => ahead(worktree).await?,
+    let dirty = !gone && git.is_dirty(&worktree.path, "normal").await?;
+    let ahead = match git.head_of(worktree).await? {
+        Some(_) => git.ahead(worktree).await?,
         None => 0,
     };
     Ok(State { gone, dirty, ahead })
@@ -142,14 +206,18 @@ pub async fn state(worktree: &Worktree) -> Result<State, WorktreeError> {
 ///
 /// # Errors
 /// [`WorktreeError::Dirty`] when something is not committed and its loss is refused; when git says no.
-pub async fn remove(worktree: &Worktree, loss: Loss) -> Result<BranchLeft, WorktreeError> {
-    let now = state(worktree).await?;
+pub async fn remove(runner: &Path, worktree: &Worktree, loss: Loss) -> Result<BranchLeft, WorktreeError> {
+    let git = Git { runner };
+    let now = state(runner, worktree).await?;
     if now.dirty && loss == Loss::Refused {
         return Err(WorktreeError::Dirty { path: worktree.path.clone() });
     }
     let repository = &worktree.repository;
+    let common = git.common(repository).await?;
+    let folder = worktree.path.parent().unwrap_or(&worktree.path).to_owned();
+    let places = vec![common, folder];
     if now.gone {
-        git(repository, "forget the worktree", &["worktree", "prune"]).await?;
+        git.writes(repository, "forget the worktree", &["worktree", "prune"], places.clone()).await?;
     } else {
         let place = worktree.path.to_string_lossy();
         let mut words = vec!["worktree", "remove"];
@@ -157,16 +225,17 @@ pub async fn remove(worktree: &Worktree, loss: Loss) -> Result<BranchLeft, Workt
             words.push("--force");
         }
         words.extend(["--", &*place]);
-        git(repository, "remove the worktree", &words).await?;
+        git.writes(repository, "remove the worktree", &words, places.clone()).await?;
     }
-    if head_of(worktree).await?.is_none() {
+    if git.head_of(worktree).await?.is_none() {
         return Ok(BranchLeft::Gone);
     }
     if now.ahead > 0 && loss == Loss::Refused {
         return Ok(BranchLeft::Kept);
     }
     // `-d` would ask whether it is merged to where it came from; that it is in the checkout is known.
-    git(repository, "remove the branch", &["branch", "--quiet", "-D", "--", &worktree.branch]).await?;
+    let words = ["branch", "--quiet", "-D", "--", &worktree.branch];
+    git.writes(repository, "remove the branch", &words, places).await?;
     Ok(BranchLeft::Gone)
 }
 
@@ -175,51 +244,35 @@ pub async fn remove(worktree: &Worktree, loss: Loss) -> Result<BranchLeft, Workt
 /// # Errors
 /// [`WorktreeError::Dirty`] and [`WorktreeError::Merging`] when the worktree or the repository's checkout is in no state
 /// for it; when git says no.
-pub async fn merge(worktree: &Worktree) -> Result<Merged, WorktreeError> {
-    let now = state(worktree).await?;
+pub async fn merge(runner: &Path, worktree: &Worktree) -> Result<Merged, WorktreeError> {
+    let git = Git { runner };
+    let now = state(runner, worktree).await?;
     if now.dirty {
         return Err(WorktreeError::Dirty { path: worktree.path.clone() });
     }
     let repository = &worktree.repository;
+    let merging = ["rev-parse", "--quiet", "--verify", "MERGE_HEAD"];
     // Otherwise aborting ours would abort it.
-    if git(repository, "look for a merge", &["rev-parse", "--quiet", "--verify", "MERGE_HEAD"]).await.is_ok() {
+    if git.reads(repository, "look for a merge", &merging).await.is_ok() {
         return Err(WorktreeError::Merging { path: repository.clone() });
     }
-    if is_dirty(repository, "no").await? {
+    if git.is_dirty(repository, "no").await? {
         return Err(WorktreeError::Dirty { path: repository.clone() });
     }
     if now.ahead == 0 {
         return Ok(Merged::Nothing);
     }
-    let Err(error) = git(repository, "merge", &["merge", "--quiet", "--no-edit", "--", &worktree.branch]).await else {
+    let places = vec![git.common(repository).await?, repository.clone()];
+    let words = ["merge", "--quiet", "--no-edit", "--", &worktree.branch];
+    let Err(error) = git.writes(repository, "merge", &words, places.clone()).await else {
         return Ok(Merged::Done(now.ahead));
     };
-    let list = git(repository, "list conflicts", &["diff", "--name-only", "--diff-filter=U", "-z"]).await?;
+    let list = git.reads(repository, "list conflicts", &["diff", "--name-only", "--diff-filter=U", "-z"]).await?;
     let conflicts: Vec<String> = list.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    let begun = git(repository, "look for a merge", &["rev-parse", "--quiet", "--verify", "MERGE_HEAD"]).await.is_ok();
-    if begun {
-        git(repository, "undo the merge", &["merge", "--abort"]).await?;
+    if git.reads(repository, "look for a merge", &merging).await.is_ok() {
+        git.writes(repository, "undo the merge", &["merge", "--abort"], places).await?;
     }
     if conflicts.is_empty() { Err(error) } else { Ok(Merged::Conflicts(conflicts)) }
-}
-
-/// The commit of the worktree's branch; `None` when there is no such branch.
-async fn head_of(worktree: &Worktree) -> Result<Option<String>, WorktreeError> {
-    let name = format!("refs/heads/{}", worktree.branch);
-    let list = git(&worktree.repository, "find the branch", &["for-each-ref", "--format=%(objectname)", &name]).await?;
-    Ok(list.lines().next().map(str::to_owned))
-}
-
-async fn ahead(worktree: &Worktree) -> Result<u64, WorktreeError> {
-    let range = format!("HEAD..refs/heads/{}", worktree.branch);
-    let count = git(&worktree.repository, "count commits", &["rev-list", "--count", &range, "--"]).await?;
-    count.trim().parse().map_err(|_| WorktreeError::Git { doing: "count commits", words: count.trim().to_owned() })
-}
-
-/// `untracked`: which of the files that git does not know count (`no`, `normal`).
-async fn is_dirty(checkout: &Path, untracked: &str) -> Result<bool, WorktreeError> {
-    let untracked = format!("--untracked-files={untracked}");
-    Ok(!git(checkout, "look for changes", &["status", "--porcelain", &untracked]).await?.is_empty())
 }
 
 /// A workspace's name as the name of a directory.
@@ -229,37 +282,198 @@ fn folder_name(workspace: &str) -> String {
     if name.is_empty() { "workspace".to_owned() } else { name }
 }
 
-/// Runs git in `at` and gives what it prints.
-async fn git(at: &Path, doing: &'static str, words: &[&str]) -> Result<String, WorktreeError> {
-    let environment = environment::own(at);
-    let mut command = Command::new("git");
-    command
-        .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
-        .args(words)
-        .current_dir(at)
-        .env_clear()
-        .envs(environment.into_iter().filter(|(name, _)| !name.to_string_lossy().starts_with(STEERING)))
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_EDITOR", "true")
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
-    let done = match tokio::time::timeout(PATIENCE, command.output()).await {
-        Ok(done) => done.map_err(WorktreeError::NoGit)?,
-        Err(_) => return Err(WorktreeError::Slow { doing }),
-    };
-    if done.status.success() {
-        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+/// git, started through lisle's own program. A runner that is no path is none: git is started as it is then.
+struct Git<'a> {
+    runner: &'a Path,
+}
+
+/// How one call ended.
+struct Done {
+    code: i32,
+    output: String,
+}
+
+impl Git<'_> {
+    /// The folder that a repository shares with its worktrees.
+    async fn common(&self, at: &Path) -> Result<PathBuf, WorktreeError> {
+        let said = self.reads(at, "find the repository", &["rev-parse", "--git-common-dir"]).await?;
+        Ok(at.join(said.strip_suffix('\n').unwrap_or(&said)))
     }
-    let words = [&done.stderr, &done.stdout].map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned());
-    let words = words.into_iter().find(|words| !words.is_empty());
-    Err(WorktreeError::Git { doing, words: words.unwrap_or_else(|| done.status.to_string()) })
+
+    /// The commit of the worktree's branch; `None` when there is no such branch.
+    async fn head_of(&self, worktree: &Worktree) -> Result<Option<String>, WorktreeError> {
+        let name = format!("refs/heads/{}", worktree.branch);
+        let words = ["for-each-ref", "--format=%(objectname)", &name];
+        let list = self.reads(&worktree.repository, "find the branch", &words).await?;
+        Ok(list.lines().next().map(str::to_owned))
+    }
+
+    async fn ahead(&self, worktree: &Worktree) -> Result<u64, WorktreeError> {
+        let range = format!("HEAD..refs/heads/{}", worktree.branch);
+        let count = self.reads(&worktree.repository, "count commits", &["rev-list", "--count", &range, "--"]).await?;
+        count.trim().parse().map_err(|_| WorktreeError::Git { doing: "count commits", words: count.trim().to_owned() })
+    }
+
+    /// `untracked`: which of the files that git does not know count (`no`, `normal`).
+    async fn is_dirty(&self, checkout: &Path, untracked: &str) -> Result<bool, WorktreeError> {
+        let untracked = format!("--untracked-files={untracked}");
+        let words = ["status", "--porcelain", "--ignore-submodules=dirty", &untracked];
+        Ok(!self.reads(checkout, "look for changes", &words).await?.is_empty())
+    }
+
+    /// Runs git where it can write nothing, and gives what it prints.
+    async fn reads(&self, at: &Path, doing: &'static str, words: &[&str]) -> Result<String, WorktreeError> {
+        let off = self.off(at).await?;
+        let reading = || profile(self.runner, None);
+        let done = self.run(at, doing, &off, words, Errors::Away, reading()).await?;
+        if done.code == 0 {
+            return Ok(done.output);
+        }
+        // The words of a failure do not mix with what is printed: they are asked for once more.
+        let said = self.run(at, doing, &off, words, Errors::Along, reading()).await?;
+        Err(refused(doing, &said))
+    }
+
+    /// Runs git where it can write below these folders.
+    async fn writes(
+        &self,
+        at: &Path,
+        doing: &'static str,
+        words: &[&str],
+        places: Vec<PathBuf>,
+    ) -> Result<(), WorktreeError> {
+        let off = self.off(at).await?;
+        let done = self.run(at, doing, &off, words, Errors::Along, profile(self.runner, Some(places))).await?;
+        if done.code == 0 { Ok(()) } else { Err(refused(doing, &done)) }
+    }
+
+    /// The settings that switch off whatever the repository's own settings would run, as arguments: filters and drivers
+    /// have names of their own, so they are asked for.
+    async fn off(&self, at: &Path) -> Result<Vec<String>, WorktreeError> {
+        let doing = "read the repository's settings";
+        let fixed: Vec<String> = OFF.iter().map(|set| (*set).to_owned()).collect();
+        let words = ["config", "--null", "--name-only", "--get-regexp", r"^(filter|merge)\..+\."];
+        // Where there is none of them, or no repository, nothing is printed.
+        let done = self.run(at, doing, &fixed, &words, Errors::Away, profile(self.runner, None)).await?;
+        let mut out = fixed;
+        for key in done.output.split('\0').filter(|key| !key.is_empty()) {
+            let Some((name, last)) = key.rsplit_once('.') else { continue };
+            let set = match (name.split('.').next(), last) {
+                (Some("filter"), "clean" | "smudge" | "process") => "",
+                (Some("filter"), "required") => "false",
+                (Some("merge"), "driver") => "git merge-file --quiet %A %O %B",
+                _ => continue,
+            };
+            // Such a name cannot be said on a command line.
+            if key.contains('=') || key.contains(char::is_control) {
+                let words = format!("the settings name {key:?}, which runs a program and cannot be switched off");
+                return Err(WorktreeError::Git { doing, words });
+            }
+            out.push(format!("{key}={set}"));
+        }
+        Ok(out)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one call of git, and all that differs between them")]
+    async fn run(
+        &self,
+        at: &Path,
+        doing: &'static str,
+        off: &[String],
+        words: &[&str],
+        errors: Errors,
+        profile: Profile,
+    ) -> Result<Done, WorktreeError> {
+        let environment = environment::own(at);
+        let environment = environment.into_iter().filter(|(name, _)| !name.to_string_lossy().starts_with(STEERING));
+        // The shell only says where errors go.
+        let script = match errors {
+            Errors::Away => "exec git \"$@\" 2>/dev/null",
+            Errors::Along => "exec git \"$@\" 2>&1",
+        };
+        let mut line: Vec<std::ffi::OsString> = ["/bin/sh", "-c", script, "git"].map(Into::into).into();
+        line.extend(off.iter().flat_map(|set| ["-c".into(), set.into()]));
+        line.extend(words.iter().map(Into::into));
+        let held = self.runner.is_absolute();
+        let mut command = if held {
+            let call =
+                Invocation { timeout: PATIENCE, output_limit: MOST_OUTPUT, memory: None, profile, command: line };
+            let mut command = Command::new(self.runner);
+            // Its end, which comes with ours, ends git.
+            command.args(call.arguments()).stdin(Stdio::piped());
+            command
+        } else {
+            let mut command = Command::new("/bin/sh");
+            command.args(line.iter().skip(1)).stdin(Stdio::null());
+            command
+        };
+        command
+            .current_dir(at)
+            .env_clear()
+            .envs(environment)
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_EDITOR", "true")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let no_git = |error: &dyn std::fmt::Display| WorktreeError::NoGit(error.to_string());
+        let mut child = command.spawn().map_err(|error| no_git(&error))?;
+        let control = child.stdin.take();
+        let done = match tokio::time::timeout(PATIENCE, child.wait_with_output()).await {
+            Ok(done) => done.map_err(|error| no_git(&error))?,
+            Err(_) => return Err(WorktreeError::Slow { doing }),
+        };
+        drop(control);
+        let report = if held { Report::parse(&String::from_utf8_lossy(&done.stderr)) } else { None };
+        if let Some(error) = report.as_ref().and_then(|report| report.error.as_ref()) {
+            return Err(no_git(error));
+        }
+        let code = report.map_or(done.status.code(), |report| report.code()).unwrap_or(-1);
+        if code == 127 {
+            return Err(no_git(&"it is not installed"));
+        }
+        Ok(Done { code, output: String::from_utf8_lossy(&done.stdout).into_owned() })
+    }
+}
+
+/// Where git's own words of what is wrong go.
+#[derive(Clone, Copy)]
+enum Errors {
+    Away,
+    Along,
+}
+
+/// What holds git: it may write below these folders, or nowhere.
+fn profile(runner: &Path, places: Option<Vec<PathBuf>>) -> Profile {
+    if !runner.is_absolute() || !sandbox::is_enforced() {
+        return Profile::Open;
+    }
+    let bounds = Bounds { namespaces: able::spaces(runner), network: Network::Off, ..Bounds::default() };
+    match places {
+        None => Profile::ReadOnly(bounds),
+        Some(writable) => Profile::Workspace(Bounds { writable, ..bounds }),
+    }
+}
+
+fn refused(doing: &'static str, done: &Done) -> WorktreeError {
+    let words = match done.output.trim() {
+        "" => format!("it ended with {}", done.code),
+        words => words.to_owned(),
+    };
+    WorktreeError::Git { doing, words }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::process::Command as Plain;
+
+    /// No runner: these tests have no program of their own to start.
+    fn bare() -> &'static Path {
+        Path::new("none")
+    }
 
     /// Runs git for the test; false when there is none.
     fn run(at: &Path, words: &[&str]) -> bool {
@@ -302,7 +516,10 @@ mod tests {
         std::fs::write(repository.join("deep/a"), "one\n").unwrap();
         commit(&repository, "a", "one\n");
         let id = SessionId::parse("260902-swift-river").unwrap();
-        let made = create(&repository.join("deep"), &root.path().join("data"), "Side work/..", &id).await.unwrap();
+        let made =
+            create(bare(), &repository.join("deep"), &root.path().join("data"), "Side work/..", &id).await.unwrap();
+        assert_eq!(made.note, None);
+        let made = made.worktree;
         Some((root, made))
     }
 
@@ -313,28 +530,28 @@ mod tests {
         assert_eq!((&made.repository, made.branch.as_str()), (&repository, "lisle/260902-swift-river"));
         assert_eq!(made.path, root.path().join("data/worktrees/Side-work---/260902-swift-river"));
         assert_eq!(std::fs::read_to_string(made.path.join("a")).unwrap(), "one\n");
-        assert_eq!(state(&made).await.unwrap(), State::default());
-        assert_eq!(merge(&made).await.unwrap(), Merged::Nothing);
+        assert_eq!(state(bare(), &made).await.unwrap(), State::default());
+        assert_eq!(merge(bare(), &made).await.unwrap(), Merged::Nothing);
         std::fs::write(made.path.join("new"), "x").unwrap();
-        assert_eq!(state(&made).await.unwrap(), State { dirty: true, ..State::default() });
-        for refused in [merge(&made).await.map(drop), remove(&made, Loss::Refused).await.map(drop)] {
+        assert_eq!(state(bare(), &made).await.unwrap(), State { dirty: true, ..State::default() });
+        for refused in [merge(bare(), &made).await.map(drop), remove(bare(), &made, Loss::Refused).await.map(drop)] {
             assert!(matches!(refused, Err(WorktreeError::Dirty { .. })), "{refused:?}");
         }
         assert!(made.path.join("new").exists());
         commit(&made.path, "b", "two\n");
-        assert_eq!(state(&made).await.unwrap(), State { ahead: 1, ..State::default() });
+        assert_eq!(state(bare(), &made).await.unwrap(), State { ahead: 1, ..State::default() });
         // What the user has not committed is not touched; files that git does not know are in nobody's way.
         std::fs::write(repository.join("a"), "changed\n").unwrap();
-        assert!(matches!(merge(&made).await, Err(WorktreeError::Dirty { path }) if path == repository));
+        assert!(matches!(merge(bare(), &made).await, Err(WorktreeError::Dirty { path }) if path == repository));
         run(&repository, &["reset", "--quiet", "--hard"]);
         std::fs::write(repository.join("unknown"), "x").unwrap();
-        assert_eq!(merge(&made).await.unwrap(), Merged::Done(1));
+        assert_eq!(merge(bare(), &made).await.unwrap(), Merged::Done(1));
         assert_eq!(std::fs::read_to_string(repository.join("b")).unwrap(), "two\n");
-        assert_eq!(remove(&made, Loss::Refused).await.unwrap(), BranchLeft::Gone);
+        assert_eq!(remove(bare(), &made, Loss::Refused).await.unwrap(), BranchLeft::Gone);
         assert!(!made.path.exists());
-        let again = state(&made).await.unwrap();
+        let again = state(bare(), &made).await.unwrap();
         assert_eq!(again, State { gone: true, ..State::default() });
-        assert_eq!(remove(&made, Loss::Refused).await.unwrap(), BranchLeft::Gone);
+        assert_eq!(remove(bare(), &made, Loss::Refused).await.unwrap(), BranchLeft::Gone);
     }
 
     #[tokio::test]
@@ -343,15 +560,15 @@ mod tests {
         commit(&made.path, "a", "theirs\n");
         commit(&made.repository, "a", "ours\n");
         commit(&made.repository, "c", "more\n");
-        assert_eq!(merge(&made).await.unwrap(), Merged::Conflicts(vec!["a".to_owned()]));
+        assert_eq!(merge(bare(), &made).await.unwrap(), Merged::Conflicts(vec!["a".to_owned()]));
         assert_eq!(std::fs::read_to_string(made.repository.join("a")).unwrap(), "ours\n");
-        assert!(!is_dirty(&made.repository, "normal").await.unwrap());
+        assert!(!Git { runner: bare() }.is_dirty(&made.repository, "normal").await.unwrap());
         assert!(!made.repository.join(".git/MERGE_HEAD").exists());
         // Commits that are nowhere else outlive the worktree, unless their loss is accepted.
-        assert_eq!(remove(&made, Loss::Refused).await.unwrap(), BranchLeft::Kept);
-        assert!(!made.path.exists() && head_of(&made).await.unwrap().is_some());
-        assert_eq!(remove(&made, Loss::Accepted).await.unwrap(), BranchLeft::Gone);
-        assert!(head_of(&made).await.unwrap().is_none());
+        assert_eq!(remove(bare(), &made, Loss::Refused).await.unwrap(), BranchLeft::Kept);
+        assert!(!made.path.exists() && Git { runner: bare() }.head_of(&made).await.unwrap().is_some());
+        assert_eq!(remove(bare(), &made, Loss::Accepted).await.unwrap(), BranchLeft::Gone);
+        assert!(Git { runner: bare() }.head_of(&made).await.unwrap().is_none());
     }
 
     #[tokio::test]
@@ -359,20 +576,20 @@ mod tests {
         let Some((root, made)) = bench().await else { return };
         let id = SessionId::parse("260902-swift-river").unwrap();
         let data = root.path().join("data");
-        let twice = create(&made.repository, &data, "Side work/..", &id).await.unwrap_err().to_string();
+        let twice = create(bare(), &made.repository, &data, "Side work/..", &id).await.unwrap_err().to_string();
         assert!(twice.starts_with("git cannot make the worktree: ") && twice.contains("lisle/260902"), "{twice}");
-        let nowhere = create(root.path(), &data, "w", &id).await.unwrap_err().to_string();
+        let nowhere = create(bare(), root.path(), &data, "w", &id).await.unwrap_err().to_string();
         assert!(nowhere.starts_with("git cannot find the repository: "), "{nowhere}");
         // A merge of the user's own is not touched.
         commit(&made.path, "b", "two\n");
         std::fs::write(made.repository.join(".git/MERGE_HEAD"), "0000000000000000000000000000000000000001\n").unwrap();
-        assert!(matches!(merge(&made).await, Err(WorktreeError::Merging { .. })));
+        assert!(matches!(merge(bare(), &made).await, Err(WorktreeError::Merging { .. })));
         assert!(made.repository.join(".git/MERGE_HEAD").exists());
         std::fs::remove_file(made.repository.join(".git/MERGE_HEAD")).unwrap();
         // Lost work is lost only when that is accepted.
         std::fs::write(made.path.join("new"), "x").unwrap();
-        assert!(matches!(remove(&made, Loss::Refused).await, Err(WorktreeError::Dirty { .. })));
-        assert_eq!(remove(&made, Loss::Accepted).await.unwrap(), BranchLeft::Gone);
+        assert!(matches!(remove(bare(), &made, Loss::Refused).await, Err(WorktreeError::Dirty { .. })));
+        assert_eq!(remove(bare(), &made, Loss::Accepted).await.unwrap(), BranchLeft::Gone);
         assert!(!made.path.exists());
     }
 }

@@ -42,7 +42,7 @@ fn json(entry: &Entry) -> String {
 }
 
 fn line(out: &mut String, entry: &Entry) {
-    let subject = sanitise::reveal(&entry.subject.split_whitespace().collect::<Vec<_>>().join(" "));
+    let subject = sanitise::reveal_line(entry.subject.trim());
     let tool = sanitise::clean_line(&entry.tool);
     let fate = entry.fate().word();
     let _ = write!(out, "{}  {fate:<9}", second(entry.at));

@@ -10,6 +10,7 @@ use crate::agent::{self, Link};
 use crate::domain::contract::{Act, NewSession, TurnEnd};
 use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::Level;
+use crate::domain::sanitise::reveal_line;
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
 use crate::runtime::setup::{Ground, Wanted, Which};
@@ -368,7 +369,9 @@ impl Face {
             Body::Tool(call) => {
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
                     if !self.refused {
-                        complain(&format!("lisle: refused: {} {}: {}", call.name, call.subject, decision.reason));
+                        let [name, subject, why] =
+                            [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
+                        complain(&format!("lisle: refused: {name} {subject}: {why}"));
                     }
                     self.refused = true;
                 }

@@ -41,5 +41,6 @@ pub(super) fn put(text: &str) -> bool {
 /// Writes a diagnostic line to stderr.
 pub(super) fn complain(text: &str) {
     let mut out = std::io::stderr().lock();
-    let _ = writeln!(out, "{}", sanitise::clean(text));
+    // A line of its own begins with nothing that others wrote.
+    let _ = writeln!(out, "{}", sanitise::clean(text).trim_end().replace('\n', "\n  "));
 }

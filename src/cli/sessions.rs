@@ -347,7 +347,7 @@ fn as_text(row: &Message) -> String {
         Body::Thinking(thought) => labelled("thinking", &thought.text),
         Body::Tool(call) => {
             let result = call.result.as_deref().unwrap_or("(no result)");
-            labelled(&format!("{} {}", call.name, sanitise::clean_line(&call.subject)), result)
+            labelled(&format!("{} {}", call.name, sanitise::reveal_line(&call.subject)), result)
         }
         Body::Error(failure) => labelled("error", &format!("{}: {}", failure.title, failure.text)),
         Body::Info(info) => labelled("note", &info.text),

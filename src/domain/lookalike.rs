@@ -42,6 +42,12 @@ pub fn expose(text: &str) -> String {
     reveal(&marked)
 }
 
+/// The same on one line: newlines are visible as well, and no part of the text can look like a line of its own.
+#[must_use]
+pub fn expose_line(text: &str) -> String {
+    expose(text).replace('\n', "␊").replace('\t', " ")
+}
+
 /// What in a text is not what it seems, each character once.
 #[must_use]
 pub fn odd(text: &str) -> BTreeSet<Odd> {
@@ -153,6 +159,43 @@ mod tests {
             let mut of_shown = shown.chars();
             for c in kept {
                 prop_assert!(of_shown.any(|other| other == c));
+            }
+        }
+    }
+
+    proptest! {
+        /// Whatever stands in a text that is decided on: of each character that would deceive there is something to be seen,
+        /// and nothing begins a line of its own.
+        #[test]
+        fn what_is_shown_has_a_trace_of_all_that_deceives(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[ -~]{0,6}".prop_map(String::from),
+                    prop::sample::select(vec![
+                        "\r", "\n", "\u{1b}[2K", "\u{8}", "\u{200b}", "\u{200d}", "\u{2060}", "\u{feff}", "\u{202e}", "\u{2066}",
+                        "\u{61c}", "\u{ad}", "\u{e0041}", "\u{fe0f}", "\u{2028}", "\u{85}", "\u{9b}31m", "\0", "\u{7f}", "\u{3164}",
+                    ]).prop_map(String::from),
+                    any::<char>().prop_map(String::from),
+                ],
+                0..12,
+            )
+        ) {
+            let text = parts.concat();
+            let line = expose_line(&text);
+            prop_assert!(!line.chars().any(|c| c.is_control() || is_unseen(c)), "{line:?}");
+            let parted = line.contains(['\u{2028}', '\u{2029}']);
+            prop_assert!(!parted, "{line:?}");
+            for shown in [line, expose(&text)] {
+                for c in text.chars() {
+                    let trace = match c {
+                        '\n' | '\t' => continue,
+                        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap().to_string(),
+                        '\u{7f}' => "\u{2421}".to_owned(),
+                        c if is_unseen(c) => format!("U+{:04X}", u32::from(c)),
+                        _ => continue,
+                    };
+                    prop_assert!(shown.contains(&trace), "{text:?} is shown as {shown:?}");
+                }
             }
         }
     }

@@ -36,6 +36,7 @@ pub mod plan;
 pub mod problem;
 pub mod property;
 pub mod query;
+pub mod reach;
 pub mod request;
 pub mod rule;
 pub mod sanitise;

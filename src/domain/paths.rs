@@ -29,6 +29,44 @@ pub fn climbs(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 
+/// Why a folder is no place to work in, so that a session which names it as its working directory, as one of another program
+/// may, is not let work there on trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// The whole machine, its system, or all homes lie below it, or it holds keys: nothing there is a project's own.
+    NoProject,
+    /// It lies in the home of somebody else.
+    OfSomebodyElse,
+}
+
+/// Folders below the root that belong to the system.
+const OF_THE_SYSTEM: &[&str] = &[
+    "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "System", "Library",
+    "private",
+];
+/// What of them is made for work.
+const FOR_WORK: &[&str] = &["/usr/src", "/usr/local/src", "/private/tmp", "/private/var"];
+
+/// Looks at a working directory, by its name alone.
+#[must_use]
+pub fn unfit(cwd: &Path, home: Option<&Path>) -> Option<Unfit> {
+    let cwd = lexical(Path::new("/"), cwd);
+    let first = cwd.components().nth(1).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let system = first.is_none_or(|first| OF_THE_SYSTEM.contains(&first.as_str()))
+        && !FOR_WORK.iter().any(|work| cwd.starts_with(work))
+        && !home.is_some_and(|home| cwd.starts_with(home));
+    let above_home = home.is_some_and(|home| home.starts_with(&cwd) && home != cwd);
+    if system || above_home || is_secret(&cwd) {
+        return Some(Unfit::NoProject);
+    }
+    let homes = ["/home", "/Users"].map(Path::new);
+    let of_another = homes.iter().any(|homes| cwd.parent().is_some_and(|parent| parent.starts_with(homes)))
+        && !home.is_some_and(|home| cwd.starts_with(home));
+    let mine = home.and_then(Path::parent).is_some_and(|parent| homes.contains(&parent));
+    (of_another && mine || cwd.starts_with("/root") && !home.is_some_and(|home| home.starts_with("/root")))
+        .then_some(Unfit::OfSomebodyElse)
+}
+
 /// The names of a path as the laxest file system takes them: some do not tell `.GIT` from `.git`, some pass over
 /// characters that are not seen, some over dots and blanks at the end.
 fn names(path: &Path) -> Vec<String> {
@@ -394,6 +432,43 @@ mod tests {
             assert_eq!(lexical(Path::new(base), Path::new(path)), Path::new(out), "{base} {path}");
         }
         assert!(climbs(Path::new("/a/../b")) && !climbs(Path::new("/a/..b/c")));
+    }
+
+    #[test]
+    fn some_folders_are_no_place_to_work_in() {
+        let home = Some(Path::new("/home/ada"));
+        for cwd in [
+            "/",
+            "/etc",
+            "/usr/bin",
+            "/home",
+            "/home/ada/.ssh",
+            "/home/ada/.aws/x",
+            "/proc/1/root",
+            "/x/../etc",
+            "/run/user/1",
+        ] {
+            assert_eq!(unfit(Path::new(cwd), home), Some(Unfit::NoProject), "{cwd}");
+        }
+        for cwd in ["/home/bob/work", "/home/bob", "/root", "/root/x"] {
+            assert_eq!(unfit(Path::new(cwd), home), Some(Unfit::OfSomebodyElse), "{cwd}");
+        }
+        for cwd in [
+            "/home/ada",
+            "/home/ada/src/x",
+            "/srv/x",
+            "/tmp/x",
+            "/usr/src/linux",
+            "/var/www/x",
+            "/opt/x",
+            "/work/etc",
+            "/mnt/x/home",
+        ] {
+            assert_eq!(unfit(Path::new(cwd), home), None, "{cwd}");
+        }
+        assert_eq!(unfit(Path::new("/root/x"), Some(Path::new("/root"))), None);
+        assert_eq!(unfit(Path::new("/root/x"), Some(Path::new("/root/x/home"))), Some(Unfit::NoProject));
+        assert_eq!(unfit(Path::new("/srv/x"), None), None);
     }
 
     #[test]

@@ -114,6 +114,9 @@ pub struct PartShown {
     pub text: String,
     /// What becomes of it.
     pub state: PartState,
+    /// What makes it risky, a few words each, the worst first.
+    #[serde(default)]
+    pub risks: Vec<String>,
 }
 
 /// What becomes of a part of a command line.

@@ -39,6 +39,19 @@ pub struct Rule {
     /// A host of the network; `*.` before it stands for every host below it. A rule that denies or asks covers those anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// It speaks of those commands of the program alone that only read from its server, its cluster or its daemon.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads: bool,
+    /// Variables of the user's that the program gets although they hold a credential.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    /// Files and folders that the program may read although commands do not see them: its settings and credentials. `/` or
+    /// `~/` begins them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<String>,
+    /// Sockets of other programs that the program may connect to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sockets: Vec<String>,
     /// Why it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -156,6 +169,9 @@ pub const NETWORK: &str = "network";
 /// Stands in a rule for one path at or below the working directory.
 pub const BELOW: &str = "./**";
 
+/// What a rule about the reading commands of a program begins with where it is written in words.
+pub const READS: &str = "read-only commands of";
+
 /// Stands in a rule, in last place, for one text that is no option.
 pub const TEXT: &str = "*";
 
@@ -164,7 +180,19 @@ impl Rule {
     #[must_use]
     pub fn allow(tool: &str) -> Self {
         let tool = tool.to_owned();
-        Self { effect: Effect::Allow, tool, program: None, args: None, path: None, host: None, note: None }
+        Self {
+            effect: Effect::Allow,
+            tool,
+            program: None,
+            args: None,
+            path: None,
+            host: None,
+            reads: false,
+            env: Vec::new(),
+            readable: Vec::new(),
+            sockets: Vec::new(),
+            note: None,
+        }
     }
 
     /// What is wrong with the rule, as a sentence; `None` where it can be used.
@@ -183,6 +211,28 @@ impl Rule {
         }
         if self.program.is_some() && !commands {
             return Some(format!("`program` and `args` are of the tool `bash`, not of `{}`.", self.tool));
+        }
+        let extras = !self.env.is_empty() || !self.readable.is_empty() || !self.sockets.is_empty();
+        if (self.reads || extras) && (self.program.is_none() || self.effect != Effect::Allow) {
+            return Some("`reads`, `env`, `readable` and `sockets` are of a rule that allows a `program`.".to_owned());
+        }
+        if self.reads && self.args.is_some() {
+            return Some("A rule with `reads` has no `args`: which commands only read is known.".to_owned());
+        }
+        let named = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !self.env.iter().all(named) {
+            return Some("`env` lists the names of variables.".to_owned());
+        }
+        let placed = |path: &String| {
+            (path.starts_with('/') || path.starts_with("~/"))
+                && !path.split('/').any(|part| part == "..")
+                && !path.contains(['*', '?'])
+                && !path.chars().any(char::is_control)
+        };
+        if !self.readable.iter().chain(&self.sockets).all(placed) {
+            return Some(
+                "`readable` and `sockets` list paths that begin with `/` or `~/` and go through no `..`.".to_owned(),
+            );
         }
         let args = self.args.as_deref().unwrap_or_default();
         for (at, word) in args.iter().enumerate() {
@@ -217,6 +267,9 @@ impl Rule {
     /// The rule on one line: `git commit -m *`, `edit ./**`. Not sanitised.
     #[must_use]
     pub fn in_words(&self) -> String {
+        if let (true, Some(program)) = (self.reads, &self.program) {
+            return format!("{READS} {}", words::quoted(program));
+        }
         let mut said: Vec<&str> = Vec::new();
         match &self.program {
             Some(program) => said.push(program),

@@ -9,6 +9,8 @@
 //! - Other control characters go, except newline and tab. `\r\n` is a newline. Text behind a lone `\r` or behind
 //!   backspaces replaces what it would overwrite on a terminal: of a progress line the last state stays, of a man page's
 //!   overstrikes the letter.
+//! - What is shown to be decided on, or tells what ran, goes through [`reveal`] instead, or [`reveal_line`] for one line:
+//!   there nothing is taken away.
 //! - Characters that turn the direction of text are shown as `⟦U+202E⟧`. Invisible ones go, except joiners and variation
 //!   selectors where scripts and emoji need them.
 
@@ -54,6 +56,13 @@ pub fn reveal(text: &str) -> String {
         }
     }
     out
+}
+
+/// [`reveal`] on one line, so that no text of others can begin a line of its own: a newline becomes its picture (`␊`), a
+/// tab a blank.
+#[must_use]
+pub fn reveal_line(text: &str) -> String {
+    reveal(text).replace('\n', "␊").replace('\t', " ")
 }
 
 /// A text that grows at its end, cleaned, with the places where it can be cut.

@@ -84,6 +84,11 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     }
     if !question.offers.is_empty() {
         question.scopes.clone_from(&rules.scopes);
+        // What lets do anything on the machine is given to a session, never to a workspace.
+        let root = |path: &String| super::shell::is_root_socket(path);
+        if question.offers.iter().any(|offer| offer.rule.sockets.iter().any(root)) {
+            question.scopes.retain(|scope| *scope == crate::domain::rule::RuleScope::Session);
+        }
     }
     Verdict::Ask(question)
 }

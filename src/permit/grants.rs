@@ -141,6 +141,9 @@ pub(super) fn host(tool: &str, host: &str) -> Offer {
 /// The rule that would let this simple command run; `None` where nothing of it can be kept.
 pub(super) fn command(argv: &[String], ways: &Ways<'_>, rules: &Rules) -> Option<Offer> {
     let (program, args) = argv.split_first()?;
+    if let Some(remote) = shell::remote(argv) {
+        return Some(reading(remote, argv));
+    }
     if !is_offered(program, args, ways.cwd) {
         return None;
     }
@@ -155,6 +158,74 @@ pub(super) fn command(argv: &[String], ways: &Ways<'_>, rules: &Rules) -> Option
         worst: worst(program, args, kind),
         rule,
     })
+}
+
+/// The rule that lets the commands of a program run that only read from its server, with what they need for that.
+fn reading(remote: &shell::Remote, argv: &[String]) -> Offer {
+    let owned = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+    let rule = Rule {
+        program: Some(remote.program.to_owned()),
+        reads: true,
+        env: owned(remote.env),
+        readable: owned(remote.readable),
+        sockets: owned(remote.sockets),
+        ..Rule::allow("bash")
+    };
+    let gets = [rule.env.join(", "), rule.readable.join(", "), rule.sockets.join(", ")];
+    let gets: Vec<String> = gets.into_iter().filter(|list| !list.is_empty()).collect();
+    Offer {
+        rule,
+        harmless: Some(argv.join(" ")),
+        worst: Some(format!("asks its server for anything that you may see there; it gets {}", gets.join("; "))),
+    }
+}
+
+/// What a call gets beside its profile, because rules name it for the programs that run in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Names of variables that stay in its environment.
+    pub env: Vec<String>,
+    /// Files and folders that it may read; `~/` begins those of the home folder.
+    pub readable: Vec<String>,
+    /// Sockets that it may connect to.
+    pub sockets: Vec<String>,
+}
+
+/// What the rules give a call. All commands of a line run together, so nothing is given unless every one of them only reads,
+/// here or there, or is itself one that a rule names it for.
+#[must_use]
+pub fn extras(policy: super::Policy, rules: &Rules, facts: &CallFacts) -> Extras {
+    let mut out = Extras::default();
+    for touch in &facts.touches {
+        let Touch::Command { command, cwd, programs, .. } = touch else { continue };
+        let Some(line) = shell::known(command) else { return Extras::default() };
+        let Some(ways) = Ways::of(&line.commands, cwd, facts) else { return Extras::default() };
+        for one in &line.commands {
+            let named = one.argv.as_deref().and_then(|argv| {
+                let own = programs.iter().any(|program| program.inside && argv.first() == Some(&program.name));
+                rules.names_extras(argv, &ways).filter(|_| !own)
+            });
+            let reads = || {
+                matches!(shell::judge_found(&one.text, policy.hold, programs, None).verdict, shell::Judged::ReadOnly(_))
+            };
+            match named {
+                Some(rule) => {
+                    for (list, more) in [
+                        (&mut out.env, &rule.env),
+                        (&mut out.readable, &rule.readable),
+                        (&mut out.sockets, &rule.sockets),
+                    ] {
+                        list.extend(more.iter().cloned());
+                        list.sort();
+                        list.dedup();
+                    }
+                }
+                None if reads() => {}
+                None => return Extras::default(),
+            }
+        }
+    }
+    out
 }
 
 /// Whether an answer of the user's, as offered or as edited, may be kept for what was asked: a sound rule that allows,

@@ -162,6 +162,9 @@ pub(super) fn admits(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
     {
         return false;
     }
+    if rule.reads {
+        return super::shell::remote(argv).is_some();
+    }
     let Some(wanted) = &rule.args else { return true };
     wanted.len() == args.len()
         && wanted.iter().zip(args).enumerate().all(|(at, (want, word))| match want.as_str() {

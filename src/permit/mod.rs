@@ -17,7 +17,7 @@ mod struck;
 mod tests;
 
 pub use decide::decide;
-pub use grants::takes;
+pub use grants::{Extras, extras, takes};
 pub use matches::{Ground, names_host};
 pub use rows::parts;
 pub use rules::{Clause, Rules, Standing};

@@ -6,7 +6,8 @@ use super::rules::Rules;
 use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
-use crate::domain::permission::Mode;
+use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::reach::reach;
 use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{NETWORK, Offer, Rule};
 use crate::domain::tool::{CallFacts, Place, Program, Touch};
@@ -30,6 +31,7 @@ pub(super) enum Row {
     Deny(String),
 }
 
+const COMPUTES: &str = "it reads files that it does not name, and secrets lie in this folder that nothing hides here";
 const EDITS_ALLOWED: &str = "ask.edits = \"allow\" in config.toml";
 
 /// A call that does not say what it touches is not let through.
@@ -88,7 +90,8 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         }
         Touch::Command { command, cwd, programs, unseen } => {
             let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
-            let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
+            let secrets_here = facts.secrets_here;
+            let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
             line.row(policy, mode, rules, facts)
         }
     }
@@ -234,10 +237,20 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     });
     let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
     let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
-    let line = Line { command, cwd, programs, unseen: unseen.is_some(), judgement };
+    let secrets_here = facts.secrets_here;
+    let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
-    let shown = |part: &Part| PartShown { text: part.text.clone(), state: line.state(part, rules, ways.as_ref()) };
+    let shown = |part: &Part| {
+        let wide = part.argv.as_deref().is_some_and(|argv| reach(argv).unknown) && !is_held(policy);
+        let ways = ways.as_ref().filter(|_| !wide);
+        let state = line.state(part, rules, ways);
+        let mut risks = if state == PartState::Reads { Vec::new() } else { shell::looks(&part.text, cwd).risks };
+        if let Some(what) = shell::danger(&part.text) {
+            risks.insert(0, what);
+        }
+        PartShown { text: part.text.clone(), state, risks }
+    };
     line.judgement.parts.iter().map(shown).collect()
 }
 
@@ -248,6 +261,8 @@ struct Line<'a> {
     programs: &'a [Program],
     /// Not all that it names could be looked up.
     unseen: bool,
+    /// Secrets lie below the working directory, and nothing masks them.
+    secrets_here: bool,
     judgement: Judgement,
 }
 
@@ -255,6 +270,7 @@ impl Line<'_> {
     fn row(&self, policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> Row {
         let name = shortened(self.command);
         let why = match &self.judgement.verdict {
+            Judged::ReadOnly(_) if self.secrets_here && self.judgement.computes => COMPUTES.to_owned(),
             Judged::ReadOnly(words) => match self.read_row(mode, words) {
                 Ok(row) => return row,
                 Err(why) => why,
@@ -262,10 +278,13 @@ impl Line<'_> {
             Judged::Catastrophic(what) => {
                 return match mode {
                     Mode::Explore => Row::Deny(explore(&format!("`{name}`: {what}"))),
-                    _ => never(
-                        format!("This may destroy what nobody can bring back: {what}."),
-                        shell::looks(self.command, self.cwd).risks,
-                    ),
+                    _ => {
+                        let others = shell::looks(self.command, self.cwd).risks;
+                        never(
+                            format!("This may destroy what nobody can bring back: {what}."),
+                            std::iter::once(what.clone()).chain(others).collect(),
+                        )
+                    }
                 };
             }
             Judged::Other(why) => why.clone(),
@@ -281,9 +300,13 @@ impl Line<'_> {
         let leaves = super::matches::leaves(facts);
         let leads = |word: &&String| leaves.iter().any(|path| self.full(word).starts_with(path));
         let elsewhere: Vec<String> = self.judgement.writes.iter().filter(leads).cloned().collect();
+        let known = shell::known(self.command);
+        let Reached { protected, settles } = self.reached(known.as_ref());
         let stops = [
             (&looks.secrets, "It names what looks like a secret"),
             (&looks.protected, "It names what configures or runs code"),
+            (&protected, "It would change what configures or runs code"),
+            (&settles, "It changes"),
             (&looks.writes_outside, "It writes outside the working directory"),
             (&elsewhere, "It writes through a link that leads elsewhere"),
         ]
@@ -298,16 +321,34 @@ impl Line<'_> {
         if mode == Mode::Execute {
             return Row::Allow;
         }
-        match shell::known(self.command).filter(|_| !self.reads_badly()) {
+        match known.filter(|_| !self.reads_badly()) {
             Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
             None => asked(&why, looks.risks, Vec::new()),
         }
     }
 
+    /// What the commands of the line would change beside what their words name, as far as the words tell.
+    fn reached(&self, known: Option<&shell::Known>) -> Reached {
+        let mut out = Reached::default();
+        for argv in known.into_iter().flat_map(|known| &known.commands).filter_map(|one| one.argv.as_deref()) {
+            let reach = reach(argv);
+            for target in reach.targets() {
+                let full = self.full(&target);
+                let short = full.strip_prefix(self.cwd).unwrap_or(&full);
+                if paths::is_protected_for_commands(short) && !out.protected.contains(&target) {
+                    out.protected.push(target);
+                }
+            }
+            out.settles.extend(reach.settles.map(str::to_owned));
+        }
+        out
+    }
+
     /// As `part_by_part` has it.
     fn state(&self, part: &Part, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
         let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
-        if part.reads && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
+        let computes = || self.secrets_here && shell::judge(&part.text, shell::Hold::Enforced).computes;
+        if part.reads && !computes() && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
             PartState::Reads
         } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
             PartState::Allowed
@@ -359,7 +400,7 @@ impl Line<'_> {
             let argv = command.argv.as_deref().filter(|argv| self.is_itself(argv));
             let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy) || ways.is_change(argv));
             if !bare {
-                self.command(argv, &command.text, &ways, rules, &mut found);
+                self.command(argv, &command.text, &ways, rules, policy, &mut found);
             }
             match &command.writes {
                 None => {
@@ -380,7 +421,24 @@ impl Line<'_> {
         }
     }
 
-    fn command(&self, argv: Option<&[String]>, text: &str, ways: &Ways<'_>, rules: &Rules, found: &mut Found) {
+    #[expect(clippy::too_many_arguments, reason = "a part of a line, and what it is judged by")]
+    fn command(
+        &self,
+        argv: Option<&[String]>,
+        text: &str,
+        ways: &Ways<'_>,
+        rules: &Rules,
+        policy: Policy,
+        found: &mut Found,
+    ) {
+        // What it writes stands in a file that may be another one the next time, and nothing would hold it.
+        if argv.is_some_and(|argv| reach(argv).unknown) && !is_held(policy) {
+            found.ask(
+                format!("what `{}` writes is only known when it runs, and nothing holds it", shortened(text)),
+                None,
+            );
+            return;
+        }
         if let Some(at) = argv.and_then(|argv| rules.allows_command(argv, ways)) {
             found.ruled.push(at);
             return;
@@ -408,7 +466,11 @@ impl Line<'_> {
     /// This part alone is proved to only read, and nothing that it reads is a secret or a device.
     fn only_reads(&self, text: &str, policy: Policy) -> bool {
         let unseen = self.unseen.then_some("not all was looked up");
-        match shell::judge_found(text, policy.hold, self.programs, unseen).verdict {
+        let judgement = shell::judge_found(text, policy.hold, self.programs, unseen);
+        if self.secrets_here && judgement.computes {
+            return false;
+        }
+        match judgement.verdict {
             Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, &words), Ok(Row::Allow)),
             Judged::Other(_) | Judged::Catastrophic(_) => false,
         }
@@ -420,6 +482,13 @@ impl Line<'_> {
             program.contains('/') || !self.programs.iter().any(|one| one.inside && one.name == *program)
         })
     }
+}
+
+/// What commands change beside what their words name.
+#[derive(Default)]
+struct Reached {
+    protected: Vec<String>,
+    settles: Vec<String>,
 }
 
 /// What was found of the parts of a line.
@@ -445,6 +514,11 @@ impl Found {
 
 fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
     Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
+}
+
+/// The profile that other commands than readers run in keeps protected paths from them.
+fn is_held(policy: Policy) -> bool {
+    policy.hold != shell::Hold::None && policy.sandbox != Sandbox::None
 }
 
 /// The words as a command line of words that are nothing but themselves.

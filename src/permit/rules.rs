@@ -205,6 +205,21 @@ impl Rules {
         })
     }
 
+    /// The rule that names what this simple command gets beside its profile.
+    pub(super) fn names_extras(&self, argv: &[String], ways: &Ways<'_>) -> Option<&Rule> {
+        self.standing.iter().find_map(|one| match &one.clause {
+            Clause::Rule(rule)
+                if rule.effect == Effect::Allow
+                    && rule.program.is_some()
+                    && !(rule.env.is_empty() && rule.readable.is_empty() && rule.sockets.is_empty())
+                    && matches::admits(rule, argv, ways) =>
+            {
+                Some(rule)
+            }
+            _ => None,
+        })
+    }
+
     /// The rule that lets this tool change this file, which lies below the working directory and is not protected.
     pub(super) fn allows_change(&self, tool: &str, path: &Path) -> Option<usize> {
         self.standing.iter().position(|one| match &one.clause {

@@ -6,46 +6,35 @@
 //! It is cleaned before the parent of the command starts, so that `/proc/PARENT/environ` holds no keys either.
 
 use crate::domain::permission::READERS;
+use crate::domain::secret::masked;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Endings of names that stand for keys and passwords.
 const SECRET_ENDINGS: &[&str] = &[
-    "_API_KEY",
-    "_APIKEY",
-    "_TOKEN",
-    "_SECRET",
-    "_SECRET_KEY",
-    "_ACCESS_KEY",
-    "_ACCESS_KEY_ID",
-    "_PRIVATE_KEY",
-    "_PASSWORD",
-    "_PASSWD",
-    "_PASSPHRASE",
-    "_CREDENTIALS",
+    "_KEY",
+    "_KEY_ID",
     "_AUTH",
     "_PAT",
-];
-
-/// Whole names that stand for keys and passwords.
-const SECRET_NAMES: &[&str] = &[
-    "API_KEY",
+    "_PWD",
+    "_JWT",
+    "_COOKIE",
     "APIKEY",
     "TOKEN",
     "SECRET",
     "PASSWORD",
-    "PGPASSWORD",
-    "MYSQL_PWD",
-    "ANTHROPIC_KEY",
-    "OPENAI_KEY",
-    "GEMINI_KEY",
-    "AZURE_OPENAI_KEY",
-    "COHERE_KEY",
-    "MISTRAL_KEY",
-    "GROQ_KEY",
-    "HF_HUB_TOKEN",
-    "NETRC",
+    "PASSWD",
+    "PASSPHRASE",
 ];
+
+/// Parts of names, between low lines, that stand for them wherever they are.
+const SECRET_PARTS: &[&str] = &["TOKEN", "SECRET", "SECRETS", "CREDENTIAL", "CREDENTIALS", "APIKEY", "PASSWORD"];
+
+/// Parts of names that begin like a password and are none.
+const NO_PASSWORDS: &[&str] = &["PASSTHROUGH", "PASSIVE", "PASSED", "PASSES", "PASSING"];
+
+/// Whole names that stand for keys and passwords.
+const SECRET_NAMES: &[&str] = &["NETRC", "PGPASSFILE"];
 
 /// Beginnings of names that belong to lisle or to a provider's own settings.
 const SECRET_STARTS: &[&str] = &["LISLE_", "ANTHROPIC_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "OPENROUTER_"];
@@ -110,8 +99,21 @@ pub fn own(cwd: &Path) -> Vec<(OsString, OsString)> {
 
 /// The environment for a command that runs in `cwd`, made from `own`. Looks at the folders of `PATH`.
 pub fn cleaned(own: impl IntoIterator<Item = (OsString, OsString)>, cwd: &Path) -> Vec<(OsString, OsString)> {
-    let mut out: Vec<(OsString, OsString)> =
-        own.into_iter().filter(|(name, _)| is_harmless(name) && !SET.iter().any(|(set, _)| name == set)).collect();
+    cleaned_but(own, cwd, &[])
+}
+
+/// The same with variables that a rule names for the program that runs: a key of theirs stays. What steers other programs
+/// goes all the same.
+pub fn cleaned_but(
+    own: impl IntoIterator<Item = (OsString, OsString)>,
+    cwd: &Path,
+    named: &[String],
+) -> Vec<(OsString, OsString)> {
+    let stays = |name: &OsStr, value: &OsStr| {
+        let known = named.iter().any(|known| name == known.as_str()) && !is_of_lisle(name);
+        !is_steering(name) && (known || !is_secret(name, value)) && !SET.iter().any(|(set, _)| name == *set)
+    };
+    let mut out: Vec<(OsString, OsString)> = own.into_iter().filter(|(name, value)| stays(name, value)).collect();
     out.extend(SET.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
     let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     let cwd = real(cwd);
@@ -248,16 +250,36 @@ fn replaces_a_reader(dir: &Path) -> bool {
     READERS.iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
-fn is_harmless(name: &OsStr) -> bool {
-    // A name that is no text is nobody's setting, and cannot be judged.
-    let Some(name) = name.to_str() else { return false };
-    let upper = name.to_ascii_uppercase();
-    !(SECRET_ENDINGS.iter().any(|end| upper.ends_with(end))
+/// What makes a shell or a program run or read something else first. A name that is no text is nobody's setting, and cannot
+/// be judged.
+fn is_steering(name: &OsStr) -> bool {
+    // Functions that bash would take over from whoever started it.
+    name.to_str().is_none_or(|name| STEERING.contains(&name) || name.starts_with("BASH_FUNC_"))
+}
+
+/// lisle's own variables and those of providers: no rule names them.
+fn is_of_lisle(name: &OsStr) -> bool {
+    let upper = name.to_string_lossy().to_ascii_uppercase();
+    SECRET_STARTS.iter().any(|start| upper.starts_with(start))
+}
+
+/// A key or a password, by its name or by its value.
+fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+    let upper = name.to_string_lossy().to_ascii_uppercase();
+    let mut parts = upper.split(|c: char| !c.is_ascii_alphanumeric());
+    let password = |part: &str| part.starts_with("PASS") && !NO_PASSWORDS.contains(&part);
+    let first = parts.next().unwrap_or_default();
+    let by_name = SECRET_ENDINGS.iter().any(|end| upper.ends_with(end) && upper != "OLDPWD")
+        || SECRET_PARTS.contains(&first)
+        || parts.any(|part| SECRET_PARTS.contains(&part) || password(part))
+        || upper.contains("API_KEY")
+        || ["PASS", "SSHPASS"].contains(&upper.as_str())
         || SECRET_NAMES.contains(&upper.as_str())
-        || SECRET_STARTS.iter().any(|start| upper.starts_with(start))
-        || STEERING.contains(&name)
-        // Functions that bash would take over from whoever started it.
-        || name.starts_with("BASH_FUNC_"))
+        || is_of_lisle(name);
+    // Folders and names that everything needs are never taken for a key.
+    let needed =
+        READING_NAMES.iter().any(|known| name == *known) || READING_STARTS.iter().any(|start| upper.starts_with(start));
+    by_name || !needed && masked(&value.to_string_lossy()).is_some()
 }
 
 #[cfg(test)]
@@ -287,6 +309,26 @@ mod tests {
             ("GREP_OPTIONS", false),
             ("LD_PRELOAD", false),
             ("POSIXLY_CORRECT", false),
+            ("GITHUB_PAT", false),
+            ("npm_config__authToken", false),
+            ("NPM_CONFIG_//registry.npmjs.org/:_authToken", false),
+            ("SIGNING_KEY", false),
+            ("SMTP_PASS", false),
+            ("DB_PASS_2", false),
+            ("DB_PWD", false),
+            ("SSHPASS", false),
+            ("TOKEN", false),
+            ("SECRET_KEY_BASE", false),
+            ("API_KEY_OF_X", false),
+            ("GOOGLE_APPLICATION_CREDENTIALS", false),
+            ("SSH_ASKPASS", true),
+            ("XAUTHORITY", true),
+            ("MAX_TOKENS", true),
+            ("TOKENIZERS_PARALLELISM", true),
+            ("GPG_TTY", true),
+            ("MONKEY", true),
+            ("FTP_PASSIVE", true),
+            ("PASSWORD_STORE_DIR", false),
         ];
         let env = cleaned(own.iter().map(|(name, _)| (OsString::from(name), OsString::from("/x"))), Path::new("/w"));
         for (name, stays) in own {
@@ -295,6 +337,35 @@ mod tests {
         let env = cleaned([("PAGER".into(), "less".into())], Path::new("/w"));
         assert_eq!(env.iter().filter(|(name, _)| name == "PAGER").count(), 1);
         assert!(env.contains(&("PAGER".into(), "cat".into())));
+    }
+
+    #[test]
+    fn values_that_are_keys_go_whatever_their_name_is() {
+        let of = |name: &str, value: &str, named: &[String]| {
+            let env = cleaned_but([(OsString::from(name), OsString::from(value))], Path::new("/w"), named);
+            env.into_iter().any(|(n, _)| n == name)
+        };
+        for value in [
+            "postgres://me:hunter2@db/x",
+            "http://user:pw@proxy:3128",
+            "ghp_0123456789abcdefghij0123456789abcdef",
+            "sk-0123456789abcdefghij",
+            "AKIAIOSFODNN7EXAMPLE",
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n-----END",
+        ] {
+            assert!(!of("ANYTHING", value, &[]), "{value}");
+            assert!(of("ANYTHING", value, &["ANYTHING".to_owned()]), "a rule names it: {value}");
+        }
+        for value in
+            ["", "/usr/bin:/bin", "https://example.org/a?b=c", "postgres://me@db/x", "1", "rs=0:di=01;34:ln=01;36"]
+        {
+            assert!(of("ANYTHING", value, &[]), "{value}");
+        }
+        assert!(of("PATH", "/x/sk-0123456789abcdefghij/bin", &[]));
+        // No rule gives away lisle's own, or lets in what makes programs run something else.
+        for name in ["LISLE_X", "ANTHROPIC_API_KEY", "LD_PRELOAD", "BASH_ENV"] {
+            assert!(!of(name, "x", &[name.to_owned()]), "{name}");
+        }
     }
 
     #[test]

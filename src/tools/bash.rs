@@ -6,7 +6,9 @@ use super::held::Told;
 use super::held_process::{self, Line, blocking, shell};
 use super::input::{self, Fields};
 use super::kept::Kept;
-use super::{Halt, Place, Run, RunError, Tool, downloads, leaves, moves, same_facts, seen::Seen, settled, words};
+use super::{
+    Halt, Place, Run, RunError, Tool, downloads, leaves, moves, reach, same_facts, seen::Seen, settled, words,
+};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::{self, Namespaces, Network, able};
@@ -88,6 +90,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
     touches.extend(looked.touches);
     touches.extend(leaves::look(&command, place));
+    touches.extend(reach::look(&command, place));
     if Fields::of("bash", input)?.flag("outside")? {
         touches.push(Touch::Outside);
     }

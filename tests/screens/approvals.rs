@@ -14,7 +14,10 @@ fn writing(state: &mut State, stage: Stage) {
 
 fn asked_for(text: &str, parts: &[(&str, PartState)]) -> Ask {
     let Ask::Approval(mut approval) = command(text) else { unreachable!() };
-    approval.parts = parts.iter().map(|(text, state)| PartShown { text: (*text).to_owned(), state: *state }).collect();
+    approval.parts = parts
+        .iter()
+        .map(|(text, state)| PartShown { text: (*text).to_owned(), state: *state, risks: Vec::new() })
+        .collect();
     approval.reasons = vec!["Not proved to only read: `git` has no `add` that only reads.".to_owned()];
     approval.risks = Vec::new();
     let rule = |words: &[&str]| Rule {

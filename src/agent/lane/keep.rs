@@ -4,7 +4,7 @@ use super::super::files::{self, Read, Standing, Writing, trouble};
 use super::super::machine::{Answers, Machine, Own};
 use super::super::queue::Queue;
 use super::super::step::{Input, Safety};
-use super::{Lane, SHOWN, durability, loosest, now, rules};
+use super::{Lane, SHOWN, durability, loosest, loosest_in, now, rules};
 use crate::domain::contract::Act;
 use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
@@ -105,6 +105,13 @@ impl Lane {
                 "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
             );
         }
+        if meta.mode > loosest_in(&meta.cwd) {
+            meta.mode = loosest_in(&meta.cwd);
+            remarks.push(format!(
+                "{} is no folder of a project of yours, so sessions there are in Ask to Edit at most.",
+                meta.cwd.display()
+            ));
+        }
         let own_data = own;
         let own = Own::read(own_data.clone());
         // A death between the row and the queue leaves a message in both.
@@ -131,7 +138,7 @@ impl Lane {
         let first = (!remarks.is_empty()).then(|| (meta.clone(), own_data));
         let stays = hold == Hold::Yes || (redelivers && show != Show::Nothing);
         let elsewhere = self.files.take(access, first, stays);
-        let rules = rules(&self.shared, &meta.id);
+        let rules = rules(&self.shared, &meta);
         let machine = Machine::new(meta, own, queue, rules).with_law_of(&self.machine, answers);
         let old = std::mem::replace(&mut self.machine, machine);
         self.over = false;

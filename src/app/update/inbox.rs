@@ -17,8 +17,8 @@ use crate::domain::{Level, Notice};
 /// What a request asks, in a few words.
 fn in_words(request: &Request) -> String {
     match &request.ask {
-        Ask::Approval(approval) => format!("{}: {}", approval.tool, overlay::one_line(&approval.subject)),
-        Ask::Plan(plan) => format!("plan: {}", overlay::one_line(&plan.title)),
+        Ask::Approval(approval) => format!("{}: {}", approval.tool, shown(&approval.subject)),
+        Ask::Plan(plan) => format!("plan: {}", shown(&plan.title)),
         Ask::Question(question) => overlay::one_line(&question.text),
         Ask::Trust(_) => "trust the rules of this repository?".to_owned(),
         Ask::Key(wanted) => format!("the key of {}", overlay::one_line(wanted.connection.as_str())),
@@ -207,4 +207,9 @@ pub(super) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
         }
         None => session::load(state, &row.session, fx),
     }
+}
+
+/// What is decided on, on one line, with nothing hidden.
+fn shown(text: &str) -> String {
+    crate::domain::lookalike::expose_line(text.trim()).chars().take(300).collect()
 }

@@ -58,6 +58,9 @@ impl Rule {
             return Ok(same.clone());
         }
         let Some((first, rest)) = words.split_first() else { return Err("the line is empty".to_owned()) };
+        if line.trim_start().starts_with(super::READS) {
+            return Err(format!("`{}` goes with the program that was offered, as it stands", super::READS));
+        }
         let of_tool = offered.iter().find(|rule| rule.program.is_none() && rule.tool == *first);
         let rule = match (of_tool, offered.iter().find(|rule| rule.program.is_some())) {
             (Some(like), _) => of_place(like, rest)?,
@@ -79,7 +82,9 @@ fn of_program(like: &Rule, program: &str, args: &[String]) -> Result<Rule, Strin
     if program.is_empty() || program.contains(|c: char| c.is_whitespace() || matches!(c, '*' | '=')) {
         return Err(format!("{} is not the name of a program; a program is named in full", quoted(program)));
     }
-    Ok(Rule { program: Some(program.to_owned()), args: Some(args.to_vec()), ..like.clone() })
+    // A line in words of the user's own asks for none of the credentials that were offered with another rule.
+    let own = Rule { note: like.note.clone(), ..Rule::allow(&like.tool) };
+    Ok(Rule { program: Some(program.to_owned()), args: Some(args.to_vec()), ..own })
 }
 
 /// A rule for a tool and a path, or a host.

@@ -6,6 +6,27 @@ use crate::domain::paths;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// The words of warning, the worst first. One that is not here stands behind them.
+const WORST_FIRST: &[&str] = &[
+    "runs as another user (sudo)",
+    "runs text as commands",
+    "publishes",
+    "deletes",
+    "may drop changes that are not committed",
+    "stays after the session",
+    "outside the working directory",
+    "overwrites or adds to a file",
+    "changes permissions",
+    "ends processes",
+    "network",
+];
+
+/// Where a word of warning stands among others: the lower, the worse.
+#[must_use]
+pub fn gravity(risk: &str) -> usize {
+    WORST_FIRST.iter().position(|known| *known == risk).unwrap_or(WORST_FIRST.len())
+}
+
 /// What a command seems to touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looks {
@@ -15,7 +36,7 @@ pub struct Looks {
     pub protected: Vec<String>,
     /// Targets of redirections that lie outside the working directory and the temporary folders.
     pub writes_outside: Vec<String>,
-    /// What makes it riskier, a few words each.
+    /// What makes it riskier, a few words each, the worst first.
     pub risks: Vec<String>,
 }
 
@@ -61,6 +82,7 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
         list.dedup();
     }
     out.risks = risks.into_iter().map(str::to_owned).collect();
+    out.risks.sort_by_key(|risk| gravity(risk));
     out
 }
 

@@ -36,8 +36,9 @@ pub(super) fn read_only(arguments: &[Word]) -> Result<Found, String> {
     while let Some(word) = rest
         .next_if(|word| word.is_no_option() && !word.known().is_some_and(|text| ["!", "(", ")", ","].contains(&text)))
     {
-        if word.text == "-" {
-            return Err("`find -` is not known to only read".to_owned());
+        // What is found begins like this, and is handed to programs that may take an `@` for something else.
+        if word.text == "-" || word.text.starts_with(|c: char| !(c.is_alphanumeric() || "./~_".contains(c))) {
+            return Err(format!("`find {}` is not known to only read", word.text));
         }
         out.paths.push(word.text.clone());
     }

@@ -12,6 +12,7 @@ mod known;
 mod loose;
 mod pieces;
 mod programs;
+mod remote;
 mod scripts;
 mod strict;
 mod syntax;
@@ -23,10 +24,11 @@ mod walk;
 mod word;
 mod wrap;
 
-pub use facts::{Looks, looks};
+pub use facts::{Looks, gravity, looks};
 pub(super) use grave::wraps;
 pub use known::{Command, Known, known};
 pub use pieces::pieces;
+pub use remote::{Remote, is_root_socket, remote};
 
 use crate::domain::tool::Program;
 use walk::Walk;
@@ -67,6 +69,8 @@ pub struct Judgement {
     /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
     /// alone keep the line from being read-only, and it may be judged as a write of them.
     pub writes: Vec<String>,
+    /// It reads files whose names stand nowhere in it: what a search or another command finds, or all below a folder.
+    pub computes: bool,
     /// Words that the shell replaces by names of files (patterns, `~`). The line is read-only if all of them were looked
     /// up.
     pub expands: Vec<String>,
@@ -120,6 +124,12 @@ pub fn forms() -> Vec<String> {
     table::forms()
 }
 
+/// What it may destroy that nobody can bring back; `None` where it does not look as if it did.
+#[must_use]
+pub fn danger(command: &str) -> Option<String> {
+    grave::find(command)
+}
+
 /// Judges a command line by its text alone.
 #[must_use]
 pub fn judge(command: &str, hold: Hold) -> Judgement {
@@ -133,7 +143,7 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
     if hold == Hold::None {
         short_list(command, &mut walk);
     }
-    let Walk { paths, parts, writes, expands, why, .. } = walk;
+    let Walk { paths, parts, writes, expands, computes, why, .. } = walk;
     let verdict = match why {
         None => Judged::ReadOnly(paths),
         Some(why) => match grave::find(command) {
@@ -141,14 +151,15 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
             None => Judged::Other(why),
         },
     };
-    Judgement { verdict, parts, writes, expands }
+    Judgement { verdict, parts, writes, computes, expands }
 }
 
 /// What counts without a sandbox: lines that the strict reading understands, of programs of the short list.
 fn short_list(command: &str, walk: &mut Walk) {
-    let judged = strict::parse(command).and_then(|argvs| {
-        argvs.iter().try_fold(Vec::new(), |mut paths, argv| {
-            paths.extend(programs::read_only(argv)?);
+    let judged = strict::parse(command).and_then(|simples| {
+        simples.iter().try_fold(Vec::new(), |mut paths, simple| {
+            paths.extend(programs::read_only(&simple.words)?);
+            paths.extend(simple.reads.iter().cloned());
             Ok(paths)
         })
     });

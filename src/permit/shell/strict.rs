@@ -1,7 +1,10 @@
 //! The strict reading of a command line: simple commands of literal words, joined by `|`, `&&`, `||`, `;` or newline.
 //!
-//! Whatever a shell might expand, redirect, define or run beside that is refused with the reason, so that a line which
-//! passes means the same to every shell.
+//! Beside them only what means the same to every shell: `< file`, output into `/dev/null` or another descriptor, `[ … ]`
+//! and comments. Whatever else a shell might expand, redirect, define or run is refused with the reason.
+
+use std::iter::Peekable;
+use std::str::Chars;
 
 /// A word after quote removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,22 +15,31 @@ pub(super) struct Word {
     pub(super) bare: bool,
 }
 
-/// Takes a line apart into the words of its simple commands, none of them empty.
+/// A simple command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Simple {
+    /// Its words; never empty.
+    pub(super) words: Vec<Word>,
+    /// Files that it gets as its input.
+    pub(super) reads: Vec<String>,
+}
+
+/// Takes a line apart into its simple commands.
 ///
 /// # Errors
 /// Why the line is not understood.
-pub(super) fn parse(line: &str) -> Result<Vec<Vec<Word>>, String> {
+pub(super) fn parse(line: &str) -> Result<Vec<Simple>, String> {
     let mut commands = Vec::new();
-    let mut words: Vec<Word> = Vec::new();
+    let mut simple = Simple::default();
     let mut word: Option<Word> = None;
     // An operator such as `|` or `&&` is owed a command after it.
     let mut owed = false;
     let mut rest = line.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
-            ' ' | '\t' => words.extend(word.take()),
+            ' ' | '\t' => simple.words.extend(word.take()),
             '\n' | ';' | '|' | '&' => {
-                words.extend(word.take());
+                simple.words.extend(word.take());
                 let joins = match c {
                     '|' => {
                         if rest.peek() == Some(&'&') {
@@ -44,44 +56,99 @@ pub(super) fn parse(line: &str) -> Result<Vec<Vec<Word>>, String> {
                     }
                     _ => false,
                 };
-                if words.is_empty() {
+                if simple.words.is_empty() {
                     // Blank lines are nothing; any other missing command is odd.
                     if c != '\n' {
                         return Err(format!("there is no command before `{c}`"));
                     }
                     continue;
                 }
-                commands.push(std::mem::take(&mut words));
+                commands.push(std::mem::take(&mut simple));
                 owed = joins;
                 continue;
             }
+            '#' if word.is_none() => while rest.next_if(|c| *c != '\n').is_some() {},
+            '<' | '>' => {
+                // Right before it stands the number of a descriptor, or a word of its own.
+                let number = word.take_if(|word| word.bare && c == '>' && matches!(word.text.as_str(), "1" | "2"));
+                simple.words.extend(word.take());
+                if simple.words.is_empty() || number.is_none() && rest.peek() == Some(&'|') {
+                    return Err(refused(c));
+                }
+                simple.reads.extend(redirected(c, &mut rest)?);
+            }
+            // The program `[`, and what closes it.
+            '[' if word.is_none() && simple.words.is_empty() && ends(&mut rest) => word = Some(bare(c)),
+            ']' | '!' if word.is_none() && is_test(&simple) && ends(&mut rest) => word = Some(bare(c)),
             '\'' | '"' => {
                 let text = quoted(c, &mut rest)?;
                 let word = word.get_or_insert_with(|| Word { text: String::new(), bare: false });
                 word.bare = false;
                 word.text.push_str(&text);
             }
-            c if c.is_ascii_alphanumeric() || "_-./,:+=@%".contains(c) => {
-                word.get_or_insert_with(|| Word { text: String::new(), bare: true }).text.push(c);
-            }
+            c if is_plain(c) => word.get_or_insert_with(|| Word { text: String::new(), bare: true }).text.push(c),
             c => return Err(refused(c)),
         }
     }
-    words.extend(word.take());
-    if !words.is_empty() {
-        commands.push(words);
+    simple.words.extend(word.take());
+    if !simple.words.is_empty() {
+        commands.push(simple);
     } else if owed {
         return Err("a command is missing at the end".to_owned());
     }
     if commands.is_empty() { Err("there is no command in it".to_owned()) } else { Ok(commands) }
 }
 
-/// The text up to the closing quote. Single quotes keep everything; in double quotes nothing that expands may stand.
-fn quoted(quote: char, rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<String, String> {
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-./,:+=@%".contains(c)
+}
+
+fn bare(c: char) -> Word {
+    Word { text: c.to_string(), bare: true }
+}
+
+/// A word is over here.
+fn ends(rest: &mut Peekable<Chars<'_>>) -> bool {
+    rest.peek().is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | ';' | '|' | '&'))
+}
+
+fn is_test(simple: &Simple) -> bool {
+    simple.words.first().is_some_and(|word| word.bare && matches!(word.text.as_str(), "[" | "test"))
+}
+
+/// What stands behind `<` or `>`: a file to be read, or where output goes that nobody wants to keep.
+fn redirected(c: char, rest: &mut Peekable<Chars<'_>>) -> Result<Option<String>, String> {
+    if c == '>' {
+        if rest.next_if_eq(&'&').is_some() {
+            let known = rest.next().is_some_and(|c| matches!(c, '1' | '2')) && ends(rest);
+            return if known { Ok(None) } else { Err(refused(c)) };
+        }
+        let _ = rest.next_if_eq(&'>');
+    }
+    while rest.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
     let mut text = String::new();
-    for c in rest.by_ref() {
+    while !ends(rest) {
+        match rest.next() {
+            Some(quote @ ('\'' | '"')) => text.push_str(&quoted(quote, rest)?),
+            Some(c) if is_plain(c) => text.push(c),
+            _ => return Err(refused(c)),
+        }
+    }
+    match c {
+        '<' if !text.is_empty() => Ok(Some(text)),
+        '>' if text == "/dev/null" => Ok(None),
+        _ => Err(refused(c)),
+    }
+}
+
+/// The text up to the closing quote. Single quotes keep everything; in double quotes nothing that expands may stand.
+fn quoted(quote: char, rest: &mut Peekable<Chars<'_>>) -> Result<String, String> {
+    let mut text = String::new();
+    while let Some(c) = rest.next() {
         match c {
             c if c == quote => return Ok(text),
+            // It expands nothing there.
+            '$' if quote == '"' && rest.peek().is_some_and(|c| matches!(c, '"' | ' ' | '|')) => text.push(c),
             '$' | '`' | '\\' | '!' if quote == '"' => return Err(refused(c)),
             c if c.is_control() => return Err(refused(c)),
             c => text.push(c),
@@ -97,7 +164,6 @@ fn refused(c: char) -> String {
         '(' | ')' | '{' | '}' => format!("`{c}` groups or expands commands"),
         '*' | '?' | '[' | '~' => format!("`{c}` expands to names that are only known when it runs"),
         '\\' => "backslashes are not followed: put the word in single quotes".to_owned(),
-        '#' => "`#` begins a comment".to_owned(),
         c if c.is_ascii_graphic() => format!("`{c}` is not understood outside single quotes"),
         c => format!("the character U+{:04X} is not understood outside quotes", u32::from(c)),
     }

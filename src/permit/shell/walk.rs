@@ -27,6 +27,8 @@ pub(super) struct Walk {
     pub(super) writes: Vec<String>,
     /// Words that the shell replaces by names of files.
     pub(super) expands: Vec<String>,
+    /// It reads files whose names stand nowhere in it.
+    pub(super) computes: bool,
     /// Why the line is not read-only.
     pub(super) why: Option<String>,
     /// Its parts do not tell why.
@@ -203,6 +205,7 @@ impl Walk {
         let argv = argv.filter(|_| refused.is_none());
         let program = words.first().and_then(Word::known).map(str::to_owned);
         self.parts.push(Part { text, argv, program, reads: false, why: String::new() });
+        self.computes |= computes(words);
         let outcome = refused.map_or(Ok(()), Err).and_then(|()| self.reads(words));
         let expands: Vec<String> = words.iter().filter(|word| word.expands()).map(|word| word.text.clone()).collect();
         self.expands.extend(expands);
@@ -240,6 +243,9 @@ impl Walk {
         {
             if self.depth >= DEEPEST {
                 return Err("it is nested too deep".to_owned());
+            }
+            if name != "bash" && !wrap::is_common(&text.text) {
+                return Err(format!("what `{name}` is given means something else to other shells than bash"));
             }
             self.depth += 1;
             self.line(&text.text);
@@ -362,6 +368,31 @@ impl Walk {
     }
 }
 
+/// Whether a command reads the content of files that its words do not name.
+fn computes(words: &[Word]) -> bool {
+    let Some((name, rest)) = words.split_first() else { return false };
+    let long = |option: &str| rest.iter().any(|word| word.text.split('=').next() == Some(option));
+    let letter = |letters: &[char]| {
+        let mut short = rest.iter().filter(|word| word.text.starts_with('-') && !word.text.starts_with("--"));
+        short.any(|word| word.text.contains(letters))
+    };
+    let found = |word: &Word| matches!(word.opens, Opens::Found | Opens::Anything);
+    match name.text.as_str() {
+        "grep" | "egrep" | "fgrep" => {
+            letter(&['r', 'R', 'd']) || long("--recursive") || long("--dereference-recursive") || long("--directories")
+        }
+        "rg" => !long("--files") && !long("--type-list"),
+        "diff" => letter(&['r']) || long("--recursive"),
+        "git" => long("--no-index") || long("--untracked"),
+        // They only tell names.
+        "ls" | "echo" | "printf" | "basename" | "dirname" | "stat" | "realpath" | "readlink" | "du" | "test" | "[" => {
+            false
+        }
+        "make" => true,
+        _ => letter(&['c']) && name.text.ends_with("sum") || rest.iter().any(found),
+    }
+}
+
 /// A path as seen from a folder.
 fn joined(base: &str, path: &str) -> String {
     if base.is_empty() || path.starts_with('/') || path == "~" || path.starts_with("~/") {
@@ -458,7 +489,11 @@ fn condition(words: &[Word]) -> Result<Vec<String>, String> {
     ];
     let odd = || Err("`[[` is only understood with simple comparisons".to_owned());
     let mut paths = Vec::new();
-    for part in words.split(|word| word.known() == Some("&&") && word.bare) {
+    for (at, part) in words.split(|word| word.known() == Some("&&") && word.bare).enumerate() {
+        // To a shell without `[[` a program of this name would follow.
+        if at > 0 && !part.first().is_some_and(|word| word.text == "!" || word.text.starts_with('-')) {
+            return odd();
+        }
         let part = match part.split_first() {
             Some((first, rest)) if first.known() == Some("!") => rest,
             _ => part,

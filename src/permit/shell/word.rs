@@ -305,7 +305,8 @@ impl Reading<'_> {
                 Some('\\') => match self.next() {
                     Some('t') => self.quoted('\t'),
                     Some('n') => self.quoted('\n'),
-                    Some(c @ ('\\' | '\'' | '"')) => self.quoted(c),
+                    // To other shells a quote ends there.
+                    Some(c @ ('\\' | '"')) => self.quoted(c),
                     _ => return Err("an escape in `$'…'` is not understood".to_owned()),
                 },
                 Some(c) => self.quoted(c),

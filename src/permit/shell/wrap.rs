@@ -55,6 +55,7 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
     let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name)?;
     let mut refused = None;
     let mut replaced = None;
+    let mut counted = false;
     let mut at = 0;
     while let Some(text) = arguments.get(at).map(Word::known) {
         let text = text?;
@@ -69,8 +70,11 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
         let letter = text.get(..2).unwrap_or_default();
         let digits = text.len() > 1 && text[1..].bytes().all(|b| b.is_ascii_digit());
         let joined = text.starts_with("-0") && text[1..].bytes().all(|b| b"0rtx".contains(&b));
+        counted |= ["-n", "-L", "-l"].contains(&letter) || ["--max-args", "--max-lines"].contains(&bare);
         if has(wrapper.alone, text) || name == "nice" && digits || name == "xargs" && joined {
             at += 1;
+        } else if name == "xargs" && text.starts_with("-I") && replaced.is_some() {
+            return None;
         } else if name == "xargs" && text == "-I" {
             replaced = Some(arguments.get(at + 1)?.known()?.to_owned());
             at += 2;
@@ -106,6 +110,10 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
             }
             at += 1;
         }
+    }
+    if counted && replaced.is_some() {
+        // Of the two the last one counts, to most.
+        return None;
     }
     let mut command = arguments.get(at..).unwrap_or_default().to_vec();
     if name == "xargs" && !command.is_empty() {
@@ -143,6 +151,18 @@ pub(super) fn harmless(name: &str, value: &str) -> bool {
         "LANG" | "LANGUAGE" => plain("_.@-"),
         _ => name.strip_prefix("LC_").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_uppercase())) && plain("_.@-"),
     }
+}
+
+/// Whether a text means the same to every shell, as far as `sh` may be another one than bash: no tests in `[[`, which others
+/// take for a program, and no quotes of bash alone.
+pub(super) fn is_common(text: &str) -> bool {
+    !["[[", "$'", "$\"", "&>", ">&", "|&", "<<<", "((", ";&", "coproc", "function"].iter().any(|form| {
+        let only_descriptors = *form == ">&";
+        text.match_indices(form).any(|(at, _)| {
+            let next = text.get(at + form.len()..).and_then(|rest| rest.chars().next());
+            !(only_descriptors && next.is_some_and(|c| c.is_ascii_digit() || c == '-'))
+        })
+    })
 }
 
 /// The text that a shell is given with `-c`; `None` where it is not known or more is given.

@@ -445,6 +445,130 @@ fn what_comes_back_from_the_user_must_be_about_what_was_asked() {
     }
 }
 
+#[test]
+fn a_rule_never_answers_for_what_configures_code_however_it_gets_there() {
+    let below = |program: &str, args: &[&str]| bash(program, args);
+    let copies = below("cp", &["-rT", "./**", "./**"]);
+    let mut facts = command("cp -rT payload sub");
+    assert_eq!(in_ask(std::slice::from_ref(&copies), &facts), 'a');
+    // The folder holds what configures code, as the executor sees.
+    facts.touches.push(Touch::Write { path: "/w/p/sub/.envrc".into(), place: Place::Protected });
+    for mode in [Mode::Ask, Mode::Execute] {
+        assert_eq!(letter(&decide(mode, std::slice::from_ref(&copies), &facts, false)), 'Q', "{mode:?}");
+    }
+    // The name of what is copied makes the place a protected one.
+    for line in [
+        "cp -r x/fish .config",
+        "mv x/fish .config",
+        "cp -rt .config x/fish",
+        "cp -r x/fish .config/",
+        "rsync -a x/fish .config",
+    ] {
+        let argv: Vec<&str> = line.split(' ').collect();
+        let exact = below(argv[0], &argv[1..]);
+        let generalised: Vec<&str> = argv[1..].iter().map(|w| if w.starts_with('-') { *w } else { "./**" }).collect();
+        for mode in [Mode::Ask, Mode::Execute] {
+            for rule in [exact.clone(), below(argv[0], &generalised)] {
+                let verdict = decide(mode, &[rule], &command(line), false);
+                assert!(matches!(&verdict, Verdict::Ask(question) if question.every_time), "{line}: {verdict:?}");
+            }
+        }
+    }
+    // Settings that run code are changed by no rule.
+    for line in [
+        "git config core.hooksPath x",
+        "git remote add o x",
+        "pre-commit install",
+        "direnv allow",
+        "npm config set a b",
+    ] {
+        let argv: Vec<&str> = line.split(' ').collect();
+        let exact = [below(argv[0], &argv[1..])];
+        for mode in [Mode::Ask, Mode::Execute] {
+            assert_eq!(letter(&decide(mode, &exact, &command(line), false)), 'Q', "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_a_file_decides_is_only_let_run_where_it_is_held() {
+    for line in ["tar xf a.tar", "unzip a.zip", "git apply a.patch", "patch -p1"] {
+        let argv: Vec<&str> = line.split(' ').collect();
+        let kept = rules(&[bash(argv[0], &argv[1..])]);
+        let held = Policy {
+            hold: shell::Hold::Enforced,
+            sandbox: crate::domain::permission::Sandbox::Workspace,
+            ..Policy::default()
+        };
+        assert_eq!(letter(&super::super::decide(held, Mode::Ask, &kept, &command(line), false)), 'a', "{line}");
+        for policy in [Policy::default(), Policy { sandbox: crate::domain::permission::Sandbox::None, ..held }] {
+            let verdict = super::super::decide(policy, Mode::Ask, &kept, &command(line), false);
+            assert!(matches!(&verdict, Verdict::Ask(question) if question.offers.is_empty()), "{line}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn computed_names_are_asked_about_where_secrets_lie_open() {
+    let held = Policy { hold: shell::Hold::Enforced, ..Policy::default() };
+    let at = |line: &str, secrets_here: bool| {
+        let facts = CallFacts { secrets_here, ..command(line) };
+        [Mode::Explore, Mode::Ask].map(|mode| letter(&super::super::decide(held, mode, &rules(&[]), &facts, false)))
+    };
+    for line in [
+        "xargs cat <<< .env",
+        "find . -exec cat {} +",
+        "grep -r x .",
+        "rg x",
+        "ls | xargs head",
+        "diff -r a b",
+        "ls && rg x",
+    ] {
+        assert_eq!((at(line, false), at(line, true)), (['a', 'a'], ['d', 'Q']), "{line}");
+    }
+    for line in ["cat a", "find . -name x", "ls -R", "rg --files", "git log -p", "grep x a"] {
+        assert_eq!(at(line, true), ['a', 'a'], "{line}");
+    }
+}
+
+#[test]
+fn reading_commands_of_a_server_are_offered_as_a_kind() {
+    let offers = offered(&command("gh pr view 12"));
+    let [offer] = offers.as_slice() else { panic!("{offers:?}") };
+    assert_eq!(offer.rule.in_words(), "read-only commands of gh");
+    assert_eq!(offer.rule.fault(), None);
+    let kept = [offer.rule.clone()];
+    for (line, letter) in [
+        ("gh issue list", 'a'),
+        ("gh pr view 1 | head -5", 'a'),
+        ("gh pr merge 1", 'q'),
+        ("gh pr view 1 -w", 'q'),
+        ("rm x", 'q'),
+    ] {
+        assert_eq!(in_ask(&kept, &command(line)), letter, "{line}");
+    }
+    let held = Policy { hold: shell::Hold::Enforced, ..Policy::default() };
+    let given = |line: &str| super::super::extras(held, &rules(&kept), &command(line));
+    assert_eq!(given("gh pr list").env, ["GH_HOST", "GH_TOKEN", "GITHUB_TOKEN"]);
+    assert_eq!(given("gh pr list | jq .").readable, ["~/.config/gh"]);
+    for line in
+        ["gh pr list | sh", "gh pr list; ./x", "gh pr merge 1", "ls", "gh pr list & env", "env; gh pr list > x; make"]
+    {
+        assert_eq!(given(line), super::super::Extras::default(), "{line}");
+    }
+    // What lets do anything on the machine is kept for no workspace.
+    let mut all = rules(&[]);
+    all.scopes.push(RuleScope::Workspace);
+    for (line, scopes) in [("gh pr list", 2), ("docker ps", 1)] {
+        let Verdict::Ask(question) = super::super::decide(held, Mode::Ask, &all, &command(line), false) else {
+            panic!("{line}")
+        };
+        assert_eq!(question.scopes.len(), scopes, "{line}");
+    }
+    let text = serde_json::to_string(&kept[0]).unwrap();
+    assert_eq!(serde_json::from_str::<Rule>(&text).unwrap(), kept[0]);
+}
+
 fn any_word() -> impl Strategy<Value = String> {
     prop_oneof![
         "[-./~*a-c ]{0,8}",
@@ -513,6 +637,33 @@ proptest! {
             if !question.offers.is_empty() {
                 let kept: Vec<Rule> = question.offers.into_iter().map(|offer| offer.rule).collect();
                 prop_assert_eq!(letter(&decide(Mode::Ask, &kept, &facts, false)), 'a');
+            }
+        }
+    }
+
+    #[test]
+    fn no_rule_lets_a_command_write_where_code_is_configured(
+        program in prop::sample::select(vec!["cp", "mv", "touch", "mkdir", "rm", "ln", "install", "rsync", "tee"]),
+        options in prop::collection::vec(prop::sample::select(vec!["-r", "-rT", "-t", "-a", "-f", "--", "-p"]), 0..2),
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", "sub", ".", "sub/..", ".config", "x/fish", ".git", "x/hooks", "sub/.github", "x/workflows", ".envrc", "x/.envrc",
+                ".vscode", ".cargo/config.toml", "./.git/config", ".ENVRC",
+            ]),
+            1..4,
+        ),
+        wide in any::<bool>(),
+    ) {
+        let words: Vec<&str> = options.iter().chain(&words).copied().collect();
+        let line = format!("{program} {}", words.join(" "));
+        let args: Vec<&str> = words.iter().map(|word| if wide && !word.starts_with('-') { "./**" } else { *word }).collect();
+        let verdict = decide(Mode::Ask, &[bash(program, &args)], &command(&line), false);
+        if matches!(verdict, Verdict::Allow(_)) {
+            let argv: Vec<String> = std::iter::once(program).chain(words).map(str::to_owned).collect();
+            for target in crate::domain::reach::reach(&argv).targets() {
+                let full = crate::domain::paths::lexical(Path::new("/w/p"), Path::new(&target));
+                let short = full.strip_prefix("/w/p").unwrap_or(&full);
+                prop_assert!(!crate::domain::paths::is_protected_for_commands(short), "{line}: {target}");
             }
         }
     }

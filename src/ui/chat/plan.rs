@@ -4,7 +4,7 @@
 use super::look::Look;
 use super::stream::Stream;
 use crate::domain::plan::{Outline, Progress, Step, StepStatus};
-use crate::domain::sanitise::clean;
+use crate::domain::sanitise::reveal;
 use crate::theme::Role;
 use crate::ui::text::{self, Fold, wrap};
 use ratatui::style::Modifier;
@@ -19,7 +19,7 @@ pub enum Lead {
     Box,
 }
 
-/// A step in lines of at most `width` cells. The text is sanitised here.
+/// A step in lines of at most `width` cells. Nothing of the text is hidden.
 #[must_use]
 pub fn step(step: &Step, lead: Lead, widest: usize, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let number = format!("{:>widest$}. ", step.number);
@@ -37,7 +37,7 @@ pub fn step(step: &Step, lead: Lead, widest: usize, width: usize, look: &Look<'_
     let sign = format!("{sign}{}", " ".repeat(box_width.saturating_sub(text::width(sign))));
     let indent = (text::width(&sign) + text::width(&number)).min(width.saturating_sub(1));
     let mut stream = Stream::default();
-    stream.update(&step.text, width.saturating_sub(indent).max(1), look);
+    stream.update(&reveal(&step.text), width.saturating_sub(indent).max(1), look);
     let gone = step.struck || step.status == StepStatus::Skipped;
     let mut out = Vec::new();
     for (n, line) in stream.into_lines().into_iter().enumerate() {
@@ -56,7 +56,7 @@ pub fn step(step: &Step, lead: Lead, widest: usize, width: usize, look: &Look<'_
     if let Some(comment) = &step.comment {
         let bar = format!("{}{}", " ".repeat(indent), look.glyph("▏ ", "> "));
         let lead = [Span::styled(bar, look.style(Role::Accent))];
-        for line in clean(comment.trim()).split('\n') {
+        for line in reveal(comment.trim()).split('\n') {
             let words = [Span::styled(line.to_owned(), look.style(Role::Accent))];
             out.extend(wrap(
                 &words,

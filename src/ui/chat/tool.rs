@@ -12,7 +12,7 @@ use super::row::{Level, Row, lasted, seconds, thousands};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::{clean, clean_line, reveal, reveal_line};
 use crate::domain::tool::{ToolCall, ToolStatus, intent};
 use crate::theme::Role;
 use crate::ui::figures::count;
@@ -218,10 +218,9 @@ fn subject(call: &ToolCall, ellipsis: &str) -> String {
         call.subject.clone()
     };
     let source = source.get(..source.floor_char_boundary(2_000)).unwrap_or(&source);
-    let cleaned = clean(source.trim());
-    match cleaned.split_once('\n') {
-        Some((first, _)) => format!("{} {ellipsis}", clean_line(first.trim_end())),
-        None => clean_line(&cleaned).into_owned(),
+    match source.trim().split_once('\n') {
+        Some((first, _)) => format!("{} {ellipsis}", reveal_line(first.trim_end())),
+        None => reveal_line(source.trim()),
     }
 }
 
@@ -314,7 +313,7 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
 
 /// The subject of an unfolded call whose line has no room for it.
 fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
-    let whole = clean(call.subject.trim()).into_owned();
+    let whole = reveal(call.subject.trim());
     let long = whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width;
     (row.level == Level::Full && long).then_some(whole)
 }

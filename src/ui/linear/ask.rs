@@ -6,9 +6,9 @@ use super::super::panel::approval::oddities;
 use super::prose;
 use super::row::{change, diff, labelled};
 use crate::app::state::panel::{Choice, Panel};
-use crate::domain::lookalike::expose;
+use crate::domain::lookalike::{expose, expose_line};
 use crate::domain::request::{Approval, Ask, KeyRequest, PartState, Request, TrustRequest, TrustWhat};
-use crate::domain::sanitise::{clean_line, reveal};
+use crate::domain::sanitise::{clean_line, reveal, reveal_line};
 use crate::domain::tool::Proposal;
 use std::path::Path;
 
@@ -31,9 +31,9 @@ pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usiz
     let mut out = match &request.ask {
         Ask::Approval(approval) => approve(approval, home),
         Ask::Plan(plan) => {
-            let mut out = vec![format!("plan: {}", clean_line(plan.title.trim()))];
+            let mut out = vec![format!("plan: {}", reveal_line(plan.title.trim()))];
             let marked = panel.plan.as_ref().map_or_else(|| plan.markdown.clone(), |view| view.text());
-            out.extend(prose::whole(&marked));
+            out.extend(prose::whole(&reveal(&marked)));
             out.push("end of plan. Is it good?".to_owned());
             out
         }
@@ -52,7 +52,7 @@ pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usiz
 pub(super) fn answers(panel: &Panel, request: &Request) -> Vec<String> {
     let mut out = Vec::new();
     for (n, choice) in panel.choices.iter().enumerate() {
-        out.push(format!("{}. {}", n + 1, expose(choice.label()).replace('\n', " ")));
+        out.push(format!("{}. {}", n + 1, expose_line(choice.label())));
     }
     let keeping = panel.choices.iter().enumerate().filter(|(_, choice)| choice.scope().is_some());
     let keeping: Vec<String> = keeping.map(|(n, _)| (n + 1).to_string()).collect();
@@ -67,13 +67,13 @@ fn remembered(panel: &Panel, request: &Request, which: &str) -> Vec<String> {
     let Ask::Approval(approval) = &request.ask else { return Vec::new() };
     let mut out = Vec::new();
     for rule in &panel.rules {
-        let mut line = format!("what {which} would remember: {}", expose(&rule.in_words()));
+        let mut line = format!("what {which} would remember: {}", expose_line(&rule.in_words()));
         if let Some(offer) = approval.offers.iter().find(|offer| offer.rule == *rule) {
             if let Some(harmless) = &offer.harmless {
-                line.push_str(&format!("; also runs: {}", expose(harmless)));
+                line.push_str(&format!("; also runs: {}", expose_line(harmless)));
             }
             if let Some(worst) = &offer.worst {
-                line.push_str(&format!("; at worst: {}", expose(worst)));
+                line.push_str(&format!("; at worst: {}", expose_line(worst)));
             }
         }
         out.push(line.replace('\n', " "));
@@ -85,7 +85,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
     let mut out = Vec::new();
     match &approval.proposal {
         Proposal::Command { command, cwd } => {
-            let place = expose(&home_path(cwd, home)).replace('\n', " ");
+            let place = expose_line(&home_path(cwd, home));
             out.push(format!("permission needed: run this command in {place}"));
             out.extend(labelled("command", exposed(command)));
             if approval.parts.len() > 1 {
@@ -95,7 +95,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
                         PartState::Reads => "only reads",
                         PartState::Allowed => "allowed",
                     };
-                    out.push(format!("part, {word}: {}", expose(&part.text).replace('\n', " ")));
+                    out.push(format!("part, {word}: {}", expose_line(&part.text)));
                 }
             }
         }
@@ -105,40 +105,40 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
                 (_, true) => "delete",
                 _ => "change",
             };
-            let path = expose(&one.path).replace('\n', " ");
+            let path = expose_line(&one.path);
             out.push(format!("permission needed: {verb} {path}, {}", change(one)));
             out.extend(diff_exposed(one));
         }
         Proposal::Changes { changes } => {
             out.push(format!("permission needed: change {} files", changes.len()));
             for one in approval.proposal.diffs() {
-                out.push(format!("file: {}, {}", expose(&one.path).replace('\n', " "), change(one)));
+                out.push(format!("file: {}, {}", expose_line(&one.path), change(one)));
                 out.extend(diff_exposed(one));
             }
         }
         Proposal::Connect { to } => {
-            out.push(format!("permission needed: network access to {}", expose(to).replace('\n', " ")));
+            out.push(format!("permission needed: network access to {}", expose_line(to)));
         }
-        Proposal::Address { url } => out.push(format!("permission needed: fetch {}", expose(url).replace('\n', " "))),
+        Proposal::Address { url } => out.push(format!("permission needed: fetch {}", expose_line(url))),
         Proposal::Script { language, script, files } => {
             out.push(format!("permission needed: run this script, {}", clean_line(language)));
             out.extend(exposed(script));
             out.push("end of script".to_owned());
-            out.extend(files.iter().map(|path| format!("file: {}", expose(&home_path(path, home)).replace('\n', " "))));
+            out.extend(files.iter().map(|path| format!("file: {}", expose_line(&home_path(path, home)))));
         }
         Proposal::Plain => {
-            let subject = expose(&approval.subject).replace('\n', " ");
+            let subject = expose_line(&approval.subject);
             out.push(format!("permission needed: {} {subject}", clean_line(&approval.tool)));
         }
     }
     if let Some(intent) = &approval.intent {
-        out.push(format!("the agent says: {}", expose(intent).replace('\n', " ")));
+        out.push(format!("the agent says: {}", expose_line(intent)));
     }
     if let Some(odd) = oddities(&approval.proposal) {
         out.push(format!("warning: {odd}"));
     }
-    out.extend(approval.risks.iter().map(|risk| format!("risk: {}", clean_line(risk))));
-    out.extend(approval.reasons.iter().map(|reason| format!("why: {}", clean_line(reason))));
+    out.extend(approval.risks.iter().map(|risk| format!("risk: {}", reveal_line(risk))));
+    out.extend(approval.reasons.iter().map(|reason| format!("why: {}", reveal_line(reason))));
     if matches!(approval.proposal, Proposal::Command { .. }) && approval.parts.is_empty() {
         let text = "guessed: the line could not be taken apart, so more may happen than is said here";
         out.push(text.to_owned());
@@ -166,7 +166,7 @@ fn trusting(request: &TrustRequest, home: &str) -> Vec<String> {
         (TrustWhat::Repository, false) => "trust these rules",
         (TrustWhat::Repository, true) => "trust the changed rules",
     };
-    let path = reveal(&home_path(&request.path, home)).replace('\n', " ");
+    let path = reveal_line(&home_path(&request.path, home));
     let mut out = vec![format!("trust needed: {what}? {path}")];
     out.extend(request.text.lines().map(reveal));
     out
@@ -176,8 +176,8 @@ fn key(wanted: &KeyRequest, home: &str) -> Vec<String> {
     let stored = home_path(Path::new(&wanted.stored), home);
     vec![
         format!("key needed: for {}. {}", clean_line(wanted.connection.as_str()), clean_line(wanted.why.trim())),
-        format!("It goes to {} and nowhere else.", expose(&wanted.host).replace('\n', " ")),
-        format!("It is kept in {}, which only you can read.", expose(&stored).replace('\n', " ")),
+        format!("It goes to {} and nowhere else.", expose_line(&wanted.host)),
+        format!("It is kept in {}, which only you can read.", expose_line(&stored)),
     ]
 }
 

@@ -9,7 +9,7 @@ use crate::domain::message::{Failure, FailureAction, Info, InfoKind, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Authority;
 use crate::domain::plan::Progress;
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::{clean, clean_line, reveal_line};
 use crate::domain::tool::{ToolCall, ToolStatus};
 
 /// Characters of what identifies a call.
@@ -64,7 +64,7 @@ fn deed(call: &ToolCall) -> String {
     let lines = subject.lines().count();
     let first: String = subject.lines().next().unwrap_or_default().chars().take(SUBJECT).collect();
     let more = if lines > 1 { format!(" (and {} more)", count(lines - 1, "line", "lines")) } else { String::new() };
-    format!("{} {}{more}", clean_line(&call.name), clean_line(&first)).trim_end().to_owned()
+    format!("{} {}{more}", clean_line(&call.name), reveal_line(&first)).trim_end().to_owned()
 }
 
 /// A call that begins.

@@ -7,7 +7,7 @@ use crate::app::msg::Target;
 use crate::app::state::audit::Audit;
 use crate::domain::ledger::{Entry, Fate};
 use crate::domain::permission::Sandbox;
-use crate::domain::sanitise::{clean_line, reveal};
+use crate::domain::sanitise::{clean_line, reveal, reveal_line};
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -86,7 +86,7 @@ fn row(paint: &mut Paint<'_>, entry: &Entry, n: usize, chosen: bool, area: Rect)
     let mut left = vec![
         paint.piece(format!("{sign} "), fate(entry)),
         paint.piece(format!("{:<7}", clean_line(&entry.tool)), Role::ToolVerb),
-        paint.piece(reveal(&entry.subject.split_whitespace().collect::<Vec<_>>().join(" ")), text),
+        paint.piece(reveal_line(entry.subject.trim()), text),
     ];
     let mut right = Vec::new();
     if roomy {

@@ -8,9 +8,9 @@ use super::super::text::{self, Fold};
 use super::{View, in_title, place, styled};
 use crate::app::state::overlay::Reach;
 use crate::domain::diff::{DiffKind, FileDiff};
-use crate::domain::lookalike::{Odd, expose, odd};
+use crate::domain::lookalike::{Odd, expose, expose_line, odd};
 use crate::domain::request::{Approval, Ask, PartShown, PartState, Request};
-use crate::domain::sanitise::clean_line;
+use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, Context};
 use crate::theme::Role;
@@ -77,11 +77,19 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
             PartState::Allowed => ("allowed", Role::Good),
         };
         let role_of_text = if part.state == PartState::Asked { Role::Text } else { Role::Dim };
-        let shown = expose(&part.text).replace('\n', " ");
+        let shown = expose_line(&part.text);
         for (n, line) in cells::wrap(&shown, room).into_iter().enumerate() {
             let word = if n == 0 { word } else { "" };
             let word = Span::styled(format!("  {word:lead$}"), paint.flat(paint.style(role)));
             lines.push(Line::from(vec![word, Span::styled(line, paint.style(role_of_text))]));
+        }
+        // Each part carries its own risk.
+        if !part.risks.is_empty() {
+            let sign = Span::raw(format!("  {:lead$}", ""));
+            let said = format!("{} {}", paint.signs.warning, reveal_line(&part.risks.join(", ")));
+            for line in cells::wrap(&said, room) {
+                lines.push(Line::from(vec![sign.clone(), Span::styled(line, paint.style(Role::Warning))]));
+            }
         }
     }
     lines
@@ -146,21 +154,29 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
     let Approval { risks, reasons, would_run_now, proposal, parts, intent, .. } = &**approval;
     let mut say = |sign: &'static str, role: Role, text: &str| {
         let style = paint.style(role);
-        let span = Span::styled(clean_line(text).into_owned(), style);
+        let span = Span::styled(reveal_line(text), style);
         let (first, rest) = ([Span::styled(format!("{sign} "), style)], [Span::raw("  ")]);
         lines.extend(text::wrap(&[span], usize::from(width), &first, &rest, Fold::Words));
     };
-    if let Some(intent) = intent {
-        say(paint.signs.dot, Role::Dim, &format!("the agent says: {}", expose(intent)));
+    // The worst stands first, and louder than the rest; the agent's own words come after whatever speaks for caution.
+    let odd = oddities(proposal);
+    let warns = odd.is_some() || !risks.is_empty();
+    let said = intent.as_ref().map(|intent| format!("the agent says: {}", expose_line(intent)));
+    if let Some(said) = said.as_ref().filter(|_| !warns) {
+        say(paint.signs.dot, Role::Dim, said);
     }
-    if let Some(odd) = oddities(proposal) {
-        say(paint.signs.warning, Role::Warning, &odd);
+    if let Some(odd) = &odd {
+        say(paint.signs.warning, Role::Error, odd);
     }
-    for risk in risks {
-        say(paint.signs.warning, Role::Warning, risk);
+    for (n, risk) in risks.iter().enumerate() {
+        let first = n == 0 && odd.is_none();
+        say(paint.signs.warning, if first { Role::Error } else { Role::Warning }, risk);
     }
     for reason in reasons {
         say(paint.signs.dot, Role::Dim, reason);
+    }
+    if let Some(said) = said.as_ref().filter(|_| warns) {
+        say(paint.signs.dot, Role::Dim, said);
     }
     if matches!(proposal, Proposal::Command { .. }) && parts.is_empty() {
         say(

@@ -21,7 +21,7 @@ use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::app::state::plan::PlanView;
 use crate::domain::Mode;
 use crate::domain::diff::FileDiff;
-use crate::domain::lookalike::expose;
+use crate::domain::lookalike::{expose, expose_line};
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::Proposal;
@@ -322,7 +322,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
             }
             Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
-        Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", clean_line(&plan.title)))],
+        Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", expose_line(&plan.title)))],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),

@@ -21,6 +21,8 @@ pub(super) fn body(
     if plan.markdown.trim().is_empty() {
         return (styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning), Vec::new());
     }
+    // Nothing of a plan is hidden: what a terminal would act on, or nobody sees, stands there as what it is.
+    let shown = |text: &str| reveal(text);
     let mut lines = Vec::new();
     let mut ends = Vec::new();
     if plan.resumes {
@@ -29,11 +31,11 @@ pub(super) fn body(
         lines.push(Line::default());
     }
     match view.filter(|view| !view.outline.steps.is_empty()) {
-        None => lines.extend(chat::markdown_with(below_title(&plan.markdown, &plan.title), width, look)),
+        None => lines.extend(chat::markdown_with(&shown(below_title(&plan.markdown, &plan.title)), width, look)),
         Some(view) => {
             let before = below_title(&view.outline.before, &plan.title);
             if !is_title(before, &plan.title) {
-                lines.extend(chat::markdown_with(before, width, look));
+                lines.extend(chat::markdown_with(&shown(before), width, look));
                 lines.push(Line::default());
             }
             let widest = chat::plan_widest(&view.outline.steps);
@@ -55,7 +57,7 @@ pub(super) fn body(
             }
             if !view.outline.after.trim().is_empty() {
                 lines.push(Line::default());
-                lines.extend(chat::markdown_with(&view.outline.after, width, look));
+                lines.extend(chat::markdown_with(&shown(&view.outline.after), width, look));
             }
         }
     }

@@ -6,7 +6,7 @@ use super::{Call, Operands, Row, Style, row};
 const DIFF: &str = "-p -u -s -U: -z -a -b -w -W -R -q -t -B? -M? -C? -D -l: -S: -G: -X? -I: -m -c --cc -0 --patch --no-patch --unified: --raw --patch-with-raw \
     --patch-with-stat --indent-heuristic --no-indent-heuristic --minimal --patience --histogram --anchored: --diff-algorithm: --stat? --stat-width: \
     --stat-name-width: --stat-count: --compact-summary --numstat --shortstat --dirstat? --cumulative --dirstat-by-file? --summary --name-only \
-    --name-status --submodule? --color? --no-color --color-moved? --no-color-moved --color-moved-ws: --word-diff? --word-diff-regex: --color-words? \
+    --name-status --color? --no-color --color-moved? --no-color-moved --color-moved-ws: --word-diff? --word-diff-regex: --color-words? \
     --no-renames --rename-empty --no-rename-empty --check --ws-error-highlight: --full-index --binary --abbrev? --no-abbrev --break-rewrites? \
     --find-renames? --find-copies? --find-copies-harder --irreversible-delete --diff-filter: --find-object: --pickaxe-all --pickaxe-regex --skip-to: \
     --rotate-to: --relative? --no-relative --text --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space \
@@ -17,7 +17,7 @@ const LOG: &str = "-n: -# -g -i -E -F -P -r -h --follow --decorate? --no-decorat
     --no-mailmap --log-size -L: --max-count: --skip: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep-reflog: --grep: --all-match \
     --invert-grep --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --remove-empty --merges --no-merges \
     --min-parents: --max-parents: --no-min-parents --no-max-parents --first-parent --exclude-first-parent-only --not --all --branches? --tags? \
-    --remotes? --glob: --exclude: --exclude-hidden: --reflog --alternate-refs --single-worktree --ignore-missing --bisect --cherry-mark \
+    --remotes? --glob: --exclude: --exclude-hidden: --reflog --single-worktree --ignore-missing --bisect --cherry-mark \
     --cherry-pick --left-only --right-only --cherry --walk-reflogs --merge --boundary --simplify-by-decoration --show-pulls --full-history --dense \
     --sparse --simplify-merges --ancestry-path? --date-order --author-date-order --topo-order --reverse --no-walk? --do-walk --pretty? --format: \
     --abbrev-commit --no-abbrev-commit --oneline --encoding: --expand-tabs? --no-expand-tabs --notes? --no-notes --no-standard-notes --standard-notes \
@@ -30,22 +30,22 @@ pub(super) const ROWS: &[Row] = &[
     // `-c` and `--exec-path` run what they are told; `--git-dir` and `--work-tree` bring other settings.
     row("git", &["-C@ -P --no-pager --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --version"]).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("git status", &["-s -b -v -u? -z -h --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignore-submodules? --ignored? --no-ignored --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?"]).operands(Operands::Paths).sample("."),
-    row("git log", &[DIFF, LOG]).operands(Operands::Revisions).sample("HEAD"),
-    row("git show", &[DIFF, LOG]).operands(Operands::Revisions).sample("HEAD"),
-    row("git whatchanged", &[DIFF, LOG]).operands(Operands::Revisions).sample("HEAD"),
-    row("git diff", &[DIFF, "-h -1 -2 -3 --cached --staged --merge-base --base --ours --theirs --no-index"]).operands(Operands::Revisions).sample("HEAD"),
-    row("git diff-tree", &[DIFF, "-r -h --stdin --root -v --pretty? --format: --no-commit-id --always --merge-base"]).operands(Operands::Revisions).sample("HEAD"),
-    row("git diff-index", &[DIFF, "-h --cached --merge-base"]).operands(Operands::Revisions).sample("HEAD"),
-    row("git diff-files", &[DIFF, "-h -1 -2 -3 --base --ours --theirs"]).operands(Operands::Revisions).sample(""),
-    row("git range-diff", &[DIFF, "-h --creation-factor: --no-dual-color --left-only --right-only --notes? --no-notes"]).operands(Operands::Revisions).sample("HEAD~1..HEAD HEAD~1..HEAD"),
-    row("git rev-list", &[LOG, "-h --objects --objects-edge --objects-edge-aggressive --indexed-objects --unpacked --header --timestamp --quiet --no-object-names --object-names --disk-usage? --use-bitmap-index --bisect-all --bisect-vars --filter: --no-filter --missing: --in-commit-order --no-commit-header --commit-header"]).operands(Operands::Revisions).sample("HEAD"),
-    row("git shortlog", &[LOG, "-n -s -e -c -w? -h --numbered --summary --email --group: --committer"]).operands(Operands::Revisions).sample("HEAD"),
+    row("git log", &[DIFF, LOG]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
+    row("git show", &[DIFF, LOG]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
+    row("git whatchanged", &[DIFF, LOG]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
+    row("git diff", &[DIFF, "-h -1 -2 -3 --cached --staged --merge-base --base --ours --theirs --no-index"]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
+    row("git diff-tree", &[DIFF, "-r -h --stdin --root -v --pretty? --format: --no-commit-id --always --merge-base"]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
+    row("git diff-index", &[DIFF, "-h --cached --merge-base"]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
+    row("git diff-files", &[DIFF, "-h -1 -2 -3 --base --ours --theirs"]).check(plain_format).operands(Operands::Revisions).sample(""),
+    row("git range-diff", &[DIFF, "-h --creation-factor: --no-dual-color --left-only --right-only --notes? --no-notes"]).check(plain_format).operands(Operands::Revisions).sample("HEAD~1..HEAD HEAD~1..HEAD"),
+    row("git rev-list", &[LOG, "-h --objects --objects-edge --objects-edge-aggressive --indexed-objects --unpacked --header --timestamp --quiet --no-object-names --object-names --disk-usage? --use-bitmap-index --bisect-all --bisect-vars --filter: --no-filter --missing: --in-commit-order --no-commit-header --commit-header"]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
+    row("git shortlog", &[LOG, "-n -s -e -c -w? -h --numbered --summary --email --group: --committer"]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
     row("git blame", &["-b -l -t -c -f -n -p -s -e -w -h -M? -C? -L: -S@ --root --show-stats --incremental --line-porcelain --porcelain --date: --no-progress --abbrev? --color-lines --color-by-age --show-name --show-number --show-email --minimal --reverse --first-parent --ignore-rev: --since: --score-debug"]).operands(Operands::Revisions).sample("a.txt"),
     row("git annotate", &["-b -l -t -c -f -n -p -s -e -w -h -M? -C? -L: --root --incremental --line-porcelain --porcelain --date: --abbrev? --show-name --show-number --show-email"]).operands(Operands::Revisions).sample("a.txt"),
     // `-O` opens a pager of its own.
-    row("git grep", &["-# -a -c -e: -E -F -f@ -G -h -H -i -I -l -L -n -o -p -P -q -r -v -w -W -z -A: -B: -C: -m: --cached --untracked --no-index --no-exclude-standard --exclude-standard --recurse-submodules --no-recurse-submodules --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --context: --after-context: --before-context: --function-context --max-count: --threads: --and --or --not --all-match --quiet --max-depth: --recursive --no-recursive --no-textconv"]).operands(Operands::PatternThenPaths).sample("a"),
-    row("git ls-files", &["-c -d -m -o -i -s -k -u -z -t -v -f -x: -X@ -h --cached --deleted --modified --others --ignored --stage --directory --no-empty-directory --unmerged --killed --resolve-undo --deduplicate --eol --exclude: --exclude-from@ --exclude-per-directory: --exclude-standard --error-unmatch --with-tree: --full-name --recurse-submodules --abbrev? --debug --sparse --format:"]).sample("a.txt"),
-    row("git ls-tree", &["-d -r -t -l -z -h --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format:"]).operands(Operands::Revisions).sample("HEAD"),
+    row("git grep", &["-# -a -c -e: -E -F -f@ -G -h -H -i -I -l -L -n -o -p -P -q -r -v -w -W -z -A: -B: -C: -m: --cached --untracked --no-index --no-exclude-standard --exclude-standard --no-recurse-submodules --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --context: --after-context: --before-context: --function-context --max-count: --threads: --and --or --not --all-match --quiet --max-depth: --recursive --no-recursive --no-textconv"]).operands(Operands::PatternThenPaths).sample("a"),
+    row("git ls-files", &["-c -d -m -o -i -s -k -u -z -t -v -f -x: -X@ -h --cached --deleted --modified --others --ignored --stage --directory --no-empty-directory --unmerged --killed --resolve-undo --deduplicate --eol --exclude: --exclude-from@ --exclude-per-directory: --exclude-standard --error-unmatch --with-tree: --full-name --abbrev? --debug --sparse --format:"]).check(plain_format).sample("a.txt"),
+    row("git ls-tree", &["-d -r -t -l -z -h --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format:"]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
     row("git cat-file", &["-t -s -p -e -h -Z --allow-unknown-type --batch? --batch-check? --batch-all-objects --buffer --unordered --follow-symlinks --use-mailmap --mailmap"]).operands(Operands::Revisions).sample("HEAD"),
     row("git rev-parse", &["-q -h --verify --quiet --short? --symbolic --symbolic-full-name --abbrev-ref? --all --branches? --tags? --remotes? --glob: --exclude: --disambiguate: --git-dir --absolute-git-dir --git-common-dir --git-path: --is-inside-git-dir --is-inside-work-tree --is-bare-repository --is-shallow-repository --show-toplevel --show-cdup --show-prefix --show-superproject-working-tree --show-object-format? --show-ref-format --shared-index-path --default: --revs-only --no-revs --flags --no-flags --not --since: --until: --after: --before: --local-env-vars --path-format: --prefix: --end-of-options"]).operands(Operands::Revisions).sample("HEAD"),
     row("git name-rev", &["-h --tags --refs: --exclude: --all --name-only --no-undefined --always --annotate-stdin"]).operands(Operands::Revisions).sample("HEAD"),
@@ -53,7 +53,7 @@ pub(super) const ROWS: &[Row] = &[
     row("git merge-base", &["-a -h --all --octopus --independent --is-ancestor --fork-point"]).operands(Operands::Revisions).sample("HEAD HEAD"),
     row("git show-branch", &["-r -a -g? -h --remotes --all --current --topo-order --date-order --sparse --more: --list --merge-base --independent --no-name --sha1-name --topics --reflog? --color? --no-color"]).operands(Operands::Revisions).sample("HEAD"),
     row("git show-ref", &["-h -s? -d -q --head --branches --heads --tags --hash? --abbrev? --dereference --verify --quiet --exists"]).operands(Operands::Revisions).sample(""),
-    row("git for-each-ref", &[REF, "-h -s -p --shell --perl --python --tcl --omit-empty --exclude: --include-root-refs"]).operands(Operands::Revisions).sample(""),
+    row("git for-each-ref", &[REF, "-h -s -p --shell --perl --python --tcl --omit-empty --exclude: --include-root-refs"]).check(plain_format).operands(Operands::Revisions).sample(""),
     row("git count-objects", &["-v -H -h --verbose --human-readable"]).alone(),
     row("git cherry", &["-v -h --abbrev?"]).operands(Operands::Revisions).sample("HEAD HEAD"),
     row("git check-ignore", &["-q -v -n -z -h --quiet --verbose --stdin --non-matching --no-index"]).sample("a.txt"),
@@ -64,16 +64,16 @@ pub(super) const ROWS: &[Row] = &[
     row("git version", &["-h --build-options"]).alone(),
     row("git branch", &[REF, "-a -r -v -vv -l -q -h --all --remotes --verbose --list --show-current --column? --no-column --no-color --abbrev? --no-abbrev --omit-empty"])
         .operands(Operands::Revisions)
-        .check(|call| listing(call, &["-l", "--list"]))
+        .check(|call| plain_format(call).and_then(|()| listing(call, &["-l", "--list"])))
         .sample(""),
     row("git tag", &[REF, "-l -n? -h --list --column? --no-column --omit-empty"])
         .operands(Operands::Revisions)
-        .check(|call| listing(call, &["-l", "--list", "-n"]))
+        .check(|call| plain_format(call).and_then(|()| listing(call, &["-l", "--list", "-n"])))
         .sample(""),
-    row("git stash list", &[DIFF, LOG]).operands(Operands::Revisions).sample(""),
-    row("git stash show", &[DIFF, "--include-untracked --only-untracked -h"]).operands(Operands::Revisions).sample(""),
-    row("git reflog", &[DIFF, LOG]).alone(),
-    row("git reflog show", &[DIFF, LOG]).operands(Operands::Revisions).sample("HEAD"),
+    row("git stash list", &[DIFF, LOG]).check(plain_format).operands(Operands::Revisions).sample(""),
+    row("git stash show", &[DIFF, "--include-untracked --only-untracked -h"]).check(plain_format).operands(Operands::Revisions).sample(""),
+    row("git reflog", &[DIFF, LOG]).check(plain_format).alone(),
+    row("git reflog show", &[DIFF, LOG]).check(plain_format).operands(Operands::Revisions).sample("HEAD"),
     row("git reflog exists", &["-h"]).operands(Operands::Revisions).sample("HEAD"),
     row("git remote", &["-v -h --verbose"]).alone(),
     row("git remote get-url", &["-h --push --all"]).text("origin"),
@@ -97,6 +97,24 @@ pub(super) const ROWS: &[Row] = &[
     row("git config list", &["-z -h -f@ --global --system --local --worktree --file@ --blob: --type: --null --name-only --show-origin --show-scope --includes --no-includes"]).alone(),
     row("git symbolic-ref", &["-q -h --quiet --short --recurse --no-recurse"]).operands(Operands::AtMost(1)).sample("HEAD"),
 ];
+
+/// A format that looks at signatures runs the program that checks them, which settings name. A name in place of a format is
+/// one that settings explain.
+fn plain_format(call: &Call) -> Result<(), String> {
+    const NAMES: &[&str] = &["oneline", "short", "medium", "full", "fuller", "reference", "email", "mboxrd", "raw"];
+    for value in call.values(&["--format", "--pretty", "--sort"]) {
+        let letters = value.split('%').skip(1).map(|rest| rest.trim_start_matches(['-', '+', ' ']));
+        if letters.into_iter().any(|rest| rest.starts_with('G')) || value.contains("signature") {
+            return call.refuse("with a format that checks signatures runs a program");
+        }
+    }
+    let named = |value: &str| value.contains(['%', ':']) || NAMES.contains(&value) || value.is_empty();
+    if call.values(&["--pretty", "--format"]).all(named) {
+        Ok(())
+    } else {
+        call.refuse("with a format of the settings is not known")
+    }
+}
 
 /// `git branch NAME` makes one; only where it lists are operands patterns.
 fn listing(call: &Call, lists: &[&str]) -> Result<(), String> {

@@ -7,6 +7,7 @@
 mod build;
 mod files;
 mod git;
+mod remote;
 mod search;
 mod system;
 mod text;
@@ -56,7 +57,7 @@ pub(super) struct Row {
     /// The program, or the program and its subcommand.
     pub(super) name: &'static str,
     /// Its options, several in a text: `-x`; `-x:` takes a value, `-x@` one that is a file, `-x?` may have one joined
-    /// to it, `-#` is a count such as `-5`.
+    /// to it, `-x%` takes two words that are no files, `-#` is a count such as `-5`.
     pub(super) options: &'static [&'static str],
     pub(super) operands: Operands,
     pub(super) style: Style,
@@ -116,11 +117,107 @@ impl Row {
     }
 }
 
+/// Programs that take a word with an `@` before it for itself. To many others it is a file with further arguments: to
+/// all of the compilers, linkers and readers of object files, and to whatever is not known here.
+const AT_IS_A_LETTER: &[&str] = &[
+    "awk",
+    "b2sum",
+    "base32",
+    "base64",
+    "basename",
+    "cat",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "diff3",
+    "dirname",
+    "dpkg",
+    "dpkg-query",
+    "du",
+    "egrep",
+    "expand",
+    "expr",
+    "fd",
+    "fdfind",
+    "fgrep",
+    "file",
+    "fmt",
+    "fold",
+    "gawk",
+    "gh",
+    "glab",
+    "getconf",
+    "getent",
+    "git",
+    "grep",
+    "groups",
+    "head",
+    "hexdump",
+    "id",
+    "join",
+    "jq",
+    "locate",
+    "ls",
+    "lsattr",
+    "man",
+    "mawk",
+    "md5sum",
+    "namei",
+    "nawk",
+    "nl",
+    "npm",
+    "numfmt",
+    "od",
+    "paste",
+    "pathchk",
+    "pgrep",
+    "pidof",
+    "pip",
+    "pip3",
+    "pnpm",
+    "printenv",
+    "ps",
+    "readlink",
+    "realpath",
+    "rev",
+    "rg",
+    "sed",
+    "seq",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "shasum",
+    "shuf",
+    "sort",
+    "stat",
+    "sum",
+    "tac",
+    "tail",
+    "tr",
+    "tree",
+    "unexpand",
+    "uniq",
+    "wc",
+    "whereis",
+    "which",
+    "xxd",
+    "yq",
+];
+
 /// What an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Nothing,
     Value,
+    /// Two words: a name and its value.
+    Pair,
     File,
     Joined,
 }
@@ -131,6 +228,7 @@ fn split(token: &str) -> (&str, Takes) {
         Some(b':') => (bare, Takes::Value),
         Some(b'@') => (bare, Takes::File),
         Some(b'?') => (bare, Takes::Joined),
+        Some(b'%') => (bare, Takes::Pair),
         _ => (token, Takes::Nothing),
     }
 }
@@ -185,20 +283,44 @@ pub(super) fn every_name() -> Vec<&'static str> {
     families().map(|row| row.name).collect()
 }
 
+/// Checks a call of a program that asks a server, by its words after quote removal: whether it only reads there.
+///
+/// # Errors
+/// Which argument is not known to only read.
+pub(super) fn reads_remotely(argv: &[String]) -> Result<(), String> {
+    let (program, arguments) = argv.split_first().ok_or_else(|| "there is no command in it".to_owned())?;
+    let words: Vec<Word> = arguments.iter().map(|text| Word::literal(text, 0..0)).collect();
+    let row = remote::ROWS.iter().find(|row| row.name == program.as_str());
+    let row = row.ok_or_else(|| format!("`{program}` is not known to read from servers"))?;
+    let find = |name: &str| remote::ROWS.iter().find(|row| row.name == name);
+    if row.style == Style::Subcommands && words.is_empty() {
+        return Err(format!("`{program}` has no subcommand"));
+    }
+    let read = if row.style == Style::Subcommands { subcommand(row, &words, &find) } else { finish(row, &words) };
+    read.map(|_| ())
+}
+
+fn finish(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+    finished(&taken_apart(row, arguments)?)
+}
+
 /// Checks the arguments of a program. The words that may be paths come back.
 ///
 /// # Errors
 /// Which argument is not known to only read.
 pub(super) fn read_only(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
     if row.style == Style::Subcommands {
-        return subcommand(row, arguments);
+        return subcommand(row, arguments, &find);
     }
-    let call = taken_apart(row, arguments)?;
-    finished(&call)
+    finish(row, arguments)
 }
 
 /// `git`, `cargo` and their kind: options, a subcommand, and its own arguments.
-fn subcommand(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+fn subcommand(
+    row: &'static Row,
+    arguments: &[Word],
+    find: &dyn Fn(&str) -> Option<&'static Row>,
+) -> Result<Vec<String>, String> {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         let Some(text) = word.known() else { break };
@@ -224,18 +346,24 @@ fn subcommand(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, Stri
     let Some(word) = first.known() else { return Err(format!("what `{}` does is only known when it runs", row.name)) };
     let longer = rest.first().and_then(Word::known).map(|second| format!("{} {word} {second}", row.name));
     if let Some(found) = longer.and_then(|name| find(&name)) {
-        files.extend(read_only(found, rest.get(1..).unwrap_or_default())?);
+        files.extend(finish(found, rest.get(1..).unwrap_or_default())?);
         return Ok(files);
     }
     let name = format!("{} {word}", row.name);
     let found = find(&name).ok_or_else(|| format!("`{name}` is not on the list of commands that only read"))?;
-    files.extend(read_only(found, rest)?);
+    files.extend(finish(found, rest)?);
     Ok(files)
 }
 
 fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>, String> {
     let mut call = Call { row, options: Vec::new(), operands: Vec::new(), files: Vec::new() };
     let unknown = |option: &str| Err(format!("`{} {option}` is not known to only read", row.name));
+    let program = row.name.split(' ').next().unwrap_or_default();
+    if !AT_IS_A_LETTER.contains(&program)
+        && let Some(word) = arguments.iter().find(|word| word.text.starts_with('@'))
+    {
+        return Err(format!("`{program} {}` may read further arguments from a file", word.text));
+    }
     let mut rest = arguments.iter();
     let mut only_operands = false;
     while let Some(word) = rest.next() {
@@ -285,6 +413,13 @@ fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>,
                     let value = rest.next().and_then(|word| separate(word, takes));
                     let Some(value) = value else { return unknown(name) };
                     call.took(name, value, takes);
+                }
+                (Takes::Pair, None) => {
+                    // Neither is opened, and the second may be any text.
+                    let label = rest.next().and_then(|word| separate(word, takes));
+                    let value = rest.next().and_then(Word::known);
+                    let (Some(label), Some(_)) = (label, value) else { return unknown(name) };
+                    call.options.push((name.to_owned(), Some(label.to_owned())));
                 }
                 _ => return unknown(name),
             }
@@ -402,6 +537,7 @@ pub(super) fn forms() -> Vec<String> {
                     out.extend([line(name), line(&format!("{name}{}1", if name.len() > 2 { "=" } else { "" }))])
                 }
                 Takes::Value => out.extend(["1", "a", "%s", "name"].map(|value| line(&format!("{name} {value}")))),
+                Takes::Pair => out.push(line(&format!("{name} a b"))),
                 Takes::File => out.extend(["a.txt", "sub"].map(|value| line(&format!("{name} {value}")))),
             }
         }

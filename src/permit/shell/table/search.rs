@@ -38,5 +38,9 @@ fn awk(call: &Call) -> Result<(), String> {
     if call.values(&["-v", "--assign"]).any(|value| value.contains('\\')) {
         return call.refuse("gets a value that is not understood");
     }
+    // To gawk such a file is a connection.
+    if call.operands.iter().any(|word| word.text.starts_with("/inet")) {
+        return call.refuse("may open a connection");
+    }
     super::text::script(call, &[], scripts::awk)
 }

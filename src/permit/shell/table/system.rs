@@ -17,8 +17,10 @@ pub(super) const ROWS: &[Row] = &[
     row("logname", &["--help --version"]).alone(),
     row("tty", &["-s --silent --quiet --help --version"]).alone(),
     row("locale", &["-a -k -c -m --all-locales --charmaps --category-name --keyword-name --help --version"]).text(""),
-    row("getconf", &["-a -v:"]).text("PAGE_SIZE"),
-    row("getent", &["-i -s: --no-idn --service: --help --version"]).text("group root"),
+    // `-v` runs a program of that name.
+    row("getconf", &["-a"]).text("PAGE_SIZE"),
+    // `-s` loads the module that it names.
+    row("getent", &["-i --no-idn --help --version"]).text("group root"),
     row("free", &["-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --kilo --mega --giga --human --si --lohi --total --wide --help --version -V"]).alone(),
     row("vmstat", &["-a -d -D -f -m -n -s -t -w -S: -p: --active --forks --slabs --one-header --stats --disk --disk-sum --unit: --timestamp --wide --help --version -V"]).alone(),
     row("lscpu", &["-a -b -B -c -C? -e? -J -p? -y -x --all --online --offline --bytes --caches? --extended? --json --parse? --physical --hex --help --version"]).alone(),

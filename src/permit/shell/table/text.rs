@@ -53,12 +53,20 @@ pub(super) const ROWS: &[Row] = &[
     row("hd", &["-v -n: -s: -h -V"]),
     row("od", &["-a -b -c -d -f -i -l -o -s -x -v -A: -j: -N: -S: -t: -w? --address-radix: --endian: --skip-bytes: --read-bytes: --strings? --format: --output-duplicates --width? --traditional --help --version"]).any(),
     row("strings", &["-a -f -o -w -n: -t: -e: -s: -U: -T: -# --all --print-file-name --bytes: --radix: --encoding: --include-all-whitespace --output-separator: --help --version -h -v"]),
-    row("iconv", &["-f: -t: -c -s -l --from-code: --to-code: --list --silent --help --version"]),
+    // A name with a slash is a file that says what the letters are.
+    row("iconv", &["-f: -t: -c -s -l --from-code: --to-code: --list --silent --help --version"]).check(|call| {
+        let named = |value: &str| {
+            let name = value.trim_end_matches("//TRANSLIT").trim_end_matches("//IGNORE");
+            name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:+()".contains(&b))
+        };
+        let known = call.values(&["-f", "-t", "--from-code", "--to-code"]).all(named);
+        if known { Ok(()) } else { call.refuse("is given a file") }
+    }),
     row("sed", &["-n -E -r -s -u -z -e: --quiet --silent --regexp-extended --separate --unbuffered --null-data --zero-terminated --expression: --posix --sandbox --help --version"])
         .operands(Operands::ScriptThenPaths)
         .check(|call| script(call, &["-e", "--expression"], scripts::sed))
         .sample("p a.txt"),
-    row("jq", &["-r -c -n -s -S -e -M -C -a -j -R --raw-output --compact-output --null-input --slurp --sort-keys --exit-status --monochrome-output --color-output --ascii-output --join-output --raw-input --raw-output0 --tab --indent: --seq --stream --stream-errors --unbuffered -h --help -V --version"])
+    row("jq", &["-r -c -n -s -S -e -M -C -a -j -R --raw-output --compact-output --null-input --slurp --sort-keys --exit-status --monochrome-output --color-output --ascii-output --join-output --raw-input --raw-output0 --tab --indent: --seq --stream --stream-errors --unbuffered --arg% --argjson% -h --help -V --version"])
         .operands(Operands::ScriptThenPaths)
         .check(|call| script(call, &[], scripts::jq))
         .sample(". x.json"),

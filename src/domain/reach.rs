@@ -1,0 +1,310 @@
+//! What a simple command changes beyond the words that stand in it: what it copies or moves as a whole, what it takes away
+//! with all that lies in it, and what it unpacks.
+//!
+//! Read broadly: an option that is not known makes the rest of the command count all the same. What lies below the words is
+//! for the executor to look at.
+
+use std::path::Path;
+
+/// What a simple command reaches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// What is at or below the first comes to lie at or below the second.
+    pub copies: Vec<Copied>,
+    /// What goes, with all that lies below it.
+    pub removes: Vec<String>,
+    /// Files that it writes or makes, as they stand in its words.
+    pub writes: Vec<String>,
+    /// A file or a program says what it writes: an archive, a patch, another command.
+    pub unknown: bool,
+    /// It changes settings that run code, or trusts such; what, in a few words.
+    pub settles: Option<&'static str>,
+}
+
+/// Something that is put elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// What.
+    pub from: String,
+    /// Where to.
+    pub to: String,
+    /// Where `to` is a folder it is put into it.
+    pub into: bool,
+}
+
+impl Reach {
+    /// The places that it may write, as far as its words tell.
+    pub fn targets(&self) -> impl Iterator<Item = String> {
+        let copied = self
+            .copies
+            .iter()
+            .flat_map(|one| [Some(one.to.clone()), one.within().filter(|_| one.into)].into_iter().flatten());
+        copied.chain(self.removes.iter().cloned()).chain(self.writes.iter().cloned())
+    }
+
+    /// It may change more than its words name.
+    #[must_use]
+    pub fn is_wide(&self) -> bool {
+        self.unknown || !self.copies.is_empty() || !self.removes.is_empty()
+    }
+}
+
+impl Copied {
+    /// The place in the folder `to`; `None` where what is copied has no name of its own.
+    #[must_use]
+    pub fn within(&self) -> Option<String> {
+        let whole = self.from.trim_end_matches('/');
+        if whole == "." || whole == ".." || whole.ends_with("/.") || whole.ends_with("/..") {
+            return None;
+        }
+        let name = Path::new(whole).file_name()?.to_string_lossy().into_owned();
+        Some(format!("{}/{name}", self.to.trim_end_matches('/')))
+    }
+}
+
+/// Options of the programs that copy whose value is a word of its own.
+const VALUED: &[(&str, &str)] = &[
+    ("cp", "-S --suffix"),
+    ("mv", "-S --suffix"),
+    ("ln", "-S --suffix"),
+    ("install", "-S --suffix -m --mode -o --owner -g --group --strip-program"),
+    (
+        "rsync",
+        "-e --rsh -f --filter --exclude --include --exclude-from --include-from --files-from -B --block-size -T --temp-dir \
+        --rsync-path --log-file --partial-dir --backup-dir --suffix --timeout --port --chmod --chown --bwlimit --max-size --min-size \
+        --compare-dest --copy-dest --link-dest --password-file --address --sockopts --out-format --info --debug -M --remote-option",
+    ),
+];
+
+/// What a simple command reaches, by its words after quote removal.
+#[must_use]
+pub fn reach(argv: &[String]) -> Reach {
+    let Some((program, args)) = argv.split_first() else { return Reach::default() };
+    let base = program.rsplit('/').next().unwrap_or(program);
+    let mut out = Reach { settles: settles(base, args), ..Reach::default() };
+    match base {
+        "cp" | "mv" | "ln" | "install" | "rsync" => copies(base, args, &mut out),
+        "rm" | "rmdir" | "unlink" | "shred" => out.removes.extend(operands(args)),
+        "touch" | "mkdir" | "tee" | "truncate" => out.writes.extend(operands(args)),
+        "tar" | "bsdtar" | "gtar" => out.unknown = !args.iter().any(|word| is_listing(word)),
+        "unzip" | "7z" | "7za" | "7zr" | "unrar" | "unar" | "cpio" | "pax" | "patch" | "ar" | "jar" | "xargs"
+        | "parallel" | "git-apply" | "ditto" | "dd" | "gunzip" | "bunzip2" | "unxz" => out.unknown = true,
+        "find" | "fd" | "fdfind" => {
+            let runs = ["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fls", "-fprintf", "-x", "-X"];
+            out.unknown = args.iter().any(|word| runs.contains(&word.as_str()));
+        }
+        "git" => {
+            // Options before the subcommand with a value of their own.
+            let valued = |word: &String| ["-C", "-c", "--git-dir", "--work-tree"].contains(&word.as_str());
+            let mut at = 0;
+            while args.get(at).is_some_and(|word| word.starts_with('-')) {
+                at += 1 + usize::from(args.get(at).is_some_and(valued));
+            }
+            let first = args.get(at).map_or("", String::as_str);
+            out.unknown = matches!(first, "apply" | "am" | "clone" | "archive" | "checkout-index" | "read-tree");
+        }
+        _ => {}
+    }
+    out
+}
+
+fn is_listing(word: &str) -> bool {
+    let letters = word.strip_prefix('-').unwrap_or(word);
+    word == "--list" || !word.starts_with("--") && letters.contains('t') && !letters.contains(['x', 'c', '/', '.'])
+}
+
+fn operands(args: &[String]) -> Vec<String> {
+    let mut ended = false;
+    let mut out = Vec::new();
+    for word in args {
+        if word == "--" && !ended {
+            ended = true;
+        } else if ended || !word.starts_with('-') {
+            out.push(word.clone());
+        }
+    }
+    out
+}
+
+fn copies(base: &str, args: &[String], out: &mut Reach) {
+    let valued = VALUED.iter().find(|(name, _)| *name == base).map_or("", |(_, options)| *options);
+    let (mut operands, mut folder, mut whole) = (Vec::new(), None, false);
+    let mut rest = args.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            operands.extend(rest.by_ref().cloned());
+        } else if !word.starts_with('-') || word == "-" {
+            operands.push(word.clone());
+        } else if let Some(long) = word.strip_prefix("--") {
+            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            // Programs take the beginning of a name for the name.
+            if name.len() > 1 && "target-directory".starts_with(name) && base != "rsync" {
+                folder = value.map(str::to_owned).or_else(|| rest.next().cloned());
+            } else if name.len() > 3 && "no-target-directory".starts_with(name) {
+                whole = true;
+            } else if value.is_none() && valued.split_whitespace().any(|option| option == word) {
+                rest.next();
+            }
+        } else {
+            let letters = &word[1..];
+            match letters.find('t').filter(|_| base != "rsync") {
+                Some(at) => {
+                    let joined = &letters[at + 1..];
+                    folder = if joined.is_empty() { rest.next().cloned() } else { Some(joined.to_owned()) };
+                }
+                None => {
+                    whole |= letters.contains('T') && base != "rsync";
+                    let last = letters.chars().next_back().map(|c| format!("-{c}")).unwrap_or_default();
+                    if valued.split_whitespace().any(|option| option == last) {
+                        rest.next();
+                    }
+                }
+            }
+        }
+    }
+    let to = match folder {
+        Some(folder) => folder,
+        None => match operands.pop() {
+            // `ln -s ../x` makes its link here.
+            Some(only) if operands.is_empty() && base == "ln" => {
+                operands.push(only);
+                ".".to_owned()
+            }
+            Some(last) => last,
+            None => return,
+        },
+    };
+    // A host before a colon: what comes from there nobody knows.
+    out.unknown |= base == "rsync" && operands.iter().chain([&to]).any(|word| word.contains(':'));
+    if base == "mv" {
+        out.removes.extend(operands.iter().cloned());
+    }
+    out.copies.extend(operands.into_iter().map(|from| {
+        let contents = base == "rsync" && from.ends_with('/');
+        Copied { into: !whole && !contents, to: to.clone(), from }
+    }));
+}
+
+/// Commands that change settings which run code, or that say such settings may be trusted.
+fn settles(base: &str, args: &[String]) -> Option<&'static str> {
+    let mut words = args.iter().filter(|word| !word.starts_with('-')).map(String::as_str);
+    let first = words.next().unwrap_or_default();
+    let second = words.next().unwrap_or_default();
+    match (base, first, second) {
+        ("git", "config", _) => {
+            let asks = [
+                "--get",
+                "--get-all",
+                "--get-regexp",
+                "--get-urlmatch",
+                "--list",
+                "-l",
+                "--get-color",
+                "--get-colorbool",
+            ];
+            let one = words.next().is_none() && second.contains('.');
+            let alone =
+                second.is_empty() || one && !args.iter().any(|word| word.starts_with("--unset") || word == "--add");
+            let reads = args.iter().any(|word| asks.contains(&word.as_str())) || matches!(second, "get" | "list");
+            let edits = args.iter().any(|word| word == "-e" || word == "--edit");
+            let shows = reads || alone && !edits;
+            (!shows).then_some("git's settings")
+        }
+        ("git", "remote", "add" | "set-url" | "rename") => Some("git's settings"),
+        ("git", "submodule", "add" | "init" | "set-url" | "sync") => Some("git's settings"),
+        ("git", "lfs", "install" | "update") | ("git", "maintenance", "start" | "register") => Some("git's settings"),
+        ("pre-commit" | "lefthook" | "husky" | "overcommit", "install", _) => Some("git's hooks"),
+        ("direnv", "allow" | "permit" | "grant", _) | ("mise", "trust", _) => {
+            Some("what is trusted to run in this folder")
+        }
+        (
+            "npm" | "pnpm" | "yarn" | "pip" | "pip3" | "poetry" | "bundle" | "composer",
+            "config",
+            "set" | "edit" | "unset" | "delete",
+        ) => Some("a package manager's settings"),
+        ("go", "env", _) if args.iter().any(|word| word == "-w" || word == "-u") => Some("the settings of go"),
+        ("crontab" | "at" | "batch" | "chsh", ..) if !args.iter().any(|word| word == "-l") => Some("what runs later"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Reach {
+        reach(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn targets_are_read_from_the_words() {
+        for (line, targets) in [
+            ("cp a b", vec!["b", "b/a"]),
+            ("cp -rT a .", vec!["."]),
+            ("cp -r x/fish .config", vec![".config", ".config/fish"]),
+            ("cp -t d a b", vec!["d", "d/a", "d", "d/b"]),
+            ("cp -rtd a", vec!["d", "d/a"]),
+            ("cp --target-dir=d a", vec!["d", "d/a"]),
+            ("cp -- -a b", vec!["b", "b/-a"]),
+            ("mv a b", vec!["b", "b/a", "a"]),
+            ("install -m 755 a b", vec!["b", "b/a"]),
+            ("ln -s ../x", vec![".", "./x"]),
+            ("rsync -a x/ y", vec!["y"]),
+            ("rsync -a --exclude z x y", vec!["y", "y/x"]),
+            ("rm -rf a b", vec!["a", "b"]),
+            ("touch a", vec!["a"]),
+            ("ls a", vec![]),
+        ] {
+            assert_eq!(of(line).targets().collect::<Vec<_>>(), targets, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_decides_is_not_known() {
+        for line in [
+            "tar xf a",
+            "tar -xzf a",
+            "unzip a",
+            "patch -p1",
+            "git apply x",
+            "git -C x am y",
+            "rsync h:x y",
+            "find . -delete",
+        ] {
+            assert!(of(line).unknown, "{line}");
+        }
+        for line in ["tar tf a", "tar -tzf a", "ls", "git status", "find . -name x"] {
+            assert!(!of(line).unknown, "{line}");
+        }
+    }
+
+    #[test]
+    fn settings_that_run_code_are_told() {
+        for line in [
+            "git config core.hooksPath x",
+            "git config --global alias.x y",
+            "git config --unset a.b",
+            "git config set a.b c",
+            "git config -e",
+            "git remote add origin ext::sh",
+            "pre-commit install",
+            "direnv allow",
+            "npm config set x y",
+            "go env -w A=b",
+            "crontab x",
+        ] {
+            assert!(of(line).settles.is_some(), "{line}");
+        }
+        for line in [
+            "git config user.name",
+            "git config --get a.b",
+            "git config --list",
+            "git config list",
+            "git remote -v",
+            "crontab -l",
+            "go env",
+        ] {
+            assert!(of(line).settles.is_none(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What the commands of a line would change that their words do not name: files that configure or run code in folders that
+//! are copied, moved or removed as a whole.
+
+use super::Place;
+use crate::domain::paths::{is_protected, lexical};
+use crate::domain::reach::reach;
+use crate::domain::tool::{self, Touch};
+use std::path::{Path, PathBuf};
+
+/// Entries of folders that are looked at for one line.
+const MOST: usize = 5_000;
+/// Paths that are told; one is enough to ask.
+const TOLD: usize = 5;
+/// Folders that are made by programs and whose files nobody's editor or shell reads.
+const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "vendor"];
+
+/// The writes, each once.
+pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
+    let mut look = Look { place, left: MOST, found: Vec::new() };
+    let mut bases = vec![place.cwd.clone()];
+    for argv in &commands(command) {
+        if let [change, to] = argv.as_slice()
+            && change == "cd"
+            && bases.len() < 8
+        {
+            let new: Vec<PathBuf> = bases.iter().map(|base| lexical(base, Path::new(to))).collect();
+            bases.extend(new);
+        }
+        let reach = reach(argv);
+        for base in &bases {
+            for copied in &reach.copies {
+                let (from, mut to) = (base.join(&copied.from), base.join(&copied.to));
+                if copied.into && to.is_dir() {
+                    to = copied.within().map_or(to, |within| base.join(within));
+                }
+                look.folder(&from, &to);
+            }
+            for gone in &reach.removes {
+                look.folder(&base.join(gone), &base.join(gone));
+            }
+        }
+    }
+    look.found.truncate(TOLD);
+    look.found.into_iter().map(|path| Touch::Write { path, place: tool::Place::Protected }).collect()
+}
+
+/// The words of what may be simple commands, as broadly as they can be told apart: whatever a shell would expand stands as
+/// it is written.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut out: Vec<Vec<String>> = vec![Vec::new()];
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(rest.next()),
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, c) if c.is_whitespace() || ";|&(){}".contains(c) => {
+                if let Some(last) = out.last_mut() {
+                    last.extend(word.take());
+                }
+                if c == '\n' || ";|&(){}".contains(c) {
+                    out.push(Vec::new());
+                }
+            }
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    if let Some(last) = out.last_mut() {
+        last.extend(word.take());
+    }
+    out.retain(|words| !words.is_empty());
+    out
+}
+
+struct Look<'a> {
+    place: &'a Place,
+    left: usize,
+    found: Vec<PathBuf>,
+}
+
+impl Look<'_> {
+    /// Whatever lies below `from` and would lie at a protected path below `to`.
+    fn folder(&mut self, from: &Path, to: &Path) {
+        if from.file_name().is_some_and(|name| PASSED_OVER.iter().any(|passed| name == *passed)) {
+            return;
+        }
+        let mut open = vec![(from.to_owned(), lexical(Path::new("/"), to))];
+        while let Some((from, to)) = open.pop() {
+            let Ok(entries) = std::fs::read_dir(&from) else { continue };
+            for entry in entries.flatten() {
+                if self.left == 0 || self.found.len() >= TOLD {
+                    return;
+                }
+                self.left -= 1;
+                let target = to.join(entry.file_name());
+                let short = target.strip_prefix(&self.place.cwd).unwrap_or(&target);
+                let name = entry.file_name();
+                if PASSED_OVER.iter().any(|passed| name == *passed) {
+                    continue;
+                }
+                if is_protected(short) {
+                    if !self.found.contains(&target) {
+                        self.found.push(target);
+                    }
+                } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    open.push((entry.path(), target));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+
+    #[test]
+    fn folders_are_looked_through_for_what_runs_code() {
+        let bench = Bench::new();
+        for file in [
+            "payload/.envrc",
+            "payload/deep/.github/workflows/ci.yml",
+            "plain/a",
+            "x/fish/config",
+            "node_modules/a/.travis.yml",
+        ] {
+            bench.write(file, "x");
+        }
+        std::fs::create_dir_all(bench.path(".config")).unwrap();
+        let found = |command: &str| -> Vec<String> {
+            let mut out: Vec<String> = look(command, &bench.place)
+                .into_iter()
+                .filter_map(|touch| match touch {
+                    Touch::Write { path, .. } => {
+                        Some(path.strip_prefix(&bench.place.cwd).unwrap().display().to_string())
+                    }
+                    _ => None,
+                })
+                .collect();
+            out.sort();
+            out
+        };
+        for (command, paths) in [
+            ("cp -rT payload .", vec![".envrc", "deep/.github"]),
+            ("cp -r payload/. .", vec![".envrc", "deep/.github"]),
+            ("cp -r payload new", vec!["new/.envrc", "new/deep/.github"]),
+            ("cp -r payload plain", vec!["plain/payload/.envrc", "plain/payload/deep/.github"]),
+            ("mv payload/deep .", vec!["deep/.github", "payload/deep/.github"]),
+            ("rm -r payload", vec!["payload/.envrc", "payload/deep/.github"]),
+            ("cd plain && cp -rT ../payload .", vec!["plain/.envrc", "plain/deep/.github"]),
+            ("rsync -a payload/ .", vec![".envrc", "deep/.github"]),
+            ("cp -r x/fish .config", vec![".config/fish/config"]),
+            ("cp -r plain other", vec![]),
+            ("rm -rf node_modules", vec![]),
+            ("ls payload", vec![]),
+        ] {
+            assert_eq!(found(command), paths, "{command}");
+        }
+    }
+}
