@@ -355,13 +355,13 @@ fn stopped_and_continued_by_others_it_sets_the_terminal_anew() {
 #[test]
 fn signs_that_would_take_two_cells_are_ascii() {
     let home = tempfile::tempdir().unwrap();
-    let pty = ready(lisle(home.path()).answers(Answers::None));
+    let mut pty = ready(lisle(home.path()).answers(Answers::None));
     pty.until("│");
     pty.sent("\x1b[6n");
     pty.keys("\x1b[2;3R\x1b[?62c");
     pty.gone("│");
     pty.until("> What");
-    drop(pty);
+    quit(&mut pty);
     // The next time it is known from the first frame on.
     let pty = ready(lisle(home.path()).answers(Answers::None));
     assert!(!pty.look(|seen| seen.sent("│")), "{}", pty.text());

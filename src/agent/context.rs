@@ -161,7 +161,7 @@ struct Builder<'a> {
     times: HashMap<CallId, u32>,
     /// Ids that calls have.
     taken: HashSet<CallId>,
-    interrupted: Option<&'static str>,
+    interrupted: Option<Cow<'static, str>>,
     /// What the next result says of the mode.
     mode: String,
     restored: Vec<String>,
@@ -201,8 +201,13 @@ impl<'a> Builder<'a> {
                 self.reply_for(row);
                 self.call(its, result.into_owned(), failed, media);
             }
-            Body::Info(info) if info.kind == InfoKind::Interrupted => self.interrupted = Some(STOPPED_HINT),
-            Body::Info(info) if info.kind == InfoKind::Restarted => self.interrupted = Some(RESTARTED_HINT),
+            Body::Info(info) if info.kind == InfoKind::Interrupted => self.interrupted = Some(STOPPED_HINT.into()),
+            Body::Info(info) if info.kind == InfoKind::Restarted => self.interrupted = Some(RESTARTED_HINT.into()),
+            Body::Info(info) if info.kind == InfoKind::Ended => {
+                let told =
+                    format!("[{} Your previous answer broke off there. The user did not interrupt you.]", info.text);
+                self.interrupted = Some(told.into());
+            }
             Body::Info(info) if info.kind == InfoKind::ModeChanged => self.mode_changed(row, &info.text),
             Body::Info(info) if info.kind == InfoKind::Restored => self.restored.push(info.text.clone()),
             Body::Info(info) if info.kind == InfoKind::JobEnded => self.job_ended(&info.text),

@@ -12,7 +12,12 @@ use crate::store::{
     Access, Around, Durability, Elsewhere, Follower, Health, Journal, Loaded, News, Page, Store, StoreError, Writer,
 };
 use serde_json::Value;
+use std::time::Duration;
+use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, watch};
+
+/// After somebody touched a lock, it is left alone for so long.
+const LOCK_SETTLES: Duration = Duration::from_millis(250);
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.
 const FEW: usize = 8;
@@ -147,10 +152,12 @@ impl Files {
     }
 
     fn spawn(&self, journal: Journal) -> Writer {
+        let id = journal.id().clone();
         let writer = Writer::spawn(journal);
         pass_on(writer.health(), self.lane.clone(), ToLane::Health);
         pass_on(writer.elsewhere(), self.lane.clone(), ToLane::Elsewhere);
         pass_on(writer.merged(), self.lane.clone(), |merged| ToLane::Merged(merged.map(Box::new)));
+        watch_lock(self.store.clone(), id, writer.health(), self.lane.clone());
         writer
     }
 
@@ -318,6 +325,26 @@ fn pass_on<T: Clone + Send + Sync + 'static>(
                 return;
             }
         }
+    });
+}
+
+/// Passes on that somebody touched the session's lock, as whoever takes it over does, while its writer lives.
+fn watch_lock(store: Store, id: SessionId, mut writer: watch::Receiver<Health>, lane: mpsc::Sender<ToLane>) {
+    tokio::spawn(async move {
+        // Each time anew: the file may be another one by now.
+        while let Some(news) = store.lock_news(&id) {
+            let Ok(news) = pipe::Receiver::from_owned_fd_unchecked(news.into()) else { return };
+            let ended = async { while writer.changed().await.is_ok() {} };
+            tokio::select! {
+                touched = news.readable() => if touched.is_err() { return },
+                () = ended => return,
+            }
+            if lane.send(ToLane::LockTouched).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(LOCK_SETTLES).await;
+        }
+        // Without news the next write finds out.
     });
 }
 

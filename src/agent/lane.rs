@@ -152,6 +152,8 @@ pub(super) enum ToLane {
     Jobs,
     /// The time of a redelivery has come.
     Redeliver(At),
+    /// Somebody touched the lock of a session that we write.
+    LockTouched,
     Health(Health),
     /// What others do with a session that we write.
     Elsewhere(Elsewhere),
@@ -226,6 +228,8 @@ pub(super) struct Lane {
     mark: Option<keep::Mark>,
     /// Why the properties could not be saved the last time.
     refused: Option<StoreError>,
+    /// Another process took the session over, which a write found out: nothing new begins here.
+    over: bool,
     /// Who wait for the files to be let go.
     yielding: Vec<Yielding>,
     /// All messages go out as soon as the turn is over.
@@ -288,6 +292,7 @@ impl Lane {
             acted: is_new,
             mark: None,
             refused: None,
+            over: false,
             yielding: Vec::new(),
             clearing: false,
             following: None,
@@ -365,6 +370,9 @@ impl Lane {
                 Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
                 Some(ToLane::Jobs) => self.jobs_changed().await,
                 Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
+                Some(ToLane::LockTouched) => {
+                    self.is_still_ours().await;
+                }
                 Some(ToLane::Health(health)) => self.health(health).await,
                 Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
                 Some(ToLane::Merged(merged)) => self.merged(merged.map(|merged| *merged)).await,
@@ -454,6 +462,9 @@ impl Lane {
 
     async fn perform(&mut self, step: Step) {
         match step {
+            // What was not kept is not acted upon.
+            Step::Ask(..) | Step::Sum(..) | Step::Inspect(..) | Step::Run(..) if self.over => {}
+            Step::Emit(Event::Accepted { id, queued }) => self.accepted(id, queued).await,
             Step::Keep(rows, safety) => self.keep(rows, safety).await,
             Step::Live(row, safety) => {
                 if let Some(writer) = self.writer().await {
@@ -475,6 +486,7 @@ impl Lane {
             Step::KeepQueue(items) => {
                 if let Some(writer) = self.writer().await {
                     let kept = writer.queue(items).await;
+                    self.over |= matches!(kept, Err(StoreError::TakenOver { .. }));
                     self.told("keep the queue", kept);
                 }
             }

@@ -102,6 +102,7 @@ fn tell(row: &Message, detail: &Detail) -> Option<String> {
             Some(told)
         }
         Body::Info(info) if info.kind == InfoKind::Interrupted => Some("[The user stopped it here.]".to_owned()),
+        Body::Info(info) if info.kind == InfoKind::Ended => Some(format!("[{}]", info.text)),
         Body::Info(info) if info.kind == InfoKind::Restarted => Some("[lisle was restarted here.]".to_owned()),
         Body::Error(failure) => Some(format!("[It failed here: {}]", clip(&failure.title, 200))),
         _ => None,

@@ -8,7 +8,7 @@ use super::output::{complain, say};
 use super::{Exit, prompt};
 use crate::agent::{self, Link};
 use crate::domain::contract::{Act, NewSession, TurnEnd};
-use crate::domain::message::{Body, Message};
+use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::Level;
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
@@ -16,8 +16,8 @@ use crate::runtime::setup::{Ground, Wanted, Which};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an interrupted run may take to save and to end its processes.
-const LAST_WORDS: Duration = Duration::from_secs(4);
+/// How long an interrupted run may take to save and to end its processes: longer than the end of a write is waited for.
+const LAST_WORDS: Duration = Duration::from_secs(8);
 /// How long any other run may take for that.
 const SAVES: Duration = Duration::from_secs(30);
 /// The engine has opened the session and taken the message after this time.
@@ -74,7 +74,7 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let mut face = Face::new(output, session, wanted, prompt, here);
     face.start(&link).await;
     let end = face.turn(&mut link, deadline).await;
-    let stopped = matches!(end, Ended::Interrupted | Ended::Late);
+    let stopped = matches!(end, Ended::Interrupted | Ended::Late) || face.stage == Stage::Ending;
     if !stopped {
         face.print_answer();
     }
@@ -83,7 +83,7 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
     let saved = tokio::select! {
         saved = tokio::time::timeout(patience, face.finish(link, stopped)) => saved.is_ok(),
         // Asked twice, or something that cannot be ended holds the end.
-        () = self::interrupted() => return Exit::Interrupted,
+        _ = self::interrupted() => return Exit::Interrupted,
     };
     if stopped {
         face.print_answer();
@@ -163,6 +163,8 @@ enum Stage {
     Sent,
     /// The session has it: what comes now answers it.
     Accepted,
+    /// Another process took the session over: what had come until then is still the answer.
+    Ending,
     /// Whatever comes now is somebody else's.
     Over,
 }
@@ -228,12 +230,13 @@ impl Face {
             let until = deadline.map_or(silence, |deadline| deadline.min(silence));
             let stamped = tokio::select! {
                 next = link.events.recv() => next,
-                () = &mut interrupted => {
-                    self.act(link, Act::Stop).await;
+                by = &mut interrupted => {
+                    self.act(link, if by == CutBy::User { Act::Stop } else { Act::Cut { by } }).await;
                     return Ended::Interrupted;
                 }
                 () = tokio::time::sleep_until(until) => {
-                    self.act(link, Act::Stop).await;
+                    let by = if deadline.is_some_and(|deadline| until == deadline) { CutBy::TimeLimit } else { CutBy::Error };
+                    self.act(link, Act::Cut { by }).await;
                     return Ended::Late;
                 }
             };
@@ -295,7 +298,7 @@ impl Face {
                 ));
             }
             Event::Notice(notice) if notice.level >= Level::Warning => {
-                complain(&format!("lisle: {} {}", notice.text, notice.hint));
+                complain(&format!("lisle: {}", sentences(&notice.text, &notice.hint)));
                 // Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
                 let begins = matches!(self.stage, Stage::Claiming(_) | Stage::Opening);
                 if begins && notice.level == Level::Error {
@@ -331,7 +334,7 @@ impl Face {
                 )))
             }
             (Some(who), _) => {
-                self.stage = Stage::Over;
+                self.stage = if self.stage == Stage::Accepted { Stage::Ending } else { Stage::Over };
                 Some(Ended::Held(format!("this session was taken over by {who}; the turn ended here.")))
             }
         }
@@ -354,7 +357,7 @@ impl Face {
     }
 
     fn row(&mut self, row: Message) {
-        if self.stage != Stage::Accepted {
+        if !matches!(self.stage, Stage::Accepted | Stage::Ending) {
             return;
         }
         match row.body {
@@ -401,6 +404,7 @@ impl Face {
                 Event::Ended => return,
                 Event::Unsaved(unsaved) => self.unsaved.push(*unsaved),
                 Event::Row(row) if ours && stopped => self.row(*row),
+                Event::TurnEnded { .. } if ours && self.stage == Stage::Ending => self.stage = Stage::Over,
                 _ => {}
             }
         }
@@ -455,12 +459,26 @@ impl Face {
     }
 }
 
-async fn interrupted() {
+/// A notice as a line of text: its hint has no full stop on the screen, and stands behind it as a sentence here.
+fn sentences(text: &str, hint: &str) -> String {
+    let ends = |sentence: &str| {
+        let sentence = sentence.trim();
+        let stop = if sentence.is_empty() || sentence.ends_with(['.', '!', '?', ':', '…']) { "" } else { "." };
+        format!("{sentence}{stop}")
+    };
+    let mut letters = hint.trim().chars();
+    let hint =
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str());
+    format!("{} {}", ends(text), ends(&hint)).trim().to_owned()
+}
+
+/// Waits for a signal that ends the run, and says what it means: Ctrl+C is the user's word.
+async fn interrupted() -> CutBy {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut int), Ok(mut term), Ok(mut hup)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
     else {
         return std::future::pending().await;
     };
-    tokio::select! { _ = int.recv() => {}, _ = term.recv() => {}, _ = hup.recv() => {} }
+    tokio::select! { _ = int.recv() => CutBy::User, _ = term.recv() => CutBy::Signal, _ = hup.recv() => CutBy::Signal }
 }

@@ -5,11 +5,13 @@
 
 use super::output::complain;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, BufRead, IsTerminal};
 use std::time::Duration;
 
 /// The wait for stdin is mentioned after this time.
 const MENTIONED: Duration = Duration::from_secs(1);
+/// A pipe that has sent something and is silent for so long is mentioned.
+const SILENT: Duration = Duration::from_secs(2);
 /// A pipe that has sent nothing until then is left alone.
 const GIVEN_UP: Duration = Duration::from_secs(3);
 
@@ -101,10 +103,25 @@ fn is_ready(input: &io::Stdin, within: Option<Duration>) -> io::Result<bool> {
     }
 }
 
+/// All of stdin. Says once that it waits, where it was sent something and stays open without a word.
 fn whole(input: &io::Stdin) -> io::Result<String> {
     let mut bytes = Vec::new();
-    input.lock().read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let mut lock = input.lock();
+    let mut told = false;
+    loop {
+        if !told && !is_ready(input, Some(SILENT))? {
+            told = true;
+            complain("lisle: waiting for the end of stdin: what was piped in came, and the pipe is still open.");
+        }
+        // What has come, without waiting for more.
+        let came = lock.fill_buf()?;
+        if came.is_empty() {
+            return Ok(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        bytes.extend_from_slice(came);
+        let length = came.len();
+        lock.consume(length);
+    }
 }
 
 #[cfg(test)]

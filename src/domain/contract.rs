@@ -11,7 +11,7 @@ use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
 use super::job::JobShown;
 use super::ledger::Ledger;
-use super::message::{Message, UserText};
+use super::message::{CutBy, Message, UserText};
 use super::model::{LevelMeaning, ModelFigures};
 use super::notice::Notice;
 use super::permission::Mode;
@@ -336,6 +336,11 @@ pub enum Act {
     Queue(QueueEdit),
     /// Stop the turn. The queue is held.
     Stop,
+    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's: the transcript and the model are told it.
+    Cut {
+        /// What ends it.
+        by: CutBy,
+    },
     /// Send the failed request again.
     Retry,
     /// Sum up what was said, so that there is room again; recent messages stay, and all rows stay on the screen.
@@ -501,6 +506,7 @@ impl Act {
             | Self::Attach { .. }
             | Self::Detach { .. }
             | Self::Stop
+            | Self::Cut { .. }
             | Self::Retry
             | Self::Mode { .. }
             | Self::DropPlan

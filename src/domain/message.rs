@@ -121,6 +121,12 @@ pub enum CutBy {
     Error,
     /// lisle quit or died.
     Restart,
+    /// The time that the run was given is over.
+    TimeLimit,
+    /// A signal ended lisle.
+    Signal,
+    /// Another lisle took the session over.
+    TakenOver,
 }
 
 impl AssistantText {
@@ -131,6 +137,9 @@ impl AssistantText {
             None | Some(CutBy::User) => "cut off",
             Some(CutBy::Error) => "cut off by an error",
             Some(CutBy::Restart) => "cut off when lisle ended",
+            Some(CutBy::TimeLimit) => "cut off by the time limit",
+            Some(CutBy::Signal) => "cut off by a signal",
+            Some(CutBy::TakenOver) => "cut off when another lisle took over",
         })
     }
 }
@@ -244,6 +253,9 @@ pub enum InfoKind {
     Interrupted,
     /// lisle quit or died during the turn; the model is told so.
     Restarted,
+    /// Something else than the user or the end of lisle ended the turn: a time limit, a signal, a takeover. The text says
+    /// what; the model is told so.
+    Ended,
     /// Older messages were summed up here.
     Compacted,
     /// Files were restored; the model is told.

@@ -10,6 +10,7 @@ use super::lock::Lock;
 use super::merge::Merged;
 use super::open::Fsync;
 use super::ours::Ours;
+use super::recent::Recent;
 use super::session::{self, Found, Head};
 use super::watch::Elsewhere;
 use super::{Store, StoreError, layout, row, tail};
@@ -129,6 +130,8 @@ pub struct Journal {
     pub(super) reconcile: bool,
     /// Rows that may have gone to a file that was replaced, where there is no `ours`.
     pub(super) unsure: Vec<String>,
+    /// What was written last.
+    pub(super) recent: Recent,
     pub(super) rewrites: u64,
     /// The last row that was written here.
     pub(super) last_written: Option<MessageId>,
@@ -200,6 +203,7 @@ impl Journal {
             ours: ours.then(|| Ours::new(store.clone(), &dir)),
             reconcile: false,
             unsure: Vec::new(),
+            recent: Recent::default(),
             rewrites: 0,
             last_written: None,
             was_read: Vec::new(),
@@ -391,6 +395,7 @@ impl Journal {
             self.pending.pop_front();
             self.unsynced = true;
             self.last_written = id;
+            self.recent.add(&line, self.ino, self.len);
             if self.fsyncs() {
                 self.unproven.add(at, line.clone());
             }
@@ -734,6 +739,7 @@ impl Journal {
         self.pending.clear();
         self.folded.clear();
         self.unsure.clear();
+        self.recent.clear();
         self.reconcile = false;
     }
 

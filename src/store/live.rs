@@ -236,6 +236,11 @@ pub fn folded(rows: Vec<Message>) -> Vec<Message> {
     settled(rows, row::settle_after_death)
 }
 
+/// Rows as a takeover from a lisle that is at work leaves them.
+pub fn folded_at_takeover(rows: Vec<Message>) -> Vec<Message> {
+    settled(rows, row::settle_after_takeover)
+}
+
 /// Rows as they are taken along while they may still change where they are: calls interrupted, text cut off, empty text gone.
 pub fn taken_along(rows: Vec<Message>) -> Vec<Message> {
     settled(rows, |row| {

@@ -132,13 +132,26 @@ pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
 /// # Errors
 /// When the file cannot be made or locked.
 pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
-    let file = io.open(path, How::Append)?;
-    let mut granted = io.try_lock(&file)?;
-    if !granted {
-        // Somebody who follows the session may have tried it right now, for some microseconds.
-        std::thread::sleep(Duration::from_millis(1));
-        granted = io.try_lock(&file)?;
-    }
+    let mut tries = 0;
+    let (file, granted) = loop {
+        let file = io.open(path, How::Append)?;
+        let mut granted = io.try_lock(&file)?;
+        if !granted {
+            // Somebody who follows the session may have tried it right now, for some microseconds.
+            std::thread::sleep(Duration::from_millis(1));
+            granted = io.try_lock(&file)?;
+        }
+        tries += 1;
+        // A lock on a file that was removed meanwhile keeps nobody out.
+        let named = match (io.stat(path), io.stat_of(&file)) {
+            (Ok(named), Ok(open)) => named.ino == open.ino,
+            (Err(error), _) => error.kind() != io::ErrorKind::NotFound,
+            (Ok(_), Err(_)) => true,
+        };
+        if !granted || tries > 3 || named {
+            break (file, granted);
+        }
+    };
     let there = read(&**io, &file);
     Ok(match there {
         Some(holder) if !granted || (holder.unlocked && holder.lives()) => Asked::Held(holder.words()),
@@ -216,6 +229,42 @@ impl Lock {
     pub fn lost(&self) -> Option<String> {
         let there = read(&*self.io, self.file.as_ref()?)?;
         (there.epoch >= self.me.epoch && !there.is(&self.me)).then(|| there.words())
+    }
+
+    /// Looks whether the lock still has its name, and who took the session over, in words. Somebody may have removed the
+    /// file: then the next one to ask would lock another one. It is made again, and is ours unless somebody was faster.
+    pub fn look(&mut self) -> Option<String> {
+        if let Some(who) = self.lost() {
+            return Some(who);
+        }
+        let mine = self.io.stat_of(self.file.as_ref()?).ok()?.ino;
+        let file = match self.io.stat(&self.path) {
+            Ok(stat) if stat.ino == mine => return None,
+            Ok(_) => self.io.open(&self.path, How::Append).ok()?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.io.open(&self.path, How::New) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.io.open(&self.path, How::Append).ok()?
+                }
+                made => made.ok()?,
+            },
+            Err(_) => return None,
+        };
+        if !matches!(self.io.try_lock(&file), Ok(true)) {
+            let there = read(&*self.io, &file);
+            return Some(there.map_or_else(|| "another lisle".to_owned(), |holder| holder.words()));
+        }
+        let there = read(&*self.io, &file);
+        if let Some(other) = there.as_ref().filter(|there| there.unlocked && there.lives() && !there.is(&self.me)) {
+            return Some(other.words());
+        }
+        self.me.epoch = self.me.epoch.max(there.map_or(0, |holder| holder.epoch + 1));
+        self.me.unlocked = false;
+        if let Err(error) = name(&*self.io, &self.path, &self.me) {
+            tracing::warn!(%error, "cannot write the holder's name to {}", self.path.display());
+        }
+        (self.file, self.granted) = (Some(file), true);
+        // Whoever removes it once more is found out the next time.
+        None
     }
 
     /// Lets the lock go, for the one who took the session over.

@@ -239,6 +239,7 @@ impl Journal {
         self.unproven = Default::default();
         self.file = Some(file);
         self.ino = now;
+        self.recent.moved();
         self.store.sync_dir(&self.dir)?;
         Ok(true)
     }

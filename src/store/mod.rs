@@ -59,6 +59,7 @@ mod ours;
 mod pieces;
 mod portable;
 mod properties;
+mod recent;
 mod refers;
 mod repair;
 mod rescue;

@@ -19,27 +19,47 @@ impl Store {
         if self.is_remote() {
             return None;
         }
-        watch(&self.session_dir(id))
+        watch(&self.session_dir(id), Names::DoNot)
+    }
+
+    /// News of a session's lock from now on: somebody wrote their name into it, or removed it.
+    #[must_use]
+    pub fn lock_news(&self, id: &SessionId) -> Option<News> {
+        if self.is_remote() {
+            return None;
+        }
+        watch(&self.session_dir(id).join(super::layout::LOCK), Names::Count)
     }
 }
 
+/// Whether the change of a name's rights and links counts as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    Count,
+    DoNot,
+}
+
 #[cfg(target_os = "linux")]
-fn watch(dir: &std::path::Path) -> Option<News> {
+fn watch(path: &std::path::Path, names: Names) -> Option<News> {
     use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
     let fd = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
-    let what = WatchFlags::MODIFY
+    let mut what = WatchFlags::MODIFY
         | WatchFlags::CREATE
         | WatchFlags::DELETE
         | WatchFlags::MOVED_FROM
         | WatchFlags::MOVED_TO
         | WatchFlags::DELETE_SELF
         | WatchFlags::MOVE_SELF;
-    add_watch(&fd, dir, what).ok()?;
+    if names == Names::Count {
+        // An open file that is removed has one name less.
+        what |= WatchFlags::ATTRIB;
+    }
+    add_watch(&fd, path, what).ok()?;
     Some(News { fd })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn watch(_: &std::path::Path) -> Option<News> {
+fn watch(_: &std::path::Path, _: Names) -> Option<News> {
     None
 }
 

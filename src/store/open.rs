@@ -119,6 +119,8 @@ pub struct Loaded {
     pub queue: Vec<Queued>,
     /// A turn was running when the process died.
     pub died_in_turn: bool,
+    /// It was taken over from this writer, in words, which still had it.
+    pub taken_from: Option<String>,
     /// Another program wrote it last.
     pub foreign_last_write: bool,
     /// Who may write it.
@@ -142,6 +144,17 @@ pub struct Transcript {
     pub died_in_turn: bool,
     /// Another program wrote it last.
     pub foreign_last_write: bool,
+}
+
+/// What became of whoever wrote a session last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastWriter {
+    /// What it has open goes on.
+    Works,
+    /// It ended, or died.
+    Died,
+    /// It had the session when it was taken from it.
+    TakenOver,
 }
 
 /// What was read, and what a writer needs of it besides.
@@ -317,8 +330,16 @@ impl Store {
         another: bool,
     ) -> Result<Loaded, StoreError> {
         // What another process has open goes on there; otherwise its process died.
-        let alive = another && matches!(asked, Asked::Held(_));
-        let Look { found, mut seen, base, mut left } = self.look(id, rows, alive)?;
+        let writer = match &asked {
+            Asked::Held(_) if another => LastWriter::Works,
+            Asked::Granted(lock) if lock.taken_from().is_some() => LastWriter::TakenOver,
+            Asked::Held(_) | Asked::Granted(_) => LastWriter::Died,
+        };
+        let Look { found, mut seen, base, mut left } = self.look(id, rows, writer)?;
+        let taken_from = match &asked {
+            Asked::Granted(lock) => lock.taken_from().map(str::to_owned),
+            Asked::Held(_) => None,
+        };
         let access = match asked {
             Asked::Held(held_by) => {
                 seen.meta.held_by = Some(held_by.clone());
@@ -332,7 +353,7 @@ impl Store {
             }
         };
         let Transcript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write } = seen;
-        Ok(Loaded { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write, access })
+        Ok(Loaded { meta, own, rows, earlier, queue, died_in_turn, taken_from, foreign_last_write, access })
     }
 
     /// Reads a session with its last `rows` rows. Asks for no lock and writes nothing; whether its writer still lives
@@ -344,13 +365,15 @@ impl Store {
         let lock = self.inner.layout.session(id).join(layout::LOCK);
         let held = |holder: &lock::Holder| holder.lives() && !lock::is_free(self.io(), &lock);
         let holder = lock::last_holder(self.io(), &lock).filter(held);
-        let mut seen = self.look(id, rows, holder.is_some())?.seen;
+        let writer = if holder.is_some() { LastWriter::Works } else { LastWriter::Died };
+        let mut seen = self.look(id, rows, writer)?.seen;
         seen.meta.held_by = holder.map(|holder| holder.words());
         Ok(seen)
     }
 
-    /// Reads a session. `alive`: what it has open goes on in another process.
-    fn look(&self, id: &SessionId, rows: usize, alive: bool) -> Result<Look, StoreError> {
+    /// Reads a session.
+    fn look(&self, id: &SessionId, rows: usize, writer: LastWriter) -> Result<Look, StoreError> {
+        let alive = writer == LastWriter::Works;
         let reader = self.reader(id);
         let found = session::find(self.io(), &reader.dir)?;
         let mut meta = reader.meta(&found);
@@ -367,7 +390,11 @@ impl Store {
         let mut open = self.open_rows(&reader, &found, &live)?;
         open.retain(|row| missing.iter().all(|final_row| final_row.id != row.id));
         let died_in_turn = !alive && (live.turn || !open.is_empty());
-        let folded = if alive { open } else { live::folded(open) };
+        let folded = match writer {
+            LastWriter::Works => open,
+            LastWriter::Died => live::folded(open),
+            LastWriter::TakenOver => live::folded_at_takeover(open),
+        };
         let queue = live.queue.into_iter().map(|q| Queued { redelivered: q.redelivered || !alive, ..q }).collect();
         let base = meta.clone();
         // They saved what they had in memory before we went on.

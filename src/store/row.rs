@@ -466,10 +466,25 @@ pub fn settle(row: &mut Message) {
 
 /// A row of ours as a death of lisle leaves it: a call without a result is interrupted by that, a text is cut off.
 pub fn settle_after_death(row: &mut Message) {
-    settle_with(row, "interrupted: lisle was restarted before the call had ended; the user did not stop it");
+    settle_with(
+        row,
+        "interrupted: lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it",
+    );
+    cut(row, CutBy::Restart);
+}
+
+/// A row of ours as a takeover from a lisle that was at work leaves it.
+pub fn settle_after_takeover(row: &mut Message) {
+    let why = "interrupted: another lisle took the session over before the call had ended, so what came of it is not known; \
+               the user did not stop it";
+    settle_with(row, why);
+    cut(row, CutBy::TakenOver);
+}
+
+fn cut(row: &mut Message, by: CutBy) {
     if let Body::Assistant(text) = &mut row.body {
         text.partial = true;
-        text.cut_by.get_or_insert(CutBy::Restart);
+        text.cut_by.get_or_insert(by);
     }
 }
 

@@ -102,10 +102,18 @@ impl Journal {
         Ok(())
     }
 
+    /// Looks whether somebody took the session over, between two writes.
+    ///
+    /// # Errors
+    /// [`StoreError::TakenOver`].
+    pub fn still_mine(&mut self) -> Result<(), StoreError> {
+        if self.closed { Ok(()) } else { self.mine() }
+    }
+
     /// Nobody took the session over. Asks for a lock that was not granted yet.
     pub(super) fn mine(&mut self) -> Result<(), StoreError> {
         if self.lost.is_none() {
-            self.lost = self.lock.lost();
+            self.lost = self.lock.look();
             if let Some(who) = &self.lost {
                 self.elsewhere = Elsewhere::Lost(who.clone());
                 // The new writer can have it, and need not look before each row any more.
@@ -195,6 +203,7 @@ impl Journal {
     /// Goes on with the file that was found. False when its name is another one's by now.
     pub(super) fn take_found(&mut self, found: Found) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
+        self.recent.moved();
         self.ino = found.ino;
         self.len = found.len;
         self.head = found.head;
@@ -249,7 +258,8 @@ impl Journal {
         self.base = theirs;
         self.merged = Some(Merged { given: self.given.clone(), merged: self.meta.clone() });
         self.refused = None;
-        let replaced = found.ino != self.ino;
+        let replaced = found.ino != self.ino || self.is_overwritten(found.ino)?;
+        self.remember_ours(&found)?;
         let same = self.take_found(found)?;
         self.header_due = true;
         if replaced {
@@ -331,7 +341,7 @@ impl Journal {
     /// How long the file is, which is looked at before each row. What others changed in it is taken up.
     pub(super) fn there(&mut self) -> Result<u64, StoreError> {
         let stat = self.present()?;
-        if stat.ino != self.ino || (stat.len < self.len && !self.torn) {
+        if stat.ino != self.ino || (stat.len < self.len && !self.torn) || self.is_overwritten(stat.ino)? {
             self.adopt()?;
             return Ok(self.len);
         }

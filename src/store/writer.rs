@@ -72,6 +72,8 @@ enum Op {
     Meta(Box<SessionMeta>, Value, Urgency, Reply),
     Clear(At, Arc<OnceLock<TrashId>>, Reply),
     Flush(Reply),
+    /// Somebody may have taken the session over.
+    Mine(Reply),
     Rescue(String, UserText, oneshot::Sender<Option<Unsaved>>),
     Close(Reply),
 }
@@ -229,6 +231,14 @@ impl Writer {
         self.ask(Op::Flush).await
     }
 
+    /// Looks whether somebody took the session over.
+    ///
+    /// # Errors
+    /// [`StoreError::TakenOver`]: nothing more is written.
+    pub async fn is_ours(&self) -> Result<(), StoreError> {
+        self.ask(Op::Mine).await
+    }
+
     /// Writes everything that waits, ends the thread and lets the session's lock go. After an error the thread goes
     /// on trying, and so can the caller.
     ///
@@ -377,6 +387,7 @@ impl Desk {
                 let _ = reply.send(self.journal.rescue(&why, &draft));
                 return;
             }
+            Op::Mine(reply) => (self.journal.still_mine(), reply),
             Op::Flush(reply) | Op::Close(reply) => (self.journal.flush(), reply),
         };
         if self.journal.header_due() {

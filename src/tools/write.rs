@@ -174,6 +174,16 @@ pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
     }
 }
 
+/// What is said of a file that had more than one name: a new file takes the place of one of them.
+pub(crate) fn other_names(before: Option<&Loaded>) -> Option<String> {
+    let before = before.filter(|before| before.names > 1)?;
+    let others = match before.names - 1 {
+        1 => "another name, which keeps".to_owned(),
+        n => format!("{n} other names, which keep"),
+    };
+    Some(format!(" Note: the file had {others} the old content."))
+}
+
 /// Makes the change if it is still the one that was decided on.
 pub(crate) fn carry_out(
     tool: &str,
@@ -210,13 +220,7 @@ pub(crate) fn carry_out(
     let lines = change.new.lines().count();
     let what = if change.before.is_none() { "Created" } else { "Changed" };
     let mut text = format!("{what} {shown}: {lines} lines, {added} added, {removed} removed.");
-    if let Some(before) = change.before.as_ref().filter(|before| before.names > 1) {
-        let others = match before.names - 1 {
-            1 => "another name, which keeps".to_owned(),
-            n => format!("{n} other names, which keep"),
-        };
-        text.push_str(&format!(" Note: the file had {others} the old content."));
-    }
+    text.extend(other_names(change.before.as_ref()));
     if let Some(lost) = attributes::lost(&lost) {
         text.push_str(&format!(" Note: {lost}."));
     }

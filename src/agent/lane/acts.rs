@@ -17,7 +17,7 @@ use std::sync::Arc;
 impl Lane {
     pub(super) async fn act(&mut self, act: Act) {
         // Whoever takes the files or the messages away comes first.
-        if (self.clearing || !self.yielding.is_empty()) && act != Act::Stop {
+        if (self.clearing || !self.yielding.is_empty()) && !matches!(act, Act::Stop | Act::Cut { .. }) {
             let text = "The session is being deleted or cleared, so nothing was done in it.";
             self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             return self.refuse(act, text).await;
@@ -49,6 +49,10 @@ impl Lane {
                 _ => "This session cannot be read.".to_owned(),
             };
             return self.refuse(act, &why).await;
+        }
+        // What is written into a session that was taken over comes back, instead of going where nobody looks.
+        if (act.said().is_some() || leads_to_a_request(&act)) && !self.is_still_ours().await {
+            return self.refuse(act, "Another lisle took this session over.").await;
         }
         self.acted = true;
         if act == Act::Retitle {
@@ -390,6 +394,7 @@ fn leads_to_a_request(act: &Act) -> bool {
         | Act::Model { connection: Some(_), .. }
         | Act::Answer { .. } => true,
         Act::Stop
+        | Act::Cut { .. }
         | Act::Mode { .. }
         | Act::DropPlan
         | Act::Model { .. }

@@ -6,7 +6,7 @@ use super::super::queue::Queue;
 use super::super::step::{Input, Safety};
 use super::{Lane, SHOWN, durability, loosest, now, rules};
 use crate::domain::contract::Act;
-use crate::domain::message::{Message, UserText};
+use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::{Event, MessageId, SessionId};
@@ -83,13 +83,18 @@ impl Lane {
     }
 
     async fn take(&mut self, loaded: Loaded, show: Show, hold: Hold) {
-        let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, foreign_last_write, access } = loaded;
+        let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, taken_from, foreign_last_write, access } =
+            loaded;
         let mut remarks = Vec::new();
         let left_in = meta.mode;
         // Nothing ever comes back looser than it was left.
         if meta.mode == Mode::Execute && (died_in_turn || foreign_last_write) {
             meta.mode = Mode::Ask;
-            let why = if died_in_turn { "its last turn died" } else { "another program wrote it last" };
+            let why = match (died_in_turn, &taken_from) {
+                (true, Some(_)) => "it was taken over in the middle of a turn",
+                (true, None) => "its last turn died",
+                (false, _) => "another program wrote it last",
+            };
             remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
         }
         let answers = Answers::after(left_in, died_in_turn, foreign_last_write);
@@ -129,16 +134,21 @@ impl Lane {
         let rules = rules(&self.shared, &meta.id);
         let machine = Machine::new(meta, own, queue, rules).with_law_of(&self.machine, answers);
         let old = std::mem::replace(&mut self.machine, machine);
+        self.over = false;
         self.machine.died_in_turn = died_in_turn;
+        self.machine.taken_over = taken_from.is_some();
         self.machine.redelivers = redelivers;
         self.machine.last_row = last.last().map(|row| row.id.clone());
         self.machine.resume_plan(now(), &last);
         self.automatic();
         if died_in_turn && remarks.is_empty() && !theirs {
-            remarks.push(
-                "lisle was restarted: it had ended during the last turn of this session. What was there is kept."
+            remarks.push(match &taken_from {
+                Some(who) => format!(
+                    "This session was taken over from {who} in the middle of a turn, which broke off there. What was there is kept."
+                ),
+                None => "lisle was restarted: it had ended during the last turn of this session. What was there is kept."
                     .to_owned(),
-            );
+            });
         }
         self.reach();
         self.has_context = false;
@@ -228,7 +238,13 @@ impl Lane {
 
     /// Another program wrote the messages anew: what is there now is shown, and is what the model is told next.
     async fn rewritten(&mut self) {
-        self.also("another program").await;
+        if self.shared.setup.store.is_foreign() {
+            self.also("another program").await;
+        } else {
+            let text = "The file of this session was replaced by another copy while it was open here.";
+            let hint = "What was written here since is behind it again; nothing else of the old file is.";
+            self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint(hint))).await;
+        }
         if !self.machine.is_running() {
             self.has_context = false;
             self.machine.set_rows(Vec::new());
@@ -238,11 +254,41 @@ impl Lane {
         }
     }
 
+    /// Looks whether another process took the session over, and does what follows from that. False when one did.
+    pub(super) async fn is_still_ours(&mut self) -> bool {
+        let Some(writer) = self.files.ours().cloned() else { return true };
+        match writer.is_ours().await {
+            Err(StoreError::TakenOver { holder, .. }) => {
+                self.lost(holder).await;
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// A message was taken, unless it was not kept because another process took the session over.
+    pub(super) async fn accepted(&mut self, id: MessageId, queued: bool) {
+        if !self.over {
+            return self.out.send(Event::Accepted { id, queued }).await;
+        }
+        let rows = self.machine.rows().iter().rev();
+        let row = rows.filter(|row| row.id == id).find_map(|row| match &row.body {
+            Body::User(said) => Some(said.clone()),
+            _ => None,
+        });
+        let waits = self.machine.queue.items.iter().chain(self.machine.steers()).find(|item| item.id == id);
+        let waits = waits.map(|item| UserText::with(item.text.clone(), item.attachments.clone()));
+        if let Some(UserText { text, attachments, .. }) = row.or(waits) {
+            let why = "Another lisle took this session over.".to_owned();
+            self.out.send(Event::Refused { act: Box::new(Act::Send { text, attachments }), why }).await;
+        }
+    }
+
     /// Another process took the session over. Its turn ends here, and what comes there is followed.
     async fn lost(&mut self, who: String) {
         // Whoever waits for an answer knows before the turn ends that none comes.
         self.out.send(Event::Held { by: Some(who.clone()) }).await;
-        self.input(Input::Act(Act::Stop)).await;
+        self.input(Input::Act(Act::Cut { by: CutBy::TakenOver })).await;
         let text = format!("This session was taken over by {who}: it can only be read here now.");
         self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
         // What came too late is told at once: nothing of it is tried again.
@@ -311,6 +357,7 @@ impl Lane {
     pub(super) async fn keep(&mut self, rows: Vec<Message>, safety: Safety) {
         if let Some(writer) = self.writer().await {
             let kept = writer.append(rows, durability(safety)).await;
+            self.over |= matches!(kept, Err(StoreError::TakenOver { .. }));
             self.told("save a message", kept);
         } else {
             self.files.keep_in_memory(rows);

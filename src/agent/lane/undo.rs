@@ -167,6 +167,19 @@ impl Lane {
                 UndoAim::Redo => Notice::new(Level::Info, "There is nothing to redo."),
                 UndoAim::Last | UndoAim::Since(_) => Notice::new(Level::Info, "There is nothing to undo."),
             },
+            Some(Ok(done)) if done.restored.is_empty() && !done.left.is_empty() => {
+                let left: Vec<String> = done
+                    .left
+                    .iter()
+                    .map(|(file, why)| format!("{file} ({})", lower(why.trim_end_matches('.'))))
+                    .collect();
+                let more = left.len().saturating_sub(NAMED);
+                let mut named = left.get(..NAMED.min(left.len())).unwrap_or_default().join(", ");
+                if more > 0 {
+                    named.push_str(&format!(" and {more} more"));
+                }
+                Notice::new(Level::Warning, format!("Nothing was restored, so it can be undone later: {named}."))
+            }
             Some(Ok(done)) => return self.input(Input::Restored(in_words(&aim, &done))).await,
             Some(Err(why)) => Notice::new(Level::Error, format!("Nothing was restored: {why}.")),
             None => return,

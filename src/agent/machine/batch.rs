@@ -32,6 +32,8 @@ pub struct Underway {
     pub started: Option<At>,
     /// The user changed its command.
     pub edited: Option<Edited>,
+    /// lisle itself writes its files.
+    pub writes: bool,
     reads_only: bool,
 }
 
@@ -80,6 +82,7 @@ impl Batch {
             stage: Stage::Proposed,
             started: None,
             edited: None,
+            writes: false,
             reads_only,
         });
     }
@@ -167,6 +170,12 @@ impl Underway {
     #[must_use]
     pub fn not_started(&self) -> bool {
         matches!(self.stage, Stage::Proposed | Stage::Inspecting | Stage::Asking(_))
+    }
+
+    /// Its files may be written at this moment.
+    #[must_use]
+    pub fn is_writing(&self) -> bool {
+        self.writes && self.stage == Stage::Running
     }
 
     /// What it asks the user.

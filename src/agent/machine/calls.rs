@@ -1,7 +1,8 @@
 //! The calls of a response: proposed, looked at, decided, run, ended; steered in between.
 
 use super::batch::{Asking, Batch, Stage, Underway};
-use super::turn::{STRIKES, stopped_text};
+use super::stop::stopped_text;
+use super::turn::STRIKES;
 use super::{Machine, Turn, Work};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
@@ -14,7 +15,7 @@ use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Approval, Ask, Question, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{
-    CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, intent, without_intent,
+    CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, Touch, intent, without_intent,
 };
 use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::Call;
@@ -278,6 +279,7 @@ impl Machine {
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
+        one.writes = is_written_whole(&facts);
         // Whatever lets it run: that it is not what the model proposed is the user's doing.
         let (authority, reason) = match &mut one.edited {
             None => (authority, String::new()),
@@ -341,16 +343,6 @@ impl Machine {
                 self.judge(now, &call, *facts, false, out);
             }
         }
-    }
-
-    /// A call that was stopped had changed files already: its row says that it was interrupted, so this is said behind it.
-    pub(super) fn ran_late(&mut self, now: At, ended: Result<Outcome, RunError>, out: &mut Vec<Step>) {
-        let Ok(outcome) = ended else { return };
-        if outcome.figures.changes().next().is_none() {
-            return;
-        }
-        let text = format!("It could not be stopped any more, and was done: {}", outcome.text.trim());
-        self.job_ended(now, text, out);
     }
 
     /// A call has its result.
@@ -432,6 +424,17 @@ impl Machine {
             Some(Turn { work: Work::Calling(batch), .. }) => batch.open(id),
             _ => None,
         }
+    }
+}
+
+/// lisle itself writes the files of such a call, each whole: once that began it is not stopped halfway.
+fn is_written_whole(facts: &CallFacts) -> bool {
+    match &facts.proposal {
+        Proposal::Change { .. } | Proposal::Changes { .. } => true,
+        Proposal::Plain | Proposal::Address { .. } => {
+            facts.touches.iter().any(|touch| matches!(touch, Touch::Write { .. }))
+        }
+        Proposal::Command { .. } | Proposal::Script { .. } => false,
     }
 }
 

@@ -109,7 +109,7 @@ impl Machine {
     /// The last thing here was the user stopping the turn: nothing begins by itself after that.
     fn stopped_by_user(&self) -> bool {
         use crate::domain::message::{Body, InfoKind};
-        let stopped = |kind| matches!(kind, InfoKind::Interrupted | InfoKind::Restarted);
+        let stopped = |kind| matches!(kind, InfoKind::Interrupted | InfoKind::Restarted | InfoKind::Ended);
         matches!(self.rows.last().map(|row| &row.body), Some(Body::Info(info)) if stopped(info.kind))
     }
 

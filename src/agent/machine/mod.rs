@@ -1,7 +1,7 @@
 //! One session's agent as a pure machine: an [`Input`] goes in, [`Step`]s come out. No clock, no disk, no network.
 //!
 //! `response` holds what is streaming in, `batch` the calls that run, [`super::queue`] what waits. `turn` drives a turn
-//! from request to request, `calls` the calls of a response, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
+//! from request to request, `calls` the calls of a response, `stop` what ends it early, `children` the sessions that these spawn, `plan` what becomes of plans, `person` handles what the user does, `law` the rules and
 //! who is trusted, `connection` which one answers, `key` their keys, `automatic` what happens by itself, `compaction` what sums up, `context` what the model gets. The driver does the steps and reports back.
 
 mod automatic;
@@ -16,6 +16,7 @@ mod law;
 mod person;
 mod plan;
 mod response;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -27,7 +28,7 @@ use super::step::{Input, RunNo, Safety, Step};
 use super::tokens::Gauge;
 use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId};
-use crate::domain::message::{Body, Info, InfoKind, Message, UserText};
+use crate::domain::message::{Body, CutBy, Info, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::plan::{PlanApproval, Progress};
@@ -48,7 +49,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use turn::StopCause;
+use stop::Stopping;
 
 /// What the machine is told once.
 #[derive(Clone, Debug, PartialEq)]
@@ -174,6 +175,8 @@ pub struct Machine {
     pub queue: Queue,
     /// The program died in the last turn: the transcript and the model are told with the next one.
     pub died_in_turn: bool,
+    /// … or rather another lisle, from which the session was taken over in the middle of it.
+    pub taken_over: bool,
     /// The connection that the session was made with is not configured here.
     pub connection_missing: bool,
     /// What waits was left by a death, in a session that may go on by itself once somebody looks at it.
@@ -258,6 +261,8 @@ enum Work {
     Calling(Batch),
     /// The conversation is being summed up.
     Compacting(Box<Compacting>),
+    /// The turn was stopped while a call wrote a file: how that ended is its result.
+    Stopping(Box<Stopping>),
     /// A failed request waits for its retry.
     BackingOff,
 }
@@ -275,6 +280,7 @@ impl Machine {
             own,
             queue,
             died_in_turn: false,
+            taken_over: false,
             connection_missing: false,
             redelivers: false,
             last_row: None,
@@ -340,6 +346,7 @@ impl Machine {
         match self.turn.as_ref().map(|turn| &turn.work) {
             Some(Work::Responding(response)) => response.live().cloned().collect(),
             Some(Work::Calling(batch)) => batch.live().cloned().collect(),
+            Some(Work::Stopping(it)) => it.live().cloned().collect(),
             Some(Work::Compacting(_) | Work::BackingOff) => {
                 let broken = self.turn.iter().filter_map(|turn| turn.broken.as_ref());
                 broken.flat_map(|broken| broken.live().cloned()).collect()
@@ -399,6 +406,7 @@ impl Machine {
             Input::NoModel(run, error) if run == self.run => self.no_model(now, error, &mut out),
             Input::GiveKey(wanted) => self.give_key(now, *wanted, &mut out),
             Input::Keyed(connection, stored) => self.keyed(now, &connection, stored, &mut out),
+            Input::RetryNow(run) if run == self.run && self.is_stopping() => self.stopped_in_vain(now, &mut out),
             Input::RetryNow(run) if run == self.run && self.backs_off() => self.request(now, &mut out),
             // The part that could not be summed up, again. Does nothing where none is.
             Input::RetryNow(run) if run == self.run => self.sum_up(&mut out),
@@ -406,8 +414,13 @@ impl Machine {
             Input::Inspected(run, call, found) if run == self.run => self.inspected(now, &call, found, &mut out),
             Input::Progress(run, call, text) if run == self.run => self.progress(&call, text, &mut out),
             Input::Ran(run, call, ended) if run == self.run => self.ran(now, &call, *ended, &mut out),
-            Input::Ran(_, _, ended) => self.ran_late(now, *ended, &mut out),
-            Input::Reaped(run) => self.ending = self.ending.filter(|ending| *ending > run),
+            Input::Ran(run, call, ended) => self.ran_late(now, (run, &call), *ended, &mut out),
+            Input::Reaped(run) => {
+                self.ending = self.ending.filter(|ending| *ending > run);
+                if self.is_stopping_of(run) {
+                    self.stopped_in_vain(now, &mut out);
+                }
+            }
             Input::PlanFile(file) => self.found_plan(file, &mut out),
             Input::CarryOut => self.carry_out_due(now, &mut out),
             Input::Change(change) => self.change(now, &change, &mut out),
@@ -431,7 +444,7 @@ impl Machine {
             Input::Shutdown => {
                 self.shutting_down = true;
                 if self.turn.is_some() {
-                    self.stop(now, StopCause::Quit, &mut out);
+                    self.stop(now, CutBy::Restart, &mut out);
                 }
             }
             // The rest is late news of a run that was stopped.
@@ -465,6 +478,9 @@ impl Machine {
         }
         if self.model_wanted {
             return Activity::NeedsYou("which model answers".to_owned());
+        }
+        if self.is_stopping() {
+            return Activity::Stopping;
         }
         if let Some(turn) = &self.turn {
             if let Work::Calling(batch) = &turn.work

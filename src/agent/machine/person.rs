@@ -1,13 +1,12 @@
 //! What the user does to a session: messages, answers, modes, names.
 
 use super::batch::{Asking, Edited, Stage};
-use super::turn::StopCause;
 use super::{Machine, Work, notice};
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, RequestId};
-use crate::domain::message::UserText;
+use crate::domain::message::{CutBy, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Answer, Ask};
@@ -32,7 +31,12 @@ impl Machine {
             Act::Queue(edit) => self.edit_queue(now, edit, out),
             Act::Stop => {
                 if self.turn.is_some() {
-                    self.stop(now, StopCause::User, out);
+                    self.stop(now, CutBy::User, out);
+                }
+            }
+            Act::Cut { by } => {
+                if self.turn.is_some() {
+                    self.stop(now, by, out);
                 }
             }
             Act::Compact { wish } if self.wants_connection(out) => {
@@ -96,6 +100,9 @@ impl Machine {
     fn said(&mut self, now: At, said: UserText, steers: bool, out: &mut Vec<Step>) {
         if said.is_empty() {
             return;
+        }
+        if self.is_stopping() {
+            return self.said_meanwhile(now, said, out);
         }
         if self.turn.is_some() && steers {
             return self.steer(now, said, out);

@@ -11,6 +11,7 @@ mod law;
 mod model;
 mod plan;
 mod queue;
+mod stop;
 
 use super::*;
 use crate::agent::labels::AutoLabels;
@@ -287,24 +288,6 @@ fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
     assert!(
         matches!(request.items.last(), Some(Item::User(said)) if said.text.contains("interrupted") && said.text.ends_with("two"))
     );
-}
-
-#[test]
-fn a_write_that_could_not_be_stopped_any_more_says_that_it_was_done() {
-    let mut b = Bench::new(Mode::Execute);
-    b.send("go");
-    b.calls(&[("w", "write")]);
-    b.found("w", write("/w/x"));
-    let old = b.run();
-    b.act(Act::Stop);
-    assert_eq!(b.call("w").status, ToolStatus::Error);
-    let late =
-        |figures| Input::Ran(old, CallId::new("w"), Box::new(Ok(Outcome { figures, ..Outcome::ok("Changed x.") })));
-    assert_eq!(kept(&b.feed(late(ToolFigures::default()))), vec![], "it changed nothing");
-    let figures = ToolFigures { diff: Some(crate::domain::diff::FileDiff::default()), ..ToolFigures::default() };
-    let rows = kept(&b.feed(late(figures)));
-    let Body::Info(info) = &rows[0].body else { panic!("{rows:?}") };
-    assert!(info.kind == InfoKind::JobEnded && info.text.ends_with("was done: Changed x."), "{}", info.text);
 }
 
 #[test]

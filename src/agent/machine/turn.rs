@@ -8,52 +8,12 @@ use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
-use crate::domain::tool::ToolFigures;
 use crate::domain::usage::RequestUsage;
 use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ProviderError, Stop, retry};
 
 /// So often the same three calls may come where nobody can be asked; then the turn ends.
 pub(super) const STRIKES: u32 = 2;
-
-const STOPPED: &str = "interrupted: the user stopped the turn";
-
-/// Row of a turn that died with the program.
-pub(super) const DIED: &str = "lisle was restarted: it had ended during this turn.";
-
-/// Why a turn is stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StopCause {
-    /// The user stopped it.
-    User,
-    /// The program quits.
-    Quit,
-}
-
-impl StopCause {
-    /// Kind and text of the row that says so.
-    fn row(self) -> (InfoKind, &'static str) {
-        match self {
-            Self::User => (InfoKind::Interrupted, "You stopped the turn."),
-            Self::Quit => (InfoKind::Restarted, "lisle quit during this turn."),
-        }
-    }
-
-    fn cut_by(self) -> CutBy {
-        match self {
-            Self::User => CutBy::User,
-            Self::Quit => CutBy::Restart,
-        }
-    }
-
-    /// The result of a call that was stopped.
-    fn result(self, so_far: &str) -> String {
-        match self {
-            Self::User => stopped_text(so_far),
-            Self::Quit => with_output("interrupted: lisle quit; the user did not stop the call", so_far),
-        }
-    }
-}
 
 impl Machine {
     /// Begins a turn with a user message.
@@ -94,9 +54,7 @@ impl Machine {
             return self.hold_first(now, message, out);
         }
         let mut rows: Vec<Message> = Vec::new();
-        if std::mem::take(&mut self.died_in_turn) {
-            rows.push(self.info(now, Level::Info, InfoKind::Restarted, DIED));
-        }
+        rows.extend(self.tell_death(now));
         rows.extend(self.tell_mode(now));
         if let Some((id, said)) = message {
             self.status_at_begin();
@@ -242,7 +200,7 @@ impl Machine {
         }
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
             Work::Responding(response) => Some(*response),
-            Work::Calling(_) | Work::Compacting(_) | Work::BackingOff => None,
+            Work::Calling(_) | Work::Compacting(_) | Work::Stopping(_) | Work::BackingOff => None,
         }
     }
 
@@ -365,7 +323,7 @@ impl Machine {
     }
 
     /// No attempt follows: what the ones before showed becomes final.
-    fn settle_broken(&mut self, now: At, by: CutBy, out: &mut Vec<Step>) {
+    pub(super) fn settle_broken(&mut self, now: At, by: CutBy, out: &mut Vec<Step>) {
         if let Some(broken) = self.turn.as_mut().and_then(|turn| turn.broken.take()) {
             self.keep(broken.end_cut(by, now), Safety::Written, out);
         }
@@ -397,58 +355,6 @@ impl Machine {
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Failed, out);
     }
-
-    /// Stops the turn: what was dropped gets its result here, whatever still reports is ignored.
-    pub(super) fn stop(&mut self, now: At, cause: StopCause, out: &mut Vec<Step>) {
-        if self.turn.is_some() {
-            self.settle_key(out);
-        }
-        let Some(turn) = &mut self.turn else { return };
-        let stopped = self.run;
-        self.run = RunNo(self.run.0 + 1);
-        self.ending = Some(stopped);
-        out.push(Step::Cancel(stopped));
-        let mut alone = false;
-        match std::mem::replace(&mut turn.work, Work::BackingOff) {
-            Work::Compacting(it) => {
-                alone = it.is_alone();
-                self.compaction_stopped(&it, out);
-            }
-            Work::Responding(response) => self.keep(response.end_cut(cause.cut_by(), now), Safety::Written, out),
-            Work::Calling(mut batch) => {
-                for one in batch.all_open() {
-                    if let Some(request) = one.request() {
-                        out.push(Step::Emit(Event::Settled { request: request.id.clone() }));
-                    }
-                    let so_far = one.tool().and_then(|tool| tool.result.take()).unwrap_or_default();
-                    let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
-                    // A change that was only proposed is not a change.
-                    let figures = ToolFigures { diff: None, diffs: Vec::new(), ..figures };
-                    one.finish(now, true, cause.result(&so_far), figures);
-                }
-                let rows = batch.take_final();
-                self.keep(rows, Safety::Written, out);
-            }
-            Work::BackingOff => {}
-        }
-        self.settle_broken(now, CutBy::Error, out);
-        // No answer of the model was interrupted where only a summary was.
-        let (kind, text) = match alone {
-            true => (InfoKind::Remark, "The compaction was stopped; nothing changed."),
-            false => cause.row(),
-        };
-        let row = self.info(now, Level::Info, kind, text);
-        self.keep(vec![row], Safety::Synced, out);
-        self.end_turn(now, TurnEnd::Stopped, out);
-    }
-}
-
-pub(super) fn stopped_text(so_far: &str) -> String {
-    with_output(STOPPED, so_far)
-}
-
-fn with_output(why: &str, so_far: &str) -> String {
-    if so_far.trim().is_empty() { why.to_owned() } else { format!("{why}. Its output until then:\n{so_far}") }
 }
 
 fn plain_failure(code: &str, title: &str, text: &str) -> Failure {

@@ -6,7 +6,7 @@ use super::{Machine, notice};
 use crate::agent::step::{RunNo, Step};
 use crate::domain::contract::Act;
 use crate::domain::ids::{At, CallId};
-use crate::domain::message::{InfoKind, Message};
+use crate::domain::message::Message;
 use crate::domain::notice::Level;
 use crate::provider::Call;
 use serde_json::json;
@@ -23,10 +23,7 @@ impl Machine {
             give_back(Act::Type { command: command.to_owned() }, text, out);
             return;
         }
-        let mut rows: Vec<Message> = Vec::new();
-        if std::mem::take(&mut self.died_in_turn) {
-            rows.push(self.info(now, Level::Info, InfoKind::Restarted, super::turn::DIED));
-        }
+        let rows: Vec<Message> = self.tell_death(now).into_iter().collect();
         if self.meta.title.is_empty() {
             self.meta.title = super::turn::shorten(&format!("! {command}"), 50);
         }

@@ -275,14 +275,18 @@ async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
     assert!(second.open(&session).await.meta.held_by.is_some());
     second.act(&session, Act::TakeOver).await;
     second.notice("written here from now on").await;
+    // The first is told when it happens, not when it writes the next time.
+    first.notice("taken over").await;
+    assert!(first.opened().await.meta.held_by.is_some());
     second.act(&session, Act::send("mine now")).await;
     second.ended().await;
-    // The first finds out with its next write.
-    first.act(&session, Act::Rename { title: "too late".into() }).await;
-    first.notice("taken over").await;
-    let opened = first.opened().await;
-    assert!(opened.meta.held_by.is_some());
-    assert!(opened.rows.iter().any(|row| matches!(&row.body, Body::User(user) if user.text == "mine now")));
+    // What is sent there comes back.
+    first.act(&session, Act::send("too late")).await;
+    let refused = |event: &Event| match event {
+        Event::Refused { act, .. } => act.said().map(|said| said.text),
+        _ => None,
+    };
+    assert_eq!(first.until(refused).await, "too late");
     second.act(&session, Act::send("once more")).await;
     first
         .until(|event| match event {
@@ -342,4 +346,35 @@ async fn who_claims_a_session_knows_before_it_sends_and_what_is_refused_comes_ba
     assert!(second.until(held).await.is_some(), "it was taken over");
     second.end().await;
     third.end().await;
+}
+
+/// A message that is sent before the takeover was noticed comes back, whatever is faster.
+#[tokio::test]
+async fn a_message_to_a_session_that_was_just_taken_over_comes_back() {
+    for round in 0..8 {
+        let home = tempfile::tempdir().unwrap();
+        let mut first = Engine::new(home.path());
+        let session = first.talked("hello").await;
+        let mut second = Engine::new(home.path());
+        second.open(&session).await;
+        second.act(&session, Act::TakeOver).await;
+        if round % 2 == 0 {
+            second.notice("written here from now on").await;
+        }
+        first.act(&session, Act::send("mine")).await;
+        let answered = |event: &Event| match event {
+            Event::Refused { act, .. } => act.said().map(|said| Some(said.text)),
+            Event::Accepted { .. } => Some(None),
+            _ => None,
+        };
+        let back = first.until(answered).await;
+        if round % 2 == 0 {
+            assert_eq!(back.as_deref(), Some("mine"), "{round}");
+        }
+        first.end().await;
+        second.end().await;
+        let file = home.path().join(format!("data/workspaces/w/sessions/{session}/session.jsonl"));
+        let there = std::fs::read_to_string(file).unwrap().contains("\"mine\"");
+        assert_eq!(there, back.is_none(), "{round}: taken or given back, never both");
+    }
 }

@@ -13,6 +13,7 @@ use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
 use crate::tools::files::LARGEST;
 use crate::tools::restore::{look, see};
 use crate::tools::tree::{LAG, Limits, Stopped, Table};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -323,11 +324,15 @@ impl Keeper {
                 gaps.push(gap.clone());
             }
         }
-        let meanwhile = |entry: &Entry| {
-            after.changed_at(&entry.path).is_none_or(|at| at >= began.saturating_sub(LAG) && at <= ended)
-        };
+        let meanwhile =
+            |path: &Path| after.changed_at(path).is_none_or(|at| at >= began.saturating_sub(LAG) && at <= ended);
         let mut changes = before.changes(&after);
-        changes.retain(meanwhile);
+        // What lies in a folder that was moved keeps its times.
+        let made = |entry: &&Entry| matches!((&entry.before, &entry.after), (Thing::Absent, Thing::Folder { .. }));
+        let moved: HashSet<PathBuf> =
+            changes.iter().filter(made).map(|entry| entry.path.clone()).filter(|path| meanwhile(path)).collect();
+        let came_along = |path: &Path| path.ancestors().skip(1).any(|above| moved.contains(above));
+        changes.retain(|entry| meanwhile(&entry.path) || came_along(&entry.path));
         changes
     }
 

@@ -109,8 +109,11 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
     let mut ways: BTreeMap<&Path, Way<'_>> =
         paths.into_iter().filter_map(|path| Some((path, history.way(path, &numbers)?))).collect();
     for entry in undo.iter().flat_map(|undo| &undo.entries) {
-        let (whole, safe) = (&entry.before, Some(&entry.before));
-        ways.entry(&entry.path).or_insert(Way { whole, safe, why: None, over: Vec::new() });
+        // Somebody else's step can lie between the undo and now, with another undo and its redo over it.
+        let stands = history.left(&entry.path) == Some(&entry.after);
+        let (whole, safe) = (&entry.before, stands.then_some(&entry.before));
+        let why = (!stands).then_some("It was changed after that was undone, not by this session.");
+        ways.entry(&entry.path).or_insert(Way { whole, safe, why, over: Vec::new() });
     }
     let said = chosen.first().and_then(|change| change.turn.as_ref());
     let about = said.and_then(|turn| known.said.iter().find(|(id, _)| id == turn)).map(|(_, text)| text.clone());

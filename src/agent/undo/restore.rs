@@ -68,6 +68,10 @@ pub(in crate::agent) fn restore(
             }
         }
     }
+    // Where all of it is left, nothing was undone: it can be once more.
+    if todo.is_empty() && !done.left.is_empty() {
+        return Ok(done);
+    }
     let records = checkpoints.records().map_err(|error| error.to_string())?;
     let number = records.iter().map(Record::number).max().unwrap_or(0) + 1;
     let entries: Vec<Entry> = todo.iter().map(|(_, item)| item.clone()).collect();
@@ -86,6 +90,9 @@ pub(in crate::agent) fn restore(
         }
     }
     done.restored.sort();
+    if entries.is_empty() && !done.left.is_empty() {
+        return Ok(done);
+    }
     // A death before this line leaves the changes as they were listed: what was restored already is seen on the disk.
     checkpoints.add(&Record::Restored { restore: number, entries }, Sync::Yes).map_err(|error| error.to_string())?;
     Ok(done)

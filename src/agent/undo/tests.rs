@@ -15,6 +15,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 mod others;
 
@@ -218,6 +219,26 @@ fn a_turn_of_tools_and_commands_is_undone_and_redone_also_after_a_restart() {
 }
 
 #[test]
+fn a_folder_that_a_command_moved_goes_back_with_files_that_are_older() {
+    let mut bench = Bench::new();
+    let old = bench.work.join("src/deep/a.rs");
+    write(&old, "one\n");
+    let before = bench.tree();
+    let changed = old.metadata().unwrap();
+    let changed = Duration::new(changed.ctime().unsigned_abs(), changed.ctime_nsec() as u32);
+    let lag = Duration::from_nanos(2 * crate::tools::tree::LAG.unsigned_abs());
+    while SystemTime::now().duration_since(UNIX_EPOCH).unwrap() < changed + lag {
+        std::thread::yield_now();
+    }
+    bench.command("m1", |work| std::fs::rename(work.join("src"), work.join("lib")).unwrap());
+    let after = bench.tree();
+    let done = bench.undo(UndoAim::Last, &[]);
+    assert_eq!((done.left, bench.tree()), (vec![], before));
+    let done = bench.undo(UndoAim::Redo, &[]);
+    assert_eq!((done.left, bench.tree()), (vec![], after));
+}
+
+#[test]
 fn turns_are_undone_one_after_another() {
     let mut bench = Bench::new();
     write(&bench.work.join("f"), "0");
@@ -267,6 +288,20 @@ fn a_file_that_somebody_changed_since_is_left_unless_it_is_named() {
     // What was there is there again, c's absence too.
     bench.undo(UndoAim::Redo, &[]);
     assert!(content("a") == "new" && content("b") == "the user's" && !bench.work.join("c").exists());
+}
+
+#[test]
+fn an_undo_that_left_everything_can_be_done_later() {
+    let mut bench = Bench::new();
+    write(&bench.work.join("a"), "old");
+    bench.tool("m1", "a", |path| write(path, "new"));
+    write(&bench.work.join("a"), "the user's");
+    let done = bench.undo(UndoAim::Last, &[]);
+    assert!(done.restored.is_empty() && done.left.len() == 1 && !done.nothing);
+    bench.restart();
+    let done = bench.undo(UndoAim::Last, &["a"]);
+    assert_eq!(done.restored, ["a"]);
+    assert_eq!(std::fs::read_to_string(bench.work.join("a")).unwrap(), "old");
 }
 
 #[test]

@@ -177,8 +177,14 @@ pub(super) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     let beside = beside(state, id);
     state.sessions.remove(id);
     state.recent.retain(|other| other != id);
-    if state.open.remove(id).is_some() {
+    // What somebody else deletes takes no text along that is being written here.
+    let mut left = None;
+    if let Some(open) = state.open.remove(id) {
         fx.push(Effect::Disarm(Timer::Draft(id.clone())));
+        left = Some(open.composer).filter(|composer| !ours && trash.is_none() && !composer.is_empty());
+    }
+    if let Some(composer) = left.take_if(|_| !shown) {
+        state.history.push(&composer.text());
     }
     state.overlays.retain(|overlay| !matches!(overlay, Overlay::Rename(rename) if rename.session == *id));
     if !shown {
@@ -188,9 +194,15 @@ pub(super) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     let cursor = state.sessions.cursor().cloned();
     // Its draft went with it.
     state.current = Current::New;
-    match beside {
-        Some(beside) => session::open(state, &beside, fx),
-        None => session::new(state, fx),
+    match (beside, left) {
+        (_, Some(composer)) => {
+            session::new(state, fx);
+            state.composer_mut().bring_back(composer);
+            let text = "Your draft of the session that is gone stands in the composer.";
+            state.notify(Notice::new(Level::Warning, text).hint("Enter sends it in a new session"));
+        }
+        (Some(beside), None) => session::open(state, &beside, fx),
+        (None, None) => session::new(state, fx),
     }
     state.overlays = overlays;
     if focus == Focus::List {

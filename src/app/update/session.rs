@@ -270,7 +270,7 @@ pub(super) fn evict(state: &mut State, fx: &mut Vec<Effect>) {
 
 pub(super) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
     match verb {
-        TurnAction::Stop if state.running() || waiting(state) => stop(state, fx),
+        TurnAction::Stop if state.running() || waiting(state) || stopping(state) => stop(state, fx),
         TurnAction::Stop => state.notify(Notice::new(Level::Info, "No turn runs in this session.")),
         TurnAction::Retry => retry(state, fx),
         TurnAction::Compact => super::context::compact(state, String::new(), fx),
@@ -279,6 +279,11 @@ pub(super) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
 
 fn waiting(state: &State) -> bool {
     state.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::NeedsYou(_)))
+}
+
+/// A turn was stopped, and something of it ends yet.
+fn stopping(state: &State) -> bool {
+    state.current_meta().is_some_and(|meta| meta.activity == Activity::Stopping)
 }
 
 /// Stops the turn: from now on nothing of it is shown.

@@ -5,7 +5,7 @@ use crate::domain::context::{ContextPart, ContextSort};
 use crate::domain::ids::CallId;
 use crate::domain::job::{EndedBy, JobEnd};
 use crate::domain::message::{
-    AssistantText, Body, Carried, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
+    AssistantText, Body, Carried, CutBy, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
 };
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Sandbox};
@@ -73,6 +73,7 @@ fn every_command_crosses_a_wire() {
         Act::Queue(QueueEdit::Release),
         Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
         Act::Stop,
+        Act::Cut { by: CutBy::TimeLimit },
         Act::Retry,
         Act::Compact { wish: "keep the paths".into() },
         Act::Answer { request: RequestId::new("r"), answer: Answer::No(None) },

@@ -79,10 +79,38 @@ const PATTERNS: &[&str] = &[
     r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>.*?)-----END",
     // One whose end was cut off.
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:\s|\\+[nr])*[A-Za-z0-9+/=]{32,}[A-Za-z0-9+/=\s\\]*)",
+    // … and one whose lines are quoted or numbered.
+    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:[\s"'+,]|\\+[nrt])*(?:(?:[0-9]{1,6}[:|\t \x{2192}-]+|[>|+#*]+)[ \t]*)*["']?[A-Za-z0-9+/=]{24,})+)"#,
+    // Options of commands that take the password without a word about it.
+    r#"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)\b(?:[^\n|;&]*?\s)-p\\*["']?(?<s>[^\s"'`=\\-][^\s"'`\\]{2,})"#,
+    r#"sshpass\s+-p[ \t]*\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
+    r#"redis-cli\b(?:[^\n|;&]*?\s)-a[ \t]+\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
+    // Addresses that are signed: whoever has them may use them.
+    r"(?:[?&;]|\\u0026)sig=(?<s>[A-Za-z0-9%/+_-]{16,}={0,2})",
+    r"(?i)x-(?:amz|goog)-(?:signature|security-token)=(?<s>[a-z0-9%/+_-]{16,})",
+    // `.netrc`.
+    r#"(?:machine(?:\s|\\[nrt])+[^\s\\]+|default)(?:\s|\\[nrt])+(?:(?:login|account)(?:\s|\\[nrt])+[^\s\\]+(?:\s|\\[nrt])+)+password(?:\s|\\[nrt])+(?<s>[^\s"'`\\]{3,})"#,
+];
+
+/// Names of elements, and of what stands beside a value, that say that it is secret. What the group `s` finds is one if it
+/// looks like a value.
+const MARKED: &[&str] = &[
+    r"(?i)<(?:[\w.-]+:)?[\w.-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)(?:\s[^<>]*)?>\s*(?<s>[^<>\s][^<>]{2,})</",
+    r"(?i)<(?:[\w.-]+:)?[\w.-]*?(?:api[_-]?key|access[_-]?key|private[_-]?key|token)(?:\s[^<>]*)?>\s*(?<s>[^<>\s][^<>]{2,})</",
+    r#"(?i)(?:key|name|id)=\\*["'][\w.:-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)\\*["']\s+value=\\*["'](?<s>[^"'<>\\]{3,})"#,
+];
+
+/// A password that is told in a sentence.
+const SPOKEN: &str = r#"(?i)\bpass(?:word|phrase|code)\s+is:?\s+(?:[*_]{2})?(?<quote>["'`])?(?<s>[^\s"'`<>]{4,})"#;
+/// Words with a digit in them that are said of passwords.
+const SPOKEN_OF: [&str; 14] = [
+    "base64", "base32", "sha1", "sha2", "sha5", "md5", "utf", "argon2", "pbkdf2", "rot13", "oauth2", "aes", "ascii",
+    "x509",
 ];
 
 /// Names whose value is a secret, whatever it looks like …
-const SURE: &str = r"pass(?:word|wd|phrase)|[_-]pass|pwd|secret(?:s|[_-]?key[_-]?base|[_-]?key|[_-]?access[_-]?key)?";
+const SURE: &str =
+    r"pass(?:word|wd|phrase)|[_-]pass|pwd|pw|secret(?:s|[_-]?key[_-]?base|[_-]?key|[_-]?access[_-]?key)?";
 /// … and those whose value is one where it looks like a key: these words stand in code as well.
 const LIKELY: &str = "api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth|token|credentials?";
 
@@ -92,10 +120,13 @@ static PATTERN: LazyLock<Vec<Regex>> =
 static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let quotes = r#"(?:\\*["']|&quot;|&#34;|&#39;|&apos;)"#;
     Regex::new(&format!(
-        r"(?i)(?:(?<sure>{SURE})|(?:{LIKELY}))(?:{quotes}?\]?[ \t]*(?<sign>=>|:=|=|:)(?<gap>[ \t]*)|[ \t]+(?<flag>))"
+        r"(?i)(?:(?<sure>{SURE})|(?:{LIKELY}))(?:(?:{quotes}|\*\*|__|`)?\]?[ \t]*(?<sign>=>|:=|=|:)(?:(?:\*\*|__)[ \t])?(?<gap>[ \t]*)|[ \t]+(?<flag>))"
     ))
     .ok()
 });
+static MARK: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| MARKED.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(SPOKEN).ok());
 static NAMED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!("(?i)(?:(?<sure>{SURE})|(?:{LIKELY}))$")).ok());
 /// An escape that ends in a letter or a digit, so that a word begins behind it.
@@ -197,7 +228,17 @@ pub fn masked_value(value: &mut Value) -> usize {
 #[must_use]
 pub fn is_secret_of(name: &str, value: &str) -> bool {
     let hit = NAMED.as_ref().filter(|_| name.len() <= 64).and_then(|names| names.captures(name));
-    hit.is_some_and(|hit| is_value(value, true) && (hit.name("sure").is_some() || is_keyed(value)))
+    hit.is_some_and(|hit| {
+        let whole = hit.get(0).is_some_and(|hit| is_whole_name(name, hit.start(), hit.as_str()));
+        whole && is_value(value, true) && (hit.name("sure").is_some() || is_keyed(value))
+    })
+}
+
+/// The short ones count only as a word of their own.
+fn is_whole_name(text: &str, at: usize, name: &str) -> bool {
+    !name.get(..2).is_some_and(|two| two.eq_ignore_ascii_case("pw"))
+        || name.len() > 2 && name.as_bytes().get(2).is_some_and(|next| next.eq_ignore_ascii_case(&b'd'))
+        || begins(text, at)
 }
 
 /// How much it takes to be a key.
@@ -220,6 +261,8 @@ fn found(text: &str, strict: Strict) -> Vec<Range> {
         out.extend(pattern.captures_iter(text).filter_map(|hit| hit.name("s")).map(|secret| secret.range()));
     }
     assigned(text, &mut out);
+    marked(text, &mut out);
+    spoken(text, &mut out);
     alone(text, &mut out);
     out.retain(|range| text.get(range.clone()).is_some_and(|secret| !is_masked(secret)));
     out.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
@@ -249,6 +292,77 @@ fn beginnings(text: &str, strict: Strict, out: &mut Vec<Range>) {
             if is_key {
                 out.push(from..from + key.len());
             }
+            // A line of a screen ends in the middle of it.
+            if strict == Strict::Yes
+                && length == key.len()
+                && let Some(rest) = next_line(text, from + length)
+                && (is_key || key.len() >= 4 && key.len() + rest.len() >= *least + 4)
+            {
+                out.push(from..from + key.len());
+                out.push(rest);
+            }
+        }
+    }
+}
+
+/// The rest of a key whose first part ends with the line at `at`: a word of signs with digits, alone on the next line, or at
+/// its beginning where the first line is as long as a screen is wide.
+fn next_line(text: &str, at: usize) -> Option<Range> {
+    let behind = text.get(at..)?;
+    let newline = ["\r\n", "\n", "\\\n"].into_iter().find(|newline| behind.starts_with(newline))?;
+    let line = behind.get(newline.len()..)?;
+    let indent = line.len() - line.trim_start_matches([' ', '\t', '>', '|', '+']).len();
+    let word = line.get(indent..)?;
+    let length = word.find(|c| !is_sign(c)).unwrap_or(word.len());
+    let (word, after) = (word.get(..length)?.trim_end_matches('.'), word.get(length..)?);
+    let alone = after
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .all(|c| matches!(c, '"' | '\'' | '`' | ',' | ';' | ' ' | '\\'));
+    let wide = at - text.get(..at)?.rfind('\n').map_or(0, |at| at + 1) >= 70;
+    let any = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    let is_key = word.len() >= 8 && any(u8::is_ascii_digit) && any(u8::is_ascii_alphabetic);
+    let from = at + newline.len() + indent;
+    (is_key && (alone || wide) && !word.starts_with('/') && !is_dated(word)).then(|| from..from + word.len())
+}
+
+/// `2026-11-23…`, `src/a1.rs`, `v1.2.3`: what stands in logs and lists.
+fn is_dated(word: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    word.split('-').take(2).all(digits) || word.contains("/") && !word.ends_with('=') || word.matches('.').count() > 1
+}
+
+/// Values of elements and of pairs of attributes.
+fn marked(text: &str, out: &mut Vec<Range>) {
+    if !text.contains('<') && !text.contains("value=") {
+        return;
+    }
+    for hit in MARK.iter().flat_map(|pattern| pattern.captures_iter(text)) {
+        let Some(secret) = hit.name("s") else { continue };
+        let value = secret.as_str().trim_end();
+        let counts = hit.name("sure").is_some() || is_keyed(value) && !is_path_of_names(value);
+        if counts && is_value(value, false) {
+            out.push(secret.start()..secret.start() + value.len());
+        }
+    }
+}
+
+/// `the password is X`, where it looks like one.
+fn spoken(text: &str, out: &mut Vec<Range>) {
+    let Some(pattern) = SAID.as_ref() else { return };
+    for hit in pattern.captures_iter(text) {
+        let Some(secret) = hit.name("s") else { continue };
+        let value = secret.as_str().trim_end_matches(['.', ',', ':', ';', '!', '?', ')', '*']);
+        let lower = value.to_ascii_lowercase();
+        let told_of = SPOKEN_OF.iter().any(|word| lower.starts_with(word));
+        let any = |is: fn(char) -> bool| value.chars().any(is);
+        let odd = any(|c| c.is_ascii_digit()) && any(|c| c.is_ascii_alphabetic())
+            || any(|c| matches!(c, '!' | '@' | '#' | '%' | '^' | '&' | '*')) && any(|c| c.is_ascii_alphanumeric());
+        let counts = if hit.name("quote").is_some() { value.len() >= 4 } else { odd && value.len() >= 6 && !told_of };
+        if counts && is_value(value, false) {
+            out.push(secret.start()..secret.start() + value.len());
         }
     }
 }
@@ -290,6 +404,9 @@ fn assigned(text: &str, out: &mut Vec<Range>) {
         let rest = text.get(from..).unwrap_or_default();
         let sign = hit.name("sign").map(|sign| sign.as_str());
         let sure = hit.name("sure").map(|name| name.as_str().to_ascii_lowercase());
+        if !is_whole_name(text, whole.start(), whole.as_str()) {
+            continue;
+        }
         // A comparison, or a path of a language: `Token::Word`.
         if sign == Some("=") && rest.starts_with(['=', '~']) || sign == Some(":") && rest.starts_with(':') {
             continue;

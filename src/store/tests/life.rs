@@ -109,7 +109,9 @@ fn what_was_live_is_folded_in_and_written_once() {
         (call.status, call.result.as_deref()),
         (
             ToolStatus::Error,
-            Some("line 1\ninterrupted: lisle was restarted before the call had ended; the user did not stop it")
+            Some(
+                "line 1\ninterrupted: lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it"
+            )
         )
     );
     let Body::Assistant(text) = &loaded.rows[3].body else { panic!("text") };

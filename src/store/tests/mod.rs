@@ -13,6 +13,7 @@ mod last_words;
 mod life;
 mod lifecycle;
 mod properties;
+mod replaced;
 mod rewrites;
 mod scale;
 mod search;

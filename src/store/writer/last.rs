@@ -57,6 +57,7 @@ impl Desk {
                 | Op::Turn(_, reply)
                 | Op::Meta(_, _, _, reply)
                 | Op::Clear(_, _, reply)
+                | Op::Mine(reply)
                 | Op::Flush(reply)
                 | Op::Close(reply) => reply,
             };

@@ -11,7 +11,7 @@ use super::attributes;
 use super::files::{self, FileError};
 use super::input::{self, Fields};
 use super::text::{self, Newlines};
-use super::write::{Change, explain, known};
+use super::write::{Change, explain, known, other_names};
 use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, same_facts, seen::Seen};
 use crate::domain::diff::FileDiff;
 use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
@@ -221,7 +221,10 @@ impl Piece {
             FileDiff { is_new: true, path, .. } => format!("Created {path}: {} lines.", diff.added),
             FileDiff { is_gone: true, path, .. } => format!("Deleted {path}."),
             FileDiff { moved_from: Some(from), path, .. } => format!("Moved {from} to {path}: {counts}."),
-            FileDiff { path, .. } => format!("Changed {path}: {counts}."),
+            FileDiff { path, .. } => {
+                let others = other_names(self.change.before.as_ref()).unwrap_or_default();
+                format!("Changed {path}: {counts}.{others}")
+            }
         }
     }
 }

@@ -83,7 +83,9 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Ink> {
             };
             row.words(row.look.glyph("◆ ", "* "), &text, role)
         }
-        InfoKind::Interrupted | InfoKind::Restarted => row.words(row.look.glyph("■ ", "# "), &text, Role::Warning),
+        InfoKind::Interrupted | InfoKind::Restarted | InfoKind::Ended => {
+            row.words(row.look.glyph("■ ", "# "), &text, Role::Warning)
+        }
         InfoKind::Compacted => {
             let lines = divider(&text, row.width, &row.look);
             lines.into_iter().map(|line| Ink::standing_for(line, text.as_ref())).collect()

@@ -219,6 +219,7 @@ pub(super) fn info(info: &Info) -> Vec<String> {
         (InfoKind::ModeChanged, _) => "mode",
         (InfoKind::Interrupted, _) => "stopped",
         (InfoKind::Restarted, _) => "restarted",
+        (InfoKind::Ended, _) => "ended",
         (InfoKind::Compacted, _) => "compacted",
         (InfoKind::Restored, _) => "restored",
         (InfoKind::JobEnded, _) => "job",

@@ -6,7 +6,7 @@ use crate::domain::tool::{ToolCall, ToolFigures};
 use crate::provider::{ModelRequest, bodies};
 use std::collections::BTreeMap;
 
-fn requests(steps: &[Step]) -> Vec<ModelRequest> {
+pub(super) fn requests(steps: &[Step]) -> Vec<ModelRequest> {
     steps
         .iter()
         .filter_map(|step| if let Step::Ask(_, request) = step { Some((**request).clone()) } else { None })

@@ -595,3 +595,12 @@ fn own_commands_are_in_the_palette_and_tell_their_usage() {
     screen.keys("enter");
     assert!(screen.last_notice().contains("Write a command"), "{}", screen.last_notice());
 }
+
+#[test]
+fn a_draft_outlives_the_session_that_somebody_else_deletes() {
+    let mut screen = ready();
+    screen.type_text("hello");
+    screen.whole(Event::Deleted { session: id("s"), trash: None });
+    assert_eq!(screen.state.composer().text(), "hello");
+    assert_eq!(screen.state.current, Current::New);
+}

@@ -41,6 +41,20 @@ pub(crate) fn examples() -> Vec<(String, String)> {
         ("curl -s -u ada:", "hunter2", " https://a.test"),
         ("https://hooks.slack.com/services/", "T0001/B0002/abcdefgh", ""),
         ("123456789:", "AAabcdefghijklmnopqrstuvwxyz0123456", ""),
+        ("**password:** ", "hunter22", ""),
+        ("**Password**: ", "hunter22", ""),
+        ("pw=", "hunter22", ""),
+        ("db_pw=", "hunter22", ""),
+        ("\"pw\": \"", "hunter22", "\""),
+        ("mysql -u root -p", "hunter22", " db"),
+        ("mysqldump --single-transaction -p'", "hunter22", "' db"),
+        ("sshpass -p ", "hunter22", " ssh a"),
+        ("https://a.blob.core.windows.net/c/f?sv=2022&sig=", "abcDEF123%2Bghi456jkl%3D", "&se=1"),
+        ("machine a.test login ada password ", "hunter22", ""),
+        ("machine a.test\n  login ada\n  password ", "hunter22", ""),
+        ("<password>", "hunter22", "</password>"),
+        ("<db:Password type=\"a\">", "correct horse", "</db:Password>"),
+        ("<add key=\"DbPassword\" value=\"", "hunter22", "\"/>"),
         ("eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc-_123", ""),
     ] {
         out.push((format!("{before}{secret}{behind}"), secret.to_owned()));
@@ -48,7 +62,40 @@ pub(crate) fn examples() -> Vec<(String, String)> {
     let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj";
     out.push((format!("-----BEGIN PRIVATE {}-----\n{body}\n-----END PRIVATE KEY-----", "KEY"), body.to_owned()));
     out.push((format!("-----BEGIN RSA PRIVATE {}-----\n{body}", "KEY"), body.to_owned()));
+    let lines = |before: &str| format!("\n{before}{body}\n{before}{body}");
+    for before in ["> ", "  2\t", " 12 | ", "+", "3: "] {
+        out.push((format!("-----BEGIN PRIVATE {}-----{}", "KEY", lines(before)), body.to_owned()));
+    }
+    out.push((format!("-----BEGIN PRIVATE {}-----\\n\" +\n  \"{body}\\n\" +\n  \"{body}", "KEY"), body.to_owned()));
     out
+}
+
+#[test]
+fn a_key_that_is_broken_over_two_lines_goes_whole() {
+    let (one, two) = ("a1B2c3D4e5F6g7H8i9", "J0k1L2m3N4o5");
+    for text in [
+        format!("KEY=sk-{one}\n{two}\n"),
+        format!("KEY=sk-{one}\r\n    {two}\""),
+        format!("{}ghp_a1B2\n{two}m3N4 && run", "x".repeat(72) + " "),
+    ] {
+        let (safe, _) = masked(&text).unwrap_or_else(|| panic!("{text}"));
+        assert!(!safe.contains("J0k1") && !safe.contains("a1B2"), "{safe}");
+    }
+    for behind in ["Authentication works", "2026-11-23T10:00:00 started", "src/lib2/parts3.rs", "then run it"] {
+        let (safe, count) = masked(&format!("KEY=sk-{one}\n{behind}\n")).unwrap();
+        assert_eq!((safe, count), (format!("KEY=sk-***\n{behind}\n"), 1));
+    }
+}
+
+#[test]
+fn a_password_in_a_sentence_goes_where_it_looks_like_one() {
+    for (text, shown) in [
+        ("The password is hunter22.", "The password is ***."),
+        ("password is: `correct`", "password is: `***`"),
+        ("my passphrase is p@ssword!", "my passphrase is ***!"),
+    ] {
+        assert_eq!(masked(text).map(|(safe, _)| safe).as_deref(), Some(shown), "{text}");
+    }
 }
 
 #[test]
@@ -130,6 +177,19 @@ fn what_is_no_key_stays() {
         "if token == Token::Identifier1 { return }",
         "const apiKey = process.env.API_KEY;",
         "token: vscode.CancellationToken",
+        "the password is required and the password is Optional",
+        "The password is base64-encoded, then the password is sha256-hashed.",
+        "bpw=1000 and mpw=4096",
+        "mysql -u root -p mydb",
+        "mysql -P3306 --protocol=tcp -h db",
+        "mkdir -p some/folder && mysql --version",
+        "a machine with its own login asks for a password every time",
+        "<label for=\"password\">Password</label>",
+        "<password>string</password> <password>${DB}</password> <token>next</token>",
+        "<input name=\"password\" value=\"\" type=\"password\">",
+        "**password:** string",
+        "https://a.test/?sig=short&design=abcdefghijklmnopqrstu",
+        "cp -p src/a1.rs dst && tar -pxf backup.tar",
     ] {
         assert_eq!(masked(text), None, "{text}");
     }

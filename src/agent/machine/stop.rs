@@ -1,0 +1,247 @@
+//! What ends a turn early: the user, the end of lisle, a time limit, a signal, another lisle that takes the session over.
+//!
+//! What was dropped gets its result here, whatever still reports is ignored. But a call that was writing a file may have
+//! done it: its own result says so, which is waited for. A turn that ends has one result for each call all the same.
+
+use super::batch::{Batch, Underway};
+use super::{Machine, Turn, Work};
+use crate::agent::step::{RunNo, Safety, Step};
+use crate::domain::Event;
+use crate::domain::contract::TurnEnd;
+use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::message::{CutBy, InfoKind, Message, UserText};
+use crate::domain::notice::Level;
+use crate::domain::tool::{Outcome, ToolFigures};
+use crate::tools::RunError;
+
+/// So many milliseconds the end of a write is waited for. A second Esc waits no longer.
+const WRITE_ENDS_MS: u64 = 6_000;
+
+/// The result of a write whose end did not come.
+const UNKNOWN: &str = "It was being written at that moment: read the file before you rely on what is in it";
+
+/// A stopped turn in which a file was being written.
+#[derive(Clone, Debug)]
+pub(super) struct Stopping {
+    batch: Batch,
+    by: CutBy,
+    /// The run that was stopped.
+    run: RunNo,
+    /// Messages that came since: they are sent when it is over.
+    said: Vec<MessageId>,
+}
+
+impl Stopping {
+    /// Rows that are not final yet, in order.
+    pub(super) fn live(&self) -> impl Iterator<Item = &Message> {
+        self.batch.live()
+    }
+}
+
+/// Kind and text of the row that says what ended a turn.
+fn row_of(by: CutBy) -> (InfoKind, &'static str) {
+    match by {
+        CutBy::User => (InfoKind::Interrupted, "You stopped the turn."),
+        CutBy::Restart => (InfoKind::Restarted, "lisle quit during this turn."),
+        CutBy::TimeLimit => (InfoKind::Ended, "The time limit of this run ended the turn (--timeout)."),
+        CutBy::Signal => (InfoKind::Ended, "A signal ended lisle during this turn."),
+        CutBy::TakenOver => (InfoKind::Ended, "Another lisle took this session over during this turn."),
+        CutBy::Error => (InfoKind::Ended, "The turn was ended: nothing was heard of it any more."),
+    }
+}
+
+/// Row of a turn that died with the program.
+const DIED: &str = "lisle was restarted: it had ended during this turn.";
+
+/// Row of a turn of another lisle, in the session that was taken from it.
+const TAKEN: &str = "This session was taken over from another lisle during this turn.";
+
+/// The result of a call that was stopped, with its output until then.
+fn result_of(by: CutBy, so_far: &str) -> String {
+    let why = match by {
+        CutBy::User => STOPPED,
+        CutBy::Restart => "interrupted: lisle quit; the user did not stop the call",
+        CutBy::TimeLimit => "interrupted: the time limit of this run was reached; the user did not stop the call",
+        CutBy::Signal => "interrupted: a signal ended lisle; the user did not stop the call",
+        CutBy::TakenOver => "interrupted: another lisle took the session over; the user did not stop the call",
+        CutBy::Error => "interrupted: nothing was heard of the turn any more; the user did not stop the call",
+    };
+    with_output(why, so_far)
+}
+
+const STOPPED: &str = "interrupted: the user stopped the turn";
+
+pub(super) fn stopped_text(so_far: &str) -> String {
+    with_output(STOPPED, so_far)
+}
+
+fn with_output(why: &str, so_far: &str) -> String {
+    if so_far.trim().is_empty() { why.to_owned() } else { format!("{why}. Its output until then:\n{so_far}") }
+}
+
+/// The call ends without an outcome.
+fn drop_call(one: &mut Underway, now: At, why: impl Fn(&str) -> String) {
+    let so_far = one.tool().and_then(|tool| tool.result.take()).unwrap_or_default();
+    let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
+    // A change that was only proposed is not a change.
+    let figures = ToolFigures { diff: None, diffs: Vec::new(), ..figures };
+    one.finish(now, true, why(&so_far), figures);
+}
+
+impl Machine {
+    /// The turn was stopped and waits for the end of a write.
+    pub(super) fn is_stopping(&self) -> bool {
+        matches!(&self.turn, Some(Turn { work: Work::Stopping(_), .. }))
+    }
+
+    /// The write that is waited for is of this run, or of one before.
+    pub(super) fn is_stopping_of(&self, run: RunNo) -> bool {
+        matches!(&self.turn, Some(Turn { work: Work::Stopping(it), .. }) if it.run <= run)
+    }
+
+    /// Stops the turn. Where a file is being written, the turn ends with that.
+    pub(super) fn stop(&mut self, now: At, by: CutBy, out: &mut Vec<Step>) {
+        if self.is_stopping() {
+            // Whoever stops it once more wants to wait no longer. One that quits waits: it ends with that anyway.
+            if by != CutBy::Restart {
+                self.stopped_in_vain(now, out);
+            }
+            return;
+        }
+        if self.turn.is_some() {
+            self.settle_key(out);
+        }
+        let Some(turn) = &mut self.turn else { return };
+        let stopped = self.run;
+        self.run = RunNo(self.run.0 + 1);
+        self.ending = Some(stopped);
+        out.push(Step::Cancel(stopped));
+        let mut alone = false;
+        match std::mem::replace(&mut turn.work, Work::BackingOff) {
+            Work::Compacting(it) => {
+                alone = it.is_alone();
+                self.compaction_stopped(&it, out);
+            }
+            Work::Responding(response) => self.keep(response.end_cut(by, now), Safety::Written, out),
+            Work::Calling(mut batch) => {
+                self.drop_calls(now, by, &mut batch, out);
+                if !batch.done() {
+                    let it = Stopping { batch, by, run: stopped, said: Vec::new() };
+                    if let Some(turn) = &mut self.turn {
+                        turn.work = Work::Stopping(Box::new(it));
+                    }
+                    out.push(Step::RetryIn(self.run, WRITE_ENDS_MS));
+                    return;
+                }
+            }
+            Work::Stopping(_) | Work::BackingOff => {}
+        }
+        self.stopped(now, by, alone, out);
+    }
+
+    /// Ends the calls of a stopped turn, but for one that writes at this moment.
+    fn drop_calls(&mut self, now: At, by: CutBy, batch: &mut Batch, out: &mut Vec<Step>) {
+        // Who was taken over cannot keep how a write ends.
+        let waits = by != CutBy::TakenOver;
+        for one in batch.all_open().filter(|one| !waits || !one.is_writing()) {
+            if let Some(request) = one.request() {
+                out.push(Step::Emit(Event::Settled { request: request.id.clone() }));
+            }
+            drop_call(one, now, |so_far| result_of(by, so_far));
+        }
+        let rows = batch.take_final();
+        self.keep(rows, Safety::Written, out);
+        // Those behind the write become final with it.
+        for row in batch.live().filter(|row| row.tool().is_some_and(|call| call.status.ended())) {
+            out.push(Step::Live(row.clone(), Safety::Written));
+            out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
+        }
+    }
+
+    /// A call ended after its turn was stopped.
+    pub(super) fn ran_late(
+        &mut self,
+        now: At,
+        (run, id): (RunNo, &CallId),
+        ended: Result<Outcome, RunError>,
+        out: &mut Vec<Step>,
+    ) {
+        if let Some(Turn { work: Work::Stopping(it), .. }) = &mut self.turn
+            && it.run == run
+            && let by = it.by
+            && let Some(one) = it.batch.open(id)
+        {
+            match ended {
+                Ok(outcome) => one.finish(now, outcome.failed, outcome.text, outcome.figures),
+                Err(_) => drop_call(one, now, |so_far| result_of(by, so_far)),
+            }
+            return self.end_stopping(now, out);
+        }
+        // Its row says that it was interrupted, so this is said behind it.
+        let Ok(outcome) = ended else { return };
+        if outcome.figures.changes().next().is_none() {
+            return;
+        }
+        let text = format!("It could not be stopped any more, and was done: {}", outcome.text.trim());
+        self.job_ended(now, text, out);
+    }
+
+    /// How the write ends is waited for no longer. Nothing where none is waited for.
+    pub(super) fn stopped_in_vain(&mut self, now: At, out: &mut Vec<Step>) {
+        let Some(Turn { work: Work::Stopping(it), .. }) = &mut self.turn else { return };
+        let by = it.by;
+        for one in it.batch.all_open() {
+            drop_call(one, now, |so_far| format!("{}. {UNKNOWN}.", result_of(by, so_far)));
+        }
+        self.end_stopping(now, out);
+    }
+
+    fn end_stopping(&mut self, now: At, out: &mut Vec<Step>) {
+        let Some(turn) = &mut self.turn else { return };
+        let Work::Stopping(it) = std::mem::replace(&mut turn.work, Work::BackingOff) else { return };
+        let Stopping { mut batch, by, said, .. } = *it;
+        let rows = batch.take_final();
+        self.keep(rows, Safety::Written, out);
+        self.stopped(now, by, false, out);
+        if said.is_empty() || self.shutting_down || self.rules.headless {
+            return;
+        }
+        // As a message does that comes after the end: it is sent first, what waited follows.
+        let (first, rest) = std::mem::take(&mut self.queue.items).into_iter().partition(|item| said.contains(&item.id));
+        self.queue.items = first;
+        let mut rest: Vec<_> = rest;
+        self.queue.items.append(&mut rest);
+        self.queue.held = false;
+        self.send_next(now, out);
+    }
+
+    /// A message that came while the end of a write is waited for.
+    pub(super) fn said_meanwhile(&mut self, now: At, said: UserText, out: &mut Vec<Step>) {
+        let id = self.enqueue(now, said);
+        if let Some(Turn { work: Work::Stopping(it), .. }) = &mut self.turn {
+            it.said.push(id.clone());
+        }
+        self.queue_changed(out);
+        out.push(Step::Emit(Event::Accepted { id, queued: true }));
+    }
+
+    /// The row about the last turn, which ended without a word: written with the next one.
+    pub(super) fn tell_death(&mut self, now: At) -> Option<Message> {
+        let taken_over = std::mem::take(&mut self.taken_over);
+        let died = std::mem::take(&mut self.died_in_turn);
+        let (kind, text) = if taken_over { (InfoKind::Ended, TAKEN) } else { (InfoKind::Restarted, DIED) };
+        died.then(|| self.info(now, Level::Info, kind, text))
+    }
+
+    /// The turn is over. `alone`: no answer of the model was interrupted, only a summary.
+    fn stopped(&mut self, now: At, by: CutBy, alone: bool, out: &mut Vec<Step>) {
+        self.settle_broken(now, CutBy::Error, out);
+        let (kind, text) = match alone {
+            true => (InfoKind::Remark, "The compaction was stopped; nothing changed."),
+            false => row_of(by),
+        };
+        let row = self.info(now, Level::Info, kind, text);
+        self.keep(vec![row], Safety::Synced, out);
+        self.end_turn(now, TurnEnd::Stopped, out);
+    }
+}
