@@ -429,7 +429,7 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
             Kind::Pinned => false,
             Kind::Replaced => false,
             // Where nothing above is writable all is read-only anyway, or is not there.
-            Kind::Protected => !writes && !(above == Some(Kind::Replaced) && role == Role::Writes),
+            Kind::Protected => !(writes || above == Some(Kind::Replaced) && role == Role::Writes),
         };
         if !as_above {
             shown.push(one);
