@@ -32,7 +32,6 @@ pub struct Able {
 impl Able {
     /// Sockets of other programs by which this system lets a held command reach them, where it has the network of the
     /// system: these families are refused as a whole then.
-    #[must_use]
     pub fn local_sockets(&self) -> Result<(), String> {
         match (self.landlock, &self.root) {
             (..6, _) => Err(format!("Landlock {} does not hold abstract sockets", self.landlock)),

@@ -46,13 +46,17 @@ fn no_emptying(rules: &mut Rules) -> Result<(), String> {
     Ok(())
 }
 
-/// What a command may do with sockets.
+/// What a command shares with other programs, and may do with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sockets {
-    /// Those of the internet.
+pub(super) struct Reach {
+    /// Sockets of the internet.
     pub(super) internet: bool,
-    /// Those of this machine. Where they would reach other programs' a pair of them that is made at once is left.
+    /// Sockets of this machine. Where they would reach other programs' a pair of them that is made at once is left.
     pub(super) local: bool,
+    /// System V's and POSIX' shared memory, semaphores and messages.
+    pub(super) ipc: bool,
+    /// Limits and priorities of any process that it knows of.
+    pub(super) processes: bool,
 }
 
 /// For the read-only profile: what is refused, what looks as if the kernel did not know it, and foreign call tables.
@@ -65,9 +69,8 @@ pub(super) fn read_only(abi: ABI) -> Result<Vec<BpfProgram>, String> {
     }
     no_emptying(&mut refused)?;
     no_spaces_and_terminals(&mut refused)?;
-    // The limits of another process.
-    let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0);
-    when(&mut refused, libc::SYS_prlimit64, other.map_err(|e| format!("seccomp: {e}"))?)?;
+    refused.extend(all(IPC));
+    no_limits_of_others(&mut refused)?;
     Ok(vec![
         compile(refused, error(libc::EPERM))?,
         // Whoever calls these has another way when the kernel is old.
@@ -77,7 +80,7 @@ pub(super) fn read_only(abi: ABI) -> Result<Vec<BpfProgram>, String> {
 }
 
 /// For the workspace profile.
-pub(super) fn workspace(abi: ABI, sockets: Sockets) -> Result<Vec<BpfProgram>, String> {
+pub(super) fn workspace(abi: ABI, reach: Reach) -> Result<Vec<BpfProgram>, String> {
     let mut refused = all(SHARED);
     let mut unknown = UNKNOWN.to_vec();
     if abi < ABI::V3 {
@@ -86,16 +89,23 @@ pub(super) fn workspace(abi: ABI, sockets: Sockets) -> Result<Vec<BpfProgram>, S
         unknown.push(libc::SYS_openat2);
     }
     no_spaces_and_terminals(&mut refused)?;
+    if !reach.ipc {
+        refused.extend(all(IPC));
+    }
+    if !reach.processes {
+        no_limits_of_others(&mut refused)?;
+        refused.insert(libc::SYS_setpriority, vec![is_none_of(0, &[0])?, is_none_of(1, &[0])?]);
+    }
     let mut out = vec![
         compile(refused, error(libc::EPERM))?,
         compile(all(&unknown), error(libc::ENOSYS))?,
         compile(families()?, error(libc::EAFNOSUPPORT))?,
         known_numbers(),
     ];
-    if !sockets.local {
+    if !reach.local {
         out.push(compile(no_local_sockets()?, error(libc::EACCES))?);
     }
-    if !sockets.internet {
+    if !reach.internet {
         let mut rules = Rules::new();
         for family in [libc::AF_INET, libc::AF_INET6] {
             when(&mut rules, libc::SYS_socket, has(0, u32::MAX, family.cast_unsigned())?)?;
@@ -103,6 +113,12 @@ pub(super) fn workspace(abi: ABI, sockets: Sockets) -> Result<Vec<BpfProgram>, S
         out.push(compile(rules, error(libc::ENETUNREACH))?);
     }
     Ok(out)
+}
+
+/// A process whose limits are set low is ended by the kernel.
+fn no_limits_of_others(refused: &mut Rules) -> Result<(), String> {
+    refused.insert(libc::SYS_prlimit64, vec![is_none_of(0, &[0])?]);
+    Ok(())
 }
 
 fn error(number: i32) -> SeccompAction {
@@ -274,6 +290,19 @@ const SHARED: &[i64] = &[
     libc::SYS_ioperm,
 ];
 
+/// Shared memory, semaphores and messages of other processes.
+const IPC: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
 /// Refused beside to what only reads.
 const REFUSED: &[i64] = &[
     // The network, and other programs' sockets.
@@ -301,8 +330,6 @@ const REFUSED: &[i64] = &[
     libc::SYS_truncate,
     libc::SYS_fallocate,
     libc::SYS_mknodat,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
     // Other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -315,11 +342,6 @@ const REFUSED: &[i64] = &[
     libc::SYS_sched_setparam,
     libc::SYS_sched_setattr,
     libc::SYS_ioprio_set,
-    // Shared memory of other processes.
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_semget,
-    libc::SYS_msgget,
     // The kernel itself.
     libc::SYS_personality,
     #[cfg(target_arch = "x86_64")]

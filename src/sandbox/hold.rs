@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code, reason = "the version of Landlock has no safe call that tells it")]
 
-use super::calls::{self, Sockets};
+use super::calls::{self, Reach};
 use super::init::{self, NotStarted, Side};
 use super::mounts::{self, Net};
 use super::profile::{Namespaces, Network, Profile};
@@ -121,35 +121,39 @@ fn start(profile: &Profile, asked: ABI, command: &[OsString]) -> Result<NotStart
     if role == Role::Writes && own_network {
         inside::begin(if bounds.network == Network::Proxy { Way::Proxy } else { Way::None })?;
     }
-    // Computed before the first step, so that nothing half done is run with.
-    let filters = match role {
-        Role::Reads => calls::read_only(abi)?,
-        Role::Writes => {
-            // Abstract ones live in a network; those with a path are where the path is.
-            let local = (abi >= ABI::V6 || own_network) && (abi >= ABI::V9 || own_root);
-            calls::workspace(abi, Sockets { internet: !offline || own_network, local })?
-        }
-    };
     let setting = Setting { abi, own_root, offline: offline && !own_network };
-    let close_in = || {
+    let close_in = |own_processes: bool| {
+        let filters = match role {
+            Role::Reads => calls::read_only(abi)?,
+            Role::Writes => calls::workspace(
+                abi,
+                Reach {
+                    internet: !offline || own_network,
+                    // Abstract ones live in a network; those with a path are where the path is.
+                    local: (abi >= ABI::V6 || own_network) && (abi >= ABI::V9 || own_root),
+                    ipc: own_root,
+                    processes: own_processes,
+                },
+            )?,
+        };
         rights::give_up(profile)?;
         rules::apply(profile, setting)?;
         filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|e| format!("seccomp: {e}")))
     };
     if !own_root {
-        close_in()?;
+        close_in(false)?;
         return Ok(become_it(command));
     }
     match init::begin()? {
         Side::Outer(ending) => ending.follow(),
         Side::Alone => {
             root::build(bounds, role, None, &cwd)?;
-            close_in()?;
+            close_in(false)?;
             Ok(become_it(command))
         }
         Side::First(first) => {
             root::build(bounds, role, Some(&first.processes), &cwd)?;
-            close_in()?;
+            close_in(true)?;
             first.start(|| become_it(command))
         }
     }

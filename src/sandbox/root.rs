@@ -71,8 +71,12 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
     let plan = plan(bounds, role);
     let mut shown = Vec::with_capacity(plan.shown.len());
     for one in plan.shown {
-        // What went away meanwhile is not there.
-        let Ok(from) = place(&one.from) else { continue };
+        let from = match place(&one.from) {
+            Ok(from) => from,
+            // What went away meanwhile is not there.
+            Err(Errno::NOENT) => continue,
+            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
+        };
         let is_folder = is_folder(&from).map_err(what("a place"))?;
         let clone = clone_of(&from).map_err(|e| format!("{} could not be mounted: {e}", one.from.display()))?;
         shown.push((one, is_folder, clone));
@@ -425,7 +429,7 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
             Kind::Pinned => false,
             Kind::Replaced => false,
             // Where nothing above is writable all is read-only anyway, or is not there.
-            Kind::Protected => !writes && !(above == Some(Kind::Replaced) && role == Role::Writes),
+            Kind::Protected => !(writes || above == Some(Kind::Replaced) && role == Role::Writes),
         };
         if !as_above {
             shown.push(one);

@@ -16,6 +16,8 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -94,6 +96,10 @@ static void signals(char **more) {
     char path[4096];
     for (; *more; more++) {
         TRY("signal", kill(atoi(*more), SIGCONT));
+        struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+        TRY("limits of another", syscall(SYS_prlimit64, atoi(*more), RLIMIT_CORE, NULL, &limit));
+        TRY("priority of another", setpriority(PRIO_PROCESS, atoi(*more), 19));
+        if (getppid() != 1) TRY("priority of all", setpriority(PRIO_USER, 0, getpriority(PRIO_USER, 0)));
         TRY("queued signal", sigqueue(atoi(*more), SIGCONT, (union sigval){0}));
         snprintf(path, sizeof path, "/proc/%s/cmdline", *more);
         if (getppid() == 1) opens(path, O_RDONLY);
@@ -101,6 +107,16 @@ static void signals(char **more) {
 }
 
 struct attr { uint64_t set, clr, propagation, userns; };
+
+/* memory KEY [made|gone]: a segment of another program, which this is where a word follows. */
+static void memory(char **more) {
+    int id = shmget(atoi(*more), 1, more[1] ? IPC_CREAT | 0666 : 0);
+    if (more[1] && strcmp(more[1], "gone") == 0) { shmctl(id, IPC_RMID, NULL); return; }
+    if (more[1]) { *(char *)shmat(id, NULL, 0) = 'x'; return; }
+    TRY("shared memory", id);
+    void *there = shmat(id, NULL, SHM_RDONLY);
+    if (there != (void *)-1) printf("shared memory holds %c\n", *(char *)there);
+}
 
 /* mounts PATH: the path is read-only for this program. */
 static void mounts(char **more) {
@@ -299,7 +315,7 @@ static void descriptors(char **more) {
 int main(int argc, char **argv) {
     struct { const char *name; int harmless; void (*call)(char **); } all[] = {
         {"devices", 0, devices}, {"processes", 1, processes}, {"signals", 1, signals}, {"mounts", 0, mounts},
-        {"sockets", 1, sockets}, {"renames", 0, renames}, {"calls", 0, calls}, {"terminals", 0, terminals},
+        {"sockets", 1, sockets}, {"memory", 1, memory}, {"renames", 0, renames}, {"calls", 0, calls}, {"terminals", 0, terminals},
         {"reads", 1, reads}, {"descriptors", 1, descriptors}};
     int held = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && prctl(PR_GET_SECCOMP) == 2;
     setvbuf(stdout, NULL, _IOLBF, 0);

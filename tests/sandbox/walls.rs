@@ -199,6 +199,20 @@ fn other_processes_cannot_be_looked_into() {
 }
 
 #[test]
+fn memory_that_others_share_is_out_of_reach() {
+    let yard = Yard::new();
+    let key = std::process::id().to_string();
+    let own = |word: &str| Command::new(&tools().walls).args(["memory", &key, word]).status().unwrap();
+    assert!(own("made").success());
+    nothing_works_and_is_tried("memory", &[&key], &yard);
+    own("gone");
+    // Its own works where it is its own.
+    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+        assert_eq!(yard.attack(way, &[], "memory", &[&key, "made"]), "", "{way:?}");
+    }
+}
+
+#[test]
 fn the_first_process_of_a_namespace_is_not_to_be_ended_and_the_command_is() {
     let yard = Yard::new();
     for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
