@@ -1,6 +1,7 @@
 //! Commands whose network is held, through the real program: off, or certain hosts by the proxy.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test should stop where it fails")]
+#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use futures_util::future::BoxFuture;
 use lisle::domain::ids::CallId;

@@ -1,5 +1,6 @@
 //! Worktrees of a repository whose settings and attributes would run programs: none of them runs, and git is held.
 
+#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 #![allow(clippy::unwrap_used, reason = "a test ends where its program cannot go on")]
 #![cfg(unix)]
 

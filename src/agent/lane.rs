@@ -713,8 +713,7 @@ pub(super) fn loosest(shared: &Shared) -> Mode {
 
 /// A folder that is no place to work in has no Execute either.
 pub(super) fn loosest_in(cwd: &std::path::Path) -> Mode {
-    let unfit = crate::domain::paths::unfit(cwd, std::env::home_dir().as_deref());
-    if unfit.is_some() { Mode::Ask } else { Mode::Execute }
+    if crate::tools::places::is_fit(cwd) { Mode::Execute } else { Mode::Ask }
 }
 
 /// The tools on offer, each with whether it only reads.

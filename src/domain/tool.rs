@@ -288,6 +288,8 @@ pub struct Program {
 pub enum Place {
     /// The session's own `plans/` or `data/`.
     SessionFolder,
+    /// The session's own `/tmp`.
+    SessionTemp,
     /// Below the working directory and not protected.
     Inside,
     /// Outside the working directory.

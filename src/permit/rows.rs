@@ -202,8 +202,10 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
     // A path that still climbs was not resolved: what was said about its place cannot be relied on.
     let place = if paths::climbs(path) { Place::Outside } else { place };
     match (place, mode) {
-        (Place::SessionFolder, _) | (Place::Inside, Mode::Execute) => Row::Allow,
-        (Place::Inside, Mode::Explore) => {
+        (Place::SessionFolder, _)
+        | (Place::SessionTemp, Mode::Ask | Mode::Execute)
+        | (Place::Inside, Mode::Execute) => Row::Allow,
+        (Place::Inside | Place::SessionTemp, Mode::Explore) => {
             Row::Deny(explore(&format!("{shown} would be changed; only the session's plans/ and data/ may be written")))
         }
         (Place::Inside, Mode::Ask) => match rules.allows_change(tool, path) {

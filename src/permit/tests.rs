@@ -89,6 +89,7 @@ fn the_table() {
         (read("/w/p/.env", false), "dQQ"),
         (write("/w/p/a.rs", Place::Inside), "dqa"),
         (write("/s/plans/a.md", Place::SessionFolder), "aaa"),
+        (write("/s/tmp/a.md", Place::SessionTemp), "daa"),
         (write("/etc/x", Place::Outside), "dQQ"),
         (write("/w/p/.git/config", Place::Protected), "dQQ"),
         (write("/w/p/../x", Place::Inside), "dQQ"),

@@ -17,9 +17,12 @@ pub fn classify(path: &Path, place: &Place) -> tool::Place {
     let session = real(&place.session_dir);
     // The folder itself is no file of the session; only what lies below it is.
     // Temporary files are its own only where commands see them as theirs.
-    let own: &[&str] = if place.allowances.own_temp { &["plans", "data", "tmp"] } else { &["plans", "data"] };
-    if own.iter().any(|name| path.strip_prefix(session.join(name)).is_ok_and(|p| p != Path::new(""))) {
+    let is_in = |name: &str| path.strip_prefix(session.join(name)).is_ok_and(|p| p != Path::new(""));
+    if is_in("plans") || is_in("data") {
         return tool::Place::SessionFolder;
+    }
+    if place.allowances.own_temp && is_in("tmp") {
+        return tool::Place::SessionTemp;
     }
     if paths::is_protected(path)
         || place.own_dirs.iter().any(|dir| path.starts_with(real(dir)))
@@ -28,6 +31,12 @@ pub fn classify(path: &Path, place: &Place) -> tool::Place {
         return tool::Place::Protected;
     }
     if path.starts_with(real(&place.cwd)) { tool::Place::Inside } else { tool::Place::Outside }
+}
+
+/// Whether a directory is a place to work in, and no folder of the system or of keys, nor above the home directory.
+#[must_use]
+pub fn is_fit(cwd: &Path) -> bool {
+    paths::unfit(cwd, std::env::home_dir().as_deref()).is_none()
 }
 
 /// A tool that reads this resolved path.
