@@ -80,7 +80,7 @@ const PATTERNS: &[&str] = &[
     // One whose end was cut off.
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:\s|\\+[nr])*[A-Za-z0-9+/=]{32,}[A-Za-z0-9+/=\s\\]*)",
     // … and one whose lines are quoted or numbered.
-    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\])*(?:(?:[0-9]{1,6}[:|\t \x{2192}-]+|[>|+#*]+)[ \t]*)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
+    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\])*(?:(?:[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+|[>|+#*]+)[ \t]*)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
     // Options of commands that take the password without a word about it.
     r#"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)\b(?:[^\n|;&]*?\s)-p\\*["']?(?<s>[^\s"'`=\\-][^\s"'`\\]{2,})"#,
     r#"sshpass\s+-p[ \t]*\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
