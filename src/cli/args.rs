@@ -601,6 +601,10 @@ pub enum DoctorCommand {
     ///
     /// Ctrl+C twice or q twice ends it.
     Keys,
+    /// Print a profile for AppArmor that lets lisle make user namespaces.
+    ///
+    /// Save it as /etc/apparmor.d/lisle and load it with `apparmor_parser -r /etc/apparmor.d/lisle`.
+    Apparmor,
 }
 
 /// `lisle labels`.

@@ -1,15 +1,27 @@
 //! `lisle doctor`: what of this machine and this installation lisle can use, printed. What is looked at is `runtime::doctor`'s.
 
 use super::Exit;
-use super::args::Doctor;
-use super::output::say;
+use super::args::{Doctor, DoctorCommand};
+use super::output::{complain, say};
 use crate::domain::finding::{Finding, Health};
 use crate::domain::sanitise;
-use crate::runtime::doctor::findings;
+use crate::runtime::doctor::{apparmor, findings};
 use crate::runtime::setup::Ground;
 use std::fmt::Write;
 
 pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
+    if args.what == Some(DoctorCommand::Apparmor) {
+        return match std::env::current_exe() {
+            Ok(program) => {
+                say(&apparmor(&program));
+                Exit::Done
+            }
+            Err(error) => {
+                complain(&format!("lisle: where this program lies is not known: {error}"));
+                Exit::Failed
+            }
+        };
+    }
     let facts = findings(ground);
     say(&if args.json { json(&facts) } else { text(&facts) });
     if facts.iter().any(|fact| fact.state == Health::Broken) { Exit::Failed } else { Exit::Done }

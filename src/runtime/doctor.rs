@@ -5,13 +5,15 @@
 //! it. Nothing goes over the network, and no key is told. Each finding is put together by one function below, from what the
 //! system says.
 
+mod confinement;
+
+pub use confinement::apparmor;
+
 use super::graphics::way::{self, Able};
 use super::memory::Memory;
 use super::setup::Ground;
 use super::{canvas, clipboard};
 use crate::domain::finding::Finding;
-use crate::domain::permission::Sandbox;
-use crate::sandbox::{self, Network, able};
 use std::path::{Path, PathBuf};
 
 /// All that was looked at, in the order to show.
@@ -31,7 +33,7 @@ pub fn findings(ground: &Ground) -> Vec<Finding> {
     facts.extend(tmux(&env));
     facts.push(pictures(&env, ground));
     facts.push(clipboard_ways(&env));
-    facts.extend(holding(ground));
+    facts.extend(confinement::findings(ground));
     facts.extend(programs());
     facts.extend(connections(ground));
     facts
@@ -209,110 +211,6 @@ fn clipboard_ways(env: &dyn Fn(&str) -> Option<String>) -> Finding {
         Finding::ok("clipboard", says)
     } else {
         Finding::warn("clipboard", says, format!("Install {}", missing.join(", ")))
-    }
-}
-
-/// What holds commands back.
-fn holding(ground: &Ground) -> Vec<Finding> {
-    let enforced = sandbox::is_enforced();
-    let mut out = Vec::new();
-    #[cfg(target_os = "linux")]
-    {
-        let version = sandbox::hold::landlock_version();
-        let seccomp = if sandbox::hold::seccomp_is_there() { "seccomp" } else { "no seccomp" };
-        let says = format!("Landlock {version}, {seccomp}");
-        out.push(if enforced {
-            Finding::ok("kernel", says)
-        } else {
-            Finding::warn(
-                "kernel",
-                says,
-                "Commands can be held from Linux 5.19 on, with both built in and not forbidden",
-            )
-        });
-    }
-    let set = match ground.sandbox_setting() {
-        Sandbox::Workspace => "workspace",
-        Sandbox::ReadOnly => "read-only",
-        Sandbox::None => "off",
-    };
-    out.push(match (enforced, set) {
-        (false, _) => Finding::warn(
-            "sandbox",
-            format!("none, though the setting is {set}: commands run as you would run them"),
-            "In Explore only a short list of programs runs",
-        ),
-        (true, "off") => Finding::warn(
-            "sandbox",
-            "off by the setting; Explore and commands that only read are closed in all the same",
-            "Set `sandbox = \"workspace\"` in config.toml",
-        ),
-        (true, set) => Finding::ok("sandbox", format!("{set} in Ask to Edit and Execute, read-only in Explore")),
-    });
-    if enforced && cfg!(target_os = "linux") {
-        out.push(match able::namespaces(ground.runner()) {
-            Ok(()) => Finding::ok(
-                "namespaces",
-                "protected paths are read-only, rights and times outside are held, secrets are empty in Explore",
-            ),
-            Err(why) => Finding::warn(
-                "namespaces",
-                format!(
-                    "{why}: protected paths are looked at after each command, and secrets can be read by what only reads"
-                ),
-                "Allow unprivileged user namespaces where the system forbids them",
-            ),
-        });
-    }
-    out.push(network(ground, enforced));
-    let allowed = ground.allowances();
-    let there = allowed.caches.iter().filter(|cache| cache.at.exists()).count();
-    let memory = match allowed.memory {
-        Some(bytes) => format!("; each process has at most {} of its own memory", megabytes(bytes)),
-        None => String::new(),
-    };
-    out.push(Finding::ok(
-        "caches",
-        format!("commands get the workspace's own copies of {there} folders of package managers{memory}"),
-    ));
-    out
-}
-
-/// What commands reach of the network.
-fn network(ground: &Ground, enforced: bool) -> Finding {
-    let allowed = ground.allowances();
-    let held = ground.sandbox_setting() == Sandbox::Workspace;
-    let spaces = able::own_network(ground.runner());
-    if !enforced && allowed.network != Network::Open {
-        let says = "nothing holds commands here, so those that may change something are refused";
-        return Finding::warn("network", says, "Set `network = \"open\"` in [sandbox] of config.toml to let them run");
-    }
-    match (&allowed.network, held, spaces) {
-        (Network::Open, ..) => Finding::ok("network", "open for commands that may change something, none in Explore"),
-        (Network::Proxy | Network::Off, false, _) => Finding::warn(
-            "network",
-            "sandbox.network has no effect without the workspace sandbox",
-            "Set `profile = \"workspace\"` in [sandbox] of config.toml",
-        ),
-        (Network::Off, true, Ok(())) => Finding::ok("network", "off: commands have loopback of their own alone"),
-        (Network::Off, true, Err(_)) => Finding::ok("network", "off: commands make no sockets but of the kernel's own"),
-        (Network::Proxy, true, Ok(())) => {
-            let private = match allowed.private_hosts.len() {
-                0 => String::new(),
-                n => format!("; of the private network {n} from sandbox.private_hosts"),
-            };
-            Finding::ok(
-                "network",
-                format!(
-                    "hosts: package registries, the repository's remotes and hosts of rules pass, others are asked for{private}"
-                ),
-            )
-        }
-        (Network::Proxy, true, Err(why)) => Finding::warn(
-            "network",
-            format!("hosts cannot be held here ({why}): commands that may change something are refused"),
-            "Allow unprivileged user namespaces, or set `network = \"off\"` or \"open\" in [sandbox] of config.toml",
-        ),
     }
 }
 
