@@ -411,7 +411,7 @@ fn what_came_to_configure_or_run_code_is_told() {
     if again.failed {
         assert!(again.text.contains("workspace sandbox"), "{}", again.text);
     } else {
-        let kept = bench.place.session_dir.join("data/protected/1-.envrc");
+        let kept = bench.place.session_dir.join("protected/1-.envrc");
         assert!(again.text.contains(&format!("what it held before is in {}", kept.display())), "{}", again.text);
         assert_eq!(std::fs::read_to_string(kept).unwrap(), "y\n");
     }

@@ -169,7 +169,7 @@ fn content(path: &Path, meta: &Metadata, seen: Seen, room: &mut u64) -> Option<A
     if let Some(known) = known() {
         return Some(known);
     }
-    let bytes: Arc<[u8]> = std::fs::read(path).ok()?.into();
+    let bytes: Arc<[u8]> = straight(path)?.into();
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let read = read.get_or_insert_with(HashMap::new);
     if read.len() >= REMEMBERED {
@@ -180,6 +180,23 @@ fn content(path: &Path, meta: &Metadata, seen: Seen, room: &mut u64) -> Option<A
         read.insert(seen, Arc::clone(&bytes));
     }
     Some(bytes)
+}
+
+/// Reads a file with no link on the way to it: another command may lay one at this moment, to get at a file outside.
+#[cfg(target_os = "linux")]
+fn straight(path: &Path) -> Option<Vec<u8>> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    use std::io::Read;
+    let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = openat2(CWD, path, how, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    let mut bytes = Vec::new();
+    std::fs::File::from(file).take(SMALL).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn straight(path: &Path) -> Option<Vec<u8>> {
+    std::fs::read(path).ok()
 }
 
 #[cfg(test)]

@@ -64,9 +64,23 @@ impl Repository {
             // It would name another repository's configuration.
             if dir == self.common {
                 out.push(dir.join("commondir"));
+            } else if dir == self.own {
+                out.extend(["commondir", "gitdir"].iter().map(|name| dir.join(name)));
             }
         }
         out
+    }
+
+    /// The `.git` files of its linked working trees. git takes a tree without one for removed, and prunes it.
+    #[must_use]
+    pub fn linked(&self) -> Vec<PathBuf> {
+        let file = |own: PathBuf| {
+            let file = own.join(small(&own.join("gitdir"))?.trim());
+            let back = small(&file)?;
+            let back = file.parent()?.join(back.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+            (file.file_name()? == ".git" && back == own.canonicalize().ok()?).then_some(file)
+        };
+        folders(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
     }
 
     /// The same file by file, examples left out; a file that may be made is among them.
@@ -193,6 +207,10 @@ mod tests {
         let found = Repository::of(&root.join("w")).unwrap();
         assert_eq!((&found.common, &found.own), (&git, &own));
         assert!(found.protected().contains(&own.join("config.worktree")));
+        assert!(found.protected().contains(&own.join("commondir")));
+        let main = Repository::of(&root.join("main")).unwrap();
+        assert_eq!(main.linked(), [root.join("w/.git")]);
+        assert!(!main.protected().contains(&own.join("commondir")), "git removes other working trees");
         std::fs::write(own.join("gitdir"), "/somewhere/else/.git\n").unwrap();
         assert_eq!(Repository::of(&root.join("w")), None);
 

@@ -120,7 +120,8 @@ impl Held {
     /// Where the earlier content lies now.
     fn kept(&self, path: &Path, before: Option<&[u8]>) -> String {
         let Some(before) = before else { return String::new() };
-        match keep(&self.place.session_dir.join("data/protected"), path, before) {
+        // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
+        match keep(&self.place.session_dir.join("protected"), path, before) {
             Ok(copy) => format!("; what it held before is in {}", copy.display()),
             Err(error) => format!("; what it held before could not be kept: {error}"),
         }

@@ -6,6 +6,7 @@
 
 pub mod caches;
 pub mod depends;
+mod excludes;
 mod index;
 mod points;
 mod readable;
@@ -82,7 +83,16 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     }
     let (protected, pinned) = mounted(site, &found, repository.as_ref());
     (bounds.protected, bounds.pinned) = (protected, pinned);
-    bounds.protected.extend(site.own_dirs.iter().cloned());
+    for dir in site.own_dirs {
+        if let Ok(below) = dir.strip_prefix(site.cwd)
+            && !below.as_os_str().is_empty()
+        {
+            // What is not there cannot be held: a command would make it, with settings of its own.
+            let _ = std::fs::create_dir_all(dir);
+            bounds.pinned.extend(dir.ancestors().skip(1).take_while(|above| *above != site.cwd).map(Path::to_owned));
+        }
+        bounds.protected.push(dir.clone());
+    }
     bounds.masked.extend(ways_out());
     bounds.network = site.allowances.network.clone();
     if bounds.network != Network::Open {
@@ -90,6 +100,9 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     }
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
+    if let Some(file) = excludes::write(site, repository.as_ref(), &bounds.masked) {
+        bounds.readable.push(file);
+    }
     points::make(&bounds);
     Profile::Workspace(bounds)
 }
@@ -136,11 +149,12 @@ pub fn below_temp(path: &Path) -> Option<&Path> {
     TEMPS.iter().find_map(|top| path.strip_prefix(top).ok())
 }
 
-/// Variables that tell tools of the workspace's own caches where those cannot be put in the place of the user's. Blocks.
+/// Variables of a command: the workspace's own caches where those cannot be put in the place of the user's, and what git
+/// is not to take for files. Blocks.
 #[must_use]
 pub fn redirected(site: &Site<'_>) -> Vec<(String, PathBuf)> {
     let Some(private) = site.allowances.private.as_deref().filter(|_| site.namespaces == Namespaces::Without) else {
-        return Vec::new();
+        return excludes::variables(site);
     };
     let caches =
         site.allowances.caches.iter().filter(|cache| cache.at.is_dir() || cache.at.parent().is_some_and(Path::is_dir));
@@ -185,6 +199,7 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
     readable.extend(readable::of_user(site.home, &env));
     readable.push(site.cwd.to_owned());
     readable.extend(repository.iter().flat_map(|one| [&one.top, &one.common, &one.own]).cloned());
+    readable.extend(repository.iter().flat_map(|one| one.linked()));
     readable.extend(SESSION.iter().map(|name| site.session_dir.join(name)).filter(|path| path.exists()));
     readable.extend(site.allowances.readable.iter().filter(|path| path.exists()).cloned());
     readable.extend(site.allowances.granted.readable.iter().cloned());
