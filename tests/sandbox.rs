@@ -373,8 +373,11 @@ fn programs_work_in_the_workspace() {
     git(&home.work, &["init", "-q"]);
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = tcp.local_addr().unwrap().port();
-    let cargo =
-        format!("TMPDIR=$HOME/session/data HOME={} {} run -q --offline", std::env::var("HOME").unwrap(), env!("CARGO"));
+    let cargo = format!(
+        "TMPDIR=$HOME/session/data CARGO_TARGET_DIR=target HOME={} {} run -q --offline",
+        std::env::var("HOME").unwrap(),
+        env!("CARGO")
+    );
     for kind in kinds() {
         let dial = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
         for (line, says) in [
