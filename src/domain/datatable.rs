@@ -194,8 +194,8 @@ impl DataTable {
     }
 }
 
-/// A text in which no sign means anything to markdown.
-fn plain(text: &str) -> String {
+/// Text with every sign of markdown escaped.
+pub(in crate::domain) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&') {

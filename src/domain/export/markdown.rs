@@ -2,6 +2,7 @@
 
 use super::{files, input, outcome, spent};
 use crate::domain::datatable;
+pub(super) use crate::domain::datatable::plain;
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::{clean, clean_line};
@@ -92,18 +93,6 @@ fn closed(text: &str) -> String {
         Some((sign, count)) => format!("{text}\n{}", sign.to_string().repeat(count)),
         None => text.to_owned(),
     }
-}
-
-/// A text in which no sign means anything to markdown.
-pub(super) fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// A text in which nothing is a tag.
