@@ -84,7 +84,7 @@ impl Held {
 
     /// What the model is to know after the command, line by line: protected files that it made or changed, and that a
     /// refusal may be why it failed. Blocks.
-    pub fn notes(&self, output: &str, code: Option<i32>) -> Vec<String> {
+    pub fn notes(&self, output: &str, code: Option<i32>, withheld: &mut Vec<String>) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(guard) = &self.guard {
             let home = std::env::home_dir();
@@ -102,6 +102,7 @@ impl Held {
         }
         let network = self.network();
         let kept = self.kept(output, code);
+        *withheld = kept.words(&self.place.cwd);
         // What can be named exactly is offered so, and not outside of the sandbox.
         let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
         match refusal::hosts(&self.refusals.all()) {

@@ -280,10 +280,16 @@ impl Over {
     }
 
     /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end.
-    pub async fn told(self, output: String) -> Result<String, Halt> {
+    /// `withheld` gets what the sandbox kept from it.
+    pub async fn told(self, output: String, withheld: &mut Vec<String>) -> Result<String, Halt> {
         let Over { report, said, held, timeout, .. } = self;
         let code = report.as_ref().and_then(Report::code);
-        let notes = blocking(move || held.notes(&output, code)).await?;
+        let (notes, kept) = blocking(move || {
+            let mut kept = Vec::new();
+            (held.notes(&output, code, &mut kept), kept)
+        })
+        .await?;
+        *withheld = kept;
         let Some(report) = report else {
             let said = input::one_line(&String::from_utf8_lossy(&said), 300);
             let said = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
@@ -323,7 +329,8 @@ impl Over {
         let lines = u64::try_from(text.lines().count()).ok().filter(|lines| *lines > 0);
         let not_started = self.report.as_ref().is_some_and(|report| report.ended == Ended::NotStarted);
         let (failed, exit) = (!self.is_well(), self.code());
-        let end = self.told(text.clone()).await?;
+        let mut withheld = Vec::new();
+        let end = self.told(text.clone(), &mut withheld).await?;
         if not_started {
             text.clear();
         } else if text.is_empty() {
@@ -332,7 +339,11 @@ impl Over {
             text.push('\n');
         }
         text.push_str(&end);
-        Ok(Outcome { failed, figures: ToolFigures { exit, lines, ..ToolFigures::default() }, ..Outcome::ok(text) })
+        Ok(Outcome {
+            failed,
+            figures: ToolFigures { exit, lines, withheld, ..ToolFigures::default() },
+            ..Outcome::ok(text)
+        })
     }
 }
 

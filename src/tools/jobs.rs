@@ -264,7 +264,7 @@ impl Job {
     async fn over(&self, over: Over) {
         let (code, well, stopped) = (over.code(), over.is_well(), over.stopped);
         let last = String::from_utf8_lossy(locked(&self.state).written.end()).into_owned();
-        let told = match over.told(last).await {
+        let told = match over.told(last, &mut Vec::new()).await {
             Ok(told) => told,
             Err(Halt::Says(sentence)) => sentence,
             Err(Halt::Run(_)) => "exit unknown".to_owned(),
