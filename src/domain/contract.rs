@@ -749,8 +749,11 @@ pub enum Event {
         session: SessionId,
         /// Whose it was.
         program: String,
-        /// What did not come along, one sentence each.
+        /// What was not included, one sentence each.
         left: Vec<String>,
+        /// What an earlier import of the same conversation has to do with it, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again: Option<String>,
     },
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
