@@ -143,3 +143,15 @@ fn every_answer_to_a_request_is_on_a_small_screen_whichever_is_selected() {
         }
     }
 }
+
+#[test]
+fn a_request_that_takes_no_answer_here_says_so_on_a_small_screen() {
+    for scene in [Scene::Approval, Scene::Plan] {
+        let mut state = scene.state(40, 10);
+        let mut meta = state.current_meta().cloned().unwrap();
+        meta.held_by = Some("another lisle (process 4711)".to_owned());
+        state.sessions.put(meta, screen::NOW, 0);
+        let shown = lines(&state, 40, 10);
+        assert!(shown.contains("no answer") && shown.contains("/takeover"), "{shown}");
+    }
+}

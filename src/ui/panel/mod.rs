@@ -113,7 +113,11 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let answers = u16::try_from(answer_rows(paint, view, inner.width)).unwrap_or(u16::MAX);
     // One row less of what is asked, where that makes room for the last answer.
     let kept = if answers == rest.height - kept + 1 { kept.saturating_sub(1).max(1) } else { kept };
-    let answers = answers.min(rest.height - kept);
+    // Where no answer is taken, the word about that comes before the answers.
+    let held = approval::holder(paint, view.request).is_some();
+    let all = lines.len() + approval::facts(paint, view, inner.width).len() + usize::from(answers);
+    let crowded = held && all > usize::from(rest.height);
+    let answers = if crowded { 0 } else { answers.min(rest.height - kept) };
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
@@ -125,6 +129,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let gap = usize::from(free >= lines.len().min(8) + facts.len() + 1 + facts_gap);
     let shown_facts =
         if gap > 0 { facts.len() } else { facts.len().min((free / 3).max(free.saturating_sub(lines.len()))) };
+    let shown_facts = if crowded { facts.len().min(free.saturating_sub(2)) } else { shown_facts };
     // What does not fit is read by scrolling on.
     let after = facts.get(shown_facts..).unwrap_or_default();
     if !after.is_empty() {
@@ -158,6 +163,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         paint.line(cells::row(facts_area, u16::try_from(n).unwrap_or(u16::MAX)), line);
     }
     match &view.panel.stage {
+        Stage::Choosing if crowded => {}
         Stage::Choosing => answers_list(paint, view, below),
         Stage::Secret { key } => key::field(paint, key, below, view.focused),
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
