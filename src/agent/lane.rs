@@ -555,7 +555,13 @@ impl Lane {
                     let _ = done.send(answer);
                 }
             }
-            Step::Cancel(run) => self.works.cancel(run, self.me.clone()),
+            Step::Cancel(run) => {
+                // Before the calls hear of it: the sessions that they wait for end for the same reason.
+                if let Some(by) = self.machine.last_cut() {
+                    self.shared.cut_children(&self.machine.meta.id, by);
+                }
+                self.works.cancel(run, self.me.clone());
+            }
             Step::RetryIn(run, ms) => {
                 let me = self.me.clone();
                 tokio::spawn(async move {
