@@ -105,12 +105,12 @@ impl Held {
         *withheld = kept.words(&self.place.cwd);
         // What can be named exactly is offered so, and not outside of the sandbox.
         let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
+        out.extend(kept.told(&self.place.cwd));
         match refusal::hosts(&self.refusals.all()) {
             Some(refused) => out.push(refused),
             None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
         }
-        out.extend(kept.told(&self.place.cwd));
         self.note_made();
         out
     }
