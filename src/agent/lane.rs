@@ -543,7 +543,8 @@ impl Lane {
             }
             Step::Run(run, call, facts, sandbox) => {
                 let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
-                let site = self.site(Some((Decided { run, mode }, &call.id)));
+                let mut site = self.site(Some((Decided { run, mode }, &call.id)));
+                site.place.allow(&self.machine.extras(mode, &facts));
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }

@@ -6,6 +6,7 @@ use super::held::{Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
+use crate::domain::access::Service;
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
@@ -95,7 +96,7 @@ pub(super) async fn start(
         .args(invocation.arguments())
         .current_dir(&cwd)
         .env_clear()
-        .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
+        .envs(variables(sandbox, place))
         .envs(held.variables.iter().map(|(name, value)| (name, value)))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -131,6 +132,23 @@ pub(super) async fn start(
         (Some(output), Some(report)) => Ok(Running { child, control, output, report, held, timeout }),
         _ => Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
     }
+}
+
+/// The environment of a command. What leads to the sockets of other programs goes along with those alone.
+fn variables(sandbox: Sandbox, place: &Place) -> Vec<(OsString, OsString)> {
+    let named = &place.allowances.granted.env;
+    let mut out = environment::cleaned_but(std::env::vars_os(), &place.cwd, named);
+    let agent = |name: &OsString| {
+        Service::ALL
+            .iter()
+            .filter(|service| **service != Service::Docker)
+            .flat_map(|one| one.variables())
+            .any(|one| name == one)
+    };
+    out.retain(|(name, _)| {
+        sandbox == Sandbox::None || !agent(name) || named.iter().any(|known| name == known.as_str())
+    });
+    out
 }
 
 /// What ends a command when it is dropped.
