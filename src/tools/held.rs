@@ -106,6 +106,7 @@ impl Held {
         }
         let network = self.network();
         let kept = self.kept(output, code);
+        let withheld = kept.words(&self.place.cwd);
         // What can be named exactly is offered so, and not outside of the sandbox.
         let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
         match refusal::hosts(&self.refusals.all()) {
@@ -115,7 +116,7 @@ impl Held {
         }
         out.extend(kept.told(&self.place.cwd));
         self.note_made();
-        Notes { lines: out, protected }
+        Notes { lines: out, user: ForUser { protected, withheld } }
     }
 
     /// What was kept from the command.
@@ -171,8 +172,17 @@ impl Held {
 pub(super) struct Notes {
     /// For the model, line by line.
     pub lines: Vec<String>,
-    /// For the user: protected files that were made or changed, and what became of that.
+    /// For the user.
+    pub user: ForUser,
+}
+
+/// What the user is to know after a command, a line each.
+#[derive(Debug, Default)]
+pub(super) struct ForUser {
+    /// Protected files that were made or changed, and what became of that.
     pub protected: Vec<String>,
+    /// Paths and sockets that the sandbox kept from it.
+    pub withheld: Vec<String>,
 }
 
 /// Who changed protected files, and what the model is told of it.

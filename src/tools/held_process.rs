@@ -2,7 +2,7 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::{Held, Told};
+use super::held::{ForUser, Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
@@ -280,8 +280,8 @@ impl Over {
     }
 
     /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end. Beside it
-    /// what the user is to know of protected files.
-    pub async fn told(self, output: String) -> Result<(String, Vec<String>), Halt> {
+    /// what the user is to know.
+    pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
         let Over { report, said, held, timeout, .. } = self;
         let code = report.as_ref().and_then(Report::code);
         let notes = blocking(move || held.notes(&output, code)).await?;
@@ -292,7 +292,7 @@ impl Over {
                 "The process that held the command ended before it.{said}\n{}exit unknown",
                 lines(&notes.lines)
             );
-            return Ok((text, notes.protected));
+            return Ok((text, notes.user));
         };
         let mut text = String::new();
         match report.ended {
@@ -318,7 +318,7 @@ impl Over {
             Some(code) => text.push_str(&format!("exit {code}")),
             None => text.push_str("exit unknown"),
         }
-        Ok((text, notes.protected))
+        Ok((text, notes.user))
     }
 
     /// What a command that was stopped had written. What it made of protected files does not stay either.
@@ -337,7 +337,7 @@ impl Over {
         let lines = u64::try_from(text.lines().count()).ok().filter(|lines| *lines > 0);
         let not_started = self.report.as_ref().is_some_and(|report| report.ended == Ended::NotStarted);
         let (failed, exit) = (!self.is_well(), self.code());
-        let (end, protected) = self.told(text.clone()).await?;
+        let (end, ForUser { protected, withheld }) = self.told(text.clone()).await?;
         if not_started {
             text.clear();
         } else if text.is_empty() {
@@ -348,7 +348,7 @@ impl Over {
         text.push_str(&end);
         Ok(Outcome {
             failed,
-            figures: ToolFigures { exit, lines, protected, ..ToolFigures::default() },
+            figures: ToolFigures { exit, lines, protected, withheld, ..ToolFigures::default() },
             ..Outcome::ok(text)
         })
     }
