@@ -110,6 +110,8 @@ fn a_protected_path_is_named_and_opens_alone() {
     let config = bench.cwd.join(".git/config");
     let input = json!({"command": "sh set.sh", "access": {"write": [".git/config", "src/a"]}});
     assert_eq!(bench.accesses(&input).unwrap(), [Access::Write { path: config.clone(), program: None }]);
+    let direct = json!({"command": "git config user.name Dev && git config --global a.b c"});
+    assert_eq!(bench.accesses(&direct).unwrap(), [Access::Write { path: config.clone(), program: None }]);
     let extras = || Extras { writable: vec![config.clone()], ..Extras::default() };
     let done = bench.run_with(extras(), "sh set.sh");
     assert!(!done.failed && !done.text.contains("configures or runs code"), "{}", done.text);
