@@ -129,6 +129,16 @@ pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
         || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
 }
 
+/// Places that every command reads: of the system and the user's tools, and the working directory.
+#[must_use]
+pub fn usual(home: Option<&Path>, cwd: &Path) -> Vec<PathBuf> {
+    let env = |name: &str| std::env::var(name).ok();
+    let mut out = readable::system().0;
+    out.extend(readable::of_user(home, &env));
+    out.push(cwd.to_owned());
+    out
+}
+
 /// Looks at a working directory ahead of its first command. Blocks. Not at the home directory, where it may take long and
 /// commands are rare.
 pub fn prepare(cwd: &Path) {
