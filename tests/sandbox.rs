@@ -4,6 +4,8 @@
 
 #[path = "sandbox/matrix.rs"]
 mod matrix;
+#[path = "sandbox/ready.rs"]
+mod ready;
 #[path = "sandbox/walls.rs"]
 mod walls;
 

@@ -54,6 +54,7 @@ mod root;
 mod rules;
 pub mod run;
 pub mod seatbelt;
+mod temp;
 
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 

@@ -5,7 +5,8 @@
 //! as long as it has a child of any kind it is not done.
 
 use super::parent::Order;
-use super::{Bounds, Ended, GRACE, Invocation, Namespaces, Network, Profile, Report, environment, process};
+use super::temp::Temp;
+use super::{Ended, GRACE, Invocation, Network, Profile, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -101,7 +102,7 @@ fn start(order: &Order) -> Result<Parent, String> {
     rustix::io::ioctl_fionbio(&read, true).map_err(|e| format!("no pipe for the output: {e}"))?;
     let temp = match &call.profile {
         Profile::Open | Profile::Workspace(_) => None,
-        Profile::ReadOnly(bounds) => Some(Temp::new(bounds, &temporary(variables))?),
+        Profile::ReadOnly(bounds) => Some(Temp::new(bounds, variables)?),
     };
     let variables = variables.iter().cloned();
     let environment = match &call.profile {
@@ -130,12 +131,6 @@ fn start(order: &Order) -> Result<Parent, String> {
         left: 0,
         _temp: temp,
     })
-}
-
-/// The folder for temporary files that the variables name.
-fn temporary(variables: &[(OsString, OsString)]) -> PathBuf {
-    let named = variables.iter().rev().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
-    named.filter(|path| path.is_absolute()).unwrap_or_else(|| "/tmp".into())
 }
 
 /// The process that a command is, or that starts it.
@@ -200,42 +195,6 @@ fn input(profile: &Profile) -> Result<OwnedFd, String> {
     }
     let nothing = std::fs::File::open("/dev/null").map(OwnedFd::from);
     nothing.map_err(|e| format!("/dev/null cannot be read: {e}"))
-}
-
-/// A folder for temporary files that nobody else uses, removed with everything in it.
-struct Temp {
-    /// Where the command finds it.
-    at: PathBuf,
-    /// Where it lies: elsewhere, when the folder for temporary files is replaced for the command.
-    lies: PathBuf,
-}
-
-impl Temp {
-    fn new(bounds: &Bounds, base: &Path) -> Result<Self, String> {
-        use std::os::unix::fs::DirBuilderExt;
-        let replaced = bounds.replaced.iter().filter(|_| bounds.namespaces == Namespaces::With);
-        let inside = replaced.filter_map(|one| Some(one.with.join(base.strip_prefix(&one.at).ok()?))).next();
-        let lies = inside.unwrap_or_else(|| base.to_owned());
-        let mut last = None;
-        // The process number is nobody else's now; what is left of an earlier one has another number behind it.
-        for n in 0..256 {
-            let name = format!("lisle-run-{}-{n}", std::process::id());
-            let (at, lies) = (base.join(&name), lies.join(&name));
-            match std::fs::DirBuilder::new().mode(0o700).create(&lies) {
-                Ok(()) => return Ok(Self { at, lies }),
-                Err(error) => last = Some(error),
-            }
-        }
-        let why = last.map_or_else(String::new, |error| format!(": {error}"));
-        Err(format!("no temporary folder could be made in {}{why}", lies.display()))
-    }
-}
-
-impl Drop for Temp {
-    fn drop(&mut self) {
-        // Whatever a command leaves unreadable in it stays for whoever cleans that folder.
-        let _ = std::fs::remove_dir_all(&self.lies);
-    }
 }
 
 #[cfg(target_os = "linux")]

@@ -97,6 +97,8 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     bounds.network = site.allowances.network.clone();
     if bounds.network != Network::Open {
         bounds.masked.extend(resolvers());
+        // Whatever listens in the project may have the network that the command has not.
+        bounds.masked.extend(found.sockets.iter().filter(|path| !bounds.sockets.contains(path)).cloned());
     }
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io::Read;
-use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,6 +58,8 @@ pub struct Found {
     pub repositories: Vec<PathBuf>,
     /// Files that may name packages outside of the directory.
     pub manifests: Vec<PathBuf>,
+    /// Sockets, each a way to whatever program listens there.
+    pub sockets: Vec<PathBuf>,
     /// Everything was looked at.
     pub whole: bool,
 }
@@ -129,6 +131,7 @@ struct Folder {
     secrets: Vec<OsString>,
     protected: Vec<OsString>,
     manifests: Vec<OsString>,
+    sockets: Vec<OsString>,
     /// It holds a repository.
     git: bool,
     inherited: Inherited,
@@ -273,6 +276,9 @@ impl Tree {
                 out.protected.extend(is_own.then_some(name));
                 continue;
             }
+            if kind.is_socket() {
+                out.sockets.push(name.clone());
+            }
             let path = || dir.join(&name);
             if inherited.secret || (is_secret(&below) && !is_public(&path(), &name)) {
                 out.secrets.push(name.clone());
@@ -331,6 +337,7 @@ impl Tree {
             candidates.extend(full(&folder.secrets));
             out.protected.extend(full(&folder.protected));
             out.manifests.extend(full(&folder.manifests));
+            out.sockets.extend(full(&folder.sockets));
             if folder.git && *dir != self.root {
                 out.repositories.push(dir.join(".git"));
             }
