@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "tools_bash/access.rs"]
+mod access;
+
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Outcome;
@@ -409,7 +412,7 @@ fn what_came_to_configure_or_run_code_is_told() {
     // Where it is there already it is read-only, or what it held is kept.
     let again = bench.run("echo z > .envrc");
     if again.failed {
-        assert!(again.text.contains("workspace sandbox"), "{}", again.text);
+        assert!(again.text.contains("- read-only: .envrc"), "{}", again.text);
     } else {
         let kept = bench.place.session_dir.join("protected/1-.envrc");
         assert!(again.text.contains(&format!("what it held before is in {}", kept.display())), "{}", again.text);

@@ -239,7 +239,7 @@ pub enum SessionsCommand {
     /// Make a session of one of another program, and print its id.
     ///
     /// A folder or session.jsonl of lisle or Craft Agents, a transcript of Claude Code (~/.claude/projects/*/*.jsonl), or a
-    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what does not come along is told.
+    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what is not included is reported.
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///

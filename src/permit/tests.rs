@@ -1,5 +1,6 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
+mod access;
 mod rules;
 
 use super::*;

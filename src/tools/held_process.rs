@@ -6,6 +6,7 @@ use super::held::{Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
+use crate::domain::access::Service;
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
@@ -91,7 +92,7 @@ pub(super) async fn start(
     }
     let (memory, profile) = (place.allowances.memory, held.profile.clone());
     let invocation = Invocation { timeout, output_limit, memory, profile, command };
-    let mut variables = environment::cleaned(std::env::vars_os(), &place.cwd);
+    let mut variables = variables(sandbox, place);
     variables.extend(held.variables.iter().map(|(name, value)| (name.into(), value.into())));
     if *held.network() == Network::Proxy {
         variables.extend(
@@ -117,6 +118,23 @@ pub(super) async fn start(
     };
     let runner = place.runner.clone();
     Ok(Running { process: started.process, control, output, report, held, timeout, runner })
+}
+
+/// The environment of a command. What leads to the sockets of other programs goes along with those alone.
+fn variables(sandbox: Sandbox, place: &Place) -> Vec<(OsString, OsString)> {
+    let named = &place.allowances.granted.env;
+    let mut out = environment::cleaned_but(std::env::vars_os(), &place.cwd, named);
+    let agent = |name: &OsString| {
+        Service::ALL
+            .iter()
+            .filter(|service| **service != Service::Docker)
+            .flat_map(|one| one.variables())
+            .any(|one| name == one)
+    };
+    out.retain(|(name, _)| {
+        sandbox == Sandbox::None || !agent(name) || named.iter().any(|known| name == known.as_str())
+    });
+    out
 }
 
 /// What ends a command when it is dropped.

@@ -93,7 +93,9 @@ pub fn workspace(site: &Site<'_>) -> Profile {
         }
         bounds.protected.push(dir.clone());
     }
+    open_for_writing(site, &mut bounds);
     bounds.masked.extend(ways_out());
+    bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
     bounds.network = site.allowances.network.clone();
     if bounds.network != Network::Open {
         bounds.masked.extend(resolvers());
@@ -258,6 +260,29 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
         namespaces: site.namespaces,
         ..Bounds::default()
     }
+}
+
+/// What an answer lets this command write: a protected path loses its protection, one outside is added. lisle's own folders
+/// stay out of reach.
+fn open_for_writing(site: &Site<'_>, bounds: &mut Bounds) {
+    for path in &site.allowances.granted.writable {
+        if site.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path)) {
+            continue;
+        }
+        let own = |protected: &PathBuf| site.own_dirs.contains(protected);
+        bounds.protected.retain(|protected| own(protected) || !path.starts_with(protected));
+        if !path.starts_with(site.cwd) {
+            bounds.writable.push(path.clone());
+            // Of a repository what runs code stays as it is.
+            bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
+        }
+    }
+}
+
+/// Secrets below the working directory, as they are now. Blocks.
+#[must_use]
+pub fn secrets_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    scan::look(cwd, &toolchains(cwd, home)).secrets.clone()
 }
 
 /// What there is of paths that configure or run code: in the working directory, in the home directory where that may be
