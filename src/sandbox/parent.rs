@@ -23,7 +23,7 @@ const LONGEST: usize = 16 * 1024 * 1024;
 pub struct Order {
     /// The working directory.
     pub cwd: PathBuf,
-    /// Variables; the last of a name counts.
+    /// Variables that the command gets, those that look like keys included; the last of a name counts.
     pub variables: Vec<(OsString, OsString)>,
     /// The command and what holds it.
     pub invocation: Invocation,

@@ -45,7 +45,8 @@ pub fn parent_main(args: &[OsString]) -> i32 {
     } else {
         Invocation::parse(args).and_then(|invocation| {
             let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
-            Ok(Order { cwd, variables: std::env::vars_os().collect(), invocation })
+            let variables = environment::cleaned(std::env::vars_os(), &cwd);
+            Ok(Order { cwd, variables, invocation })
         })
     };
     #[cfg(target_os = "linux")]
@@ -104,10 +105,10 @@ fn start(order: &Order) -> Result<Parent, String> {
         Profile::Open | Profile::Workspace(_) => None,
         Profile::ReadOnly(bounds) => Some(Temp::new(bounds, variables)?),
     };
-    let variables = variables.iter().cloned();
+    // An order names the variables that the command gets, among them keys that a rule gives it.
     let environment = match &call.profile {
-        Profile::ReadOnly { .. } => environment::reading(variables, cwd),
-        _ => environment::cleaned(variables, cwd),
+        Profile::ReadOnly { .. } => environment::reading(variables.iter().cloned(), cwd),
+        _ => variables.clone(),
     };
     let own_temp = temp.iter().map(|temp| ("TMPDIR".into(), temp.at.clone().into()));
     let environment: Vec<(OsString, OsString)> = environment.into_iter().chain(own_temp).collect();

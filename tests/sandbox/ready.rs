@@ -15,7 +15,7 @@ fn order(cwd: &Path, profile: Profile, line: &str) -> Order {
     let command = ["/bin/sh", "-c", line].map(Into::into).to_vec();
     let invocation =
         Invocation { timeout: Duration::from_secs(60), output_limit: 100_000, memory: None, profile, command };
-    let variables = [("PATH", "/usr/bin:/bin"), ("NAME", "a b\nc"), ("NAME", "the last")];
+    let variables = [("PATH", "/usr/bin:/bin"), ("NAME", "a b\nc"), ("NAME", "the last"), ("GH_TOKEN", "by a rule")];
     Order {
         cwd: cwd.to_owned(),
         variables: variables.map(|(name, value)| (name.into(), value.into())).to_vec(),
@@ -44,8 +44,8 @@ fn an_order_is_followed_and_a_parent_that_was_killed_is_replaced() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let cwd = dir.path().canonicalize().unwrap();
-    let line = "pwd; echo \"$NAME\"; tr '\\0' ' ' < /proc/$PPID/cmdline | tr -s ' '; exit 3";
-    let expected = format!("{}\nthe last\n{LISLE} __run ", cwd.display());
+    let line = "pwd; echo \"$NAME, $GH_TOKEN\"; tr '\\0' ' ' < /proc/$PPID/cmdline | tr -s ' '; exit 3";
+    let expected = format!("{}\nthe last, by a rule\n{LISLE} __run ", cwd.display());
     // From a start, ready, and after the one that was ready is gone.
     for killed in [false, false, true] {
         if killed {
