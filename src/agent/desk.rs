@@ -66,7 +66,7 @@ pub struct Settings {
     pub compact_at: f64,
     /// Prompts stay long in the vendor's cache.
     pub long_cache: bool,
-    /// Tools are told to the model in full.
+    /// Describe tools to the model in full.
     pub full_tools: bool,
     /// The folder with the user's own project memory and preferences.
     pub config: Option<PathBuf>,
@@ -84,7 +84,7 @@ pub struct Settings {
     pub sandbox: crate::domain::permission::Holding,
     /// Automatic changes of sessions.
     pub inbox: Inbox,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     pub warn_cost: f64,
     /// Limits of what is kept for undo.
     pub undo: super::undo::UndoSettings,
@@ -485,7 +485,7 @@ impl Desk {
         let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
         if let Some(parent) = parent {
             self.shared.raise(&parent, &id, lane.clone());
-            // Whatever the parent's mode becomes from here on is told; what it became until here is seen.
+            // Later changes of the parent's mode are sent; earlier ones are visible here.
             if let Some(mode) = self.shared.mode_of(&parent) {
                 first.insert(1, ToLane::Ceiling(mode));
             }

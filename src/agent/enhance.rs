@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Names that are searched for.
 const MOST_NAMES: usize = 8;
-/// Characters of a line that are told.
+/// Characters of a line for the model.
 const LONGEST_LINE: usize = 160;
 /// The search takes no longer.
 const SEARCHES_FOR: Duration = Duration::from_millis(1_500);

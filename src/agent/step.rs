@@ -73,9 +73,9 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
-    /// A command in the background ended; this is what the transcript and the model are told.
+    /// A background job ended; the text for the transcript and the model.
     JobEnded(String),
-    /// Files were restored; this is what the transcript and the model are told.
+    /// Files were restored; the text for the transcript and the model.
     Restored(String),
     /// A command of this call wants to connect to what the facts name; answered with [`Step::Reached`] of the same number.
     MayReach(u64, CallId, Box<CallFacts>),

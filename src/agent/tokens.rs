@@ -18,7 +18,7 @@ pub fn text(text: &str) -> u64 {
     limits::tokens(text)
 }
 
-/// A guess at the tokens of what a tool is told as.
+/// Estimated tokens of a tool's description.
 #[must_use]
 pub fn tool(spec: &ToolSpec) -> u64 {
     text(&spec.name) + text(&spec.description) + text(&spec.schema.to_string()) + AROUND

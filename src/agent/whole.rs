@@ -2,7 +2,7 @@
 //! the session actors.
 //!
 //! A session with a lane is asked for first, so that nobody works on files that somebody here writes; the others are
-//! changed where they lie. What goes wrong is told once, with the sessions that it is about.
+//! changed where they lie. Errors are reported once, with their sessions.
 
 use super::desk::{Shared, blocking};
 use super::files::trouble;

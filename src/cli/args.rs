@@ -239,7 +239,7 @@ pub enum SessionsCommand {
     /// Make a session of one of another program, and print its id.
     ///
     /// A folder or session.jsonl of lisle or Craft Agents, a transcript of Claude Code (~/.claude/projects/*/*.jsonl), or a
-    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what does not come along is told.
+    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). The source is only read; omissions are reported.
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
@@ -522,7 +522,7 @@ pub struct Branch {
     /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
-    /// The last message that comes along, by its id in "show --json"; all of them without it.
+    /// Last message to include, by its id in "show --json"; all messages without it.
     #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
     pub at: Option<MessageId>,
     /// Title of the new session; without it the title of the session with the next number behind it.

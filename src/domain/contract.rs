@@ -95,7 +95,7 @@ pub enum Command {
     Branch {
         /// Session id.
         session: SessionId,
-        /// The last message that comes along; `None` for all of them.
+        /// Last message to include; `None` for all of them.
         at: Option<MessageId>,
         /// Its title; without one it is the title of the session that it came from, with the next number behind it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -337,7 +337,7 @@ pub enum Act {
     Queue(QueueEdit),
     /// Stop the turn. The queue is held.
     Stop,
-    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's: the transcript and the model are told it.
+    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's, which the transcript and the model get.
     Cut {
         /// Reason for stopping it.
         by: CutBy,
@@ -886,7 +886,7 @@ pub struct Configured {
     pub cycle: Vec<Mode>,
     /// State of the sandbox.
     pub sandbox: crate::domain::permission::Holding,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     #[serde(default)]
     pub warn_cost: f64,
     /// Texts sent earlier, oldest first, from all sessions.

@@ -47,7 +47,7 @@ pub(super) fn edit(tell: &Tell, temp: PathBuf, text: String) {
     });
 }
 
-/// Opens a file of a session: its text is told to be shown, a picture or a PDF goes to the desktop's own program.
+/// Opens a file of a session: its text goes to the viewer, a picture or a PDF goes to the desktop's own program.
 pub(super) fn view(tell: &Tell, file: Attachment) {
     let tell = tell.clone();
     tokio::spawn(async move {

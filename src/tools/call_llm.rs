@@ -14,7 +14,7 @@ use std::time::Duration;
 const MOST_FILES: usize = 20;
 /// Characters of one file that go along.
 const LONGEST_FILE: usize = 200_000;
-/// Characters of a prompt, and of all that goes along.
+/// Characters of a prompt, and of all attached files.
 const LONGEST: usize = 400_000;
 /// The model has so long.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -44,7 +44,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Takes what the faces are told.
+    /// Takes in events for clients.
     pub(super) fn hear(&mut self, event: &Event) {
         if let Event::TurnEnded { end } = event {
             self.ended = Some(*end);
@@ -205,7 +205,7 @@ impl Lane {
 
     // ---- drafts ----
 
-    /// Rewrites a draft. One that is rewritten already is given up.
+    /// Rewrites a draft. A running rewrite is cancelled.
     pub(super) async fn enhance(&mut self, number: u64, draft: String) {
         if let Some(before) = self.beside.enhancing.take() {
             before.abort();

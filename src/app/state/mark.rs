@@ -77,7 +77,7 @@ pub struct Mark {
     pub head: (Place, Place),
     /// Unit.
     pub unit: Unit,
-    /// Keys make it: they move its head until it is copied or given up. One of the mouse goes with the next key.
+    /// Keys make it: they move its head until it is copied or cancelled. One of the mouse goes with the next key.
     pub by_keys: bool,
     /// Lines that the head still has to move, down if positive: drawing does it, and reports the result.
     pub steps: i64,

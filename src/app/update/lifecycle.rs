@@ -353,7 +353,7 @@ pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
 }
 
-/// It is there: it is shown, with what did not come along.
+/// Shows the imported session, with its omissions.
 pub(super) fn imported(state: &mut State, id: &SessionId, program: &str, left: &[String], fx: &mut Vec<Effect>) {
     session::open(state, id, fx);
     let text = format!("This session of {program} is one of lisle's now; the other stays as it was.");

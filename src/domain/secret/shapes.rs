@@ -100,7 +100,7 @@ const MARKED: &[&str] = &[
     r#"(?i)(?:key|name|id)=\\*["'][\w.:-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)\\*["']\s+value=\\*["'](?<s>[^"'<>\\]{3,})"#,
 ];
 
-/// A password that is told in a sentence.
+/// A password in a sentence.
 const SPOKEN: &str = r#"(?i)\bpass(?:word|phrase|code)\s+is:?\s+(?:[*_]{2})?(?<quote>["'`])?(?<s>[^\s"'`<>]{4,})"#;
 /// Words with a digit in them that are said of passwords.
 const SPOKEN_OF: [&str; 14] = [
@@ -214,7 +214,7 @@ fn has_key_line(text: &[u8]) -> bool {
 /// that kind in it.
 #[must_use]
 pub fn masked(text: &str) -> Option<(String, usize)> {
-    // Colours are given up where they would hide a part of a key.
+    // Colours are dropped where they would hide a part of a key.
     let plain = CONTROL.as_ref().map(|control| control.replace_all(text, ""));
     if let Some(Cow::Owned(plain)) = plain
         && let Some(safe) = cut_out(&plain, &found(&plain, Strict::Yes))

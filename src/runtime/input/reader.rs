@@ -422,7 +422,7 @@ fn is_cursor_key(code: KeyCode) -> bool {
     matches!(code, Up | Down | Left | Right | Home | End | PageUp | PageDown | Insert | Delete)
 }
 
-/// Bytes that go on with a paste that was given up: its end without another begin, or more text at once than hands type.
+/// Bytes that continue an abandoned paste: its end without another begin, or more text at once than hands type.
 fn is_rest_of_a_paste(bytes: &[u8]) -> bool {
     let at = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
     match (at(PASTE_BEGIN), at(PASTE_END)) {

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Events of the engine that are taken before what they changed is told.
+/// Number of engine events that are applied before their changes are printed.
 const AT_ONCE: usize = 128;
 /// Time to wait for the turn that a line should begin.
 const BEGINS: Duration = Duration::from_secs(3);

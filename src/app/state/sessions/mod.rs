@@ -435,7 +435,7 @@ impl Sessions {
         self.running.remove(id);
     }
 
-    /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until it is told again.
+    /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until the next report.
     pub fn read(&mut self, id: &SessionId) -> bool {
         self.known.get_mut(id).is_some_and(|known| std::mem::take(&mut known.meta.unread))
     }
