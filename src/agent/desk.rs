@@ -95,7 +95,7 @@ pub struct Settings {
 pub struct Inbox {
     /// A session's status follows the work, in a workspace of our own.
     pub auto_status: bool,
-    /// Sessions without a message for so many days are archived; `None`: never.
+    /// Days without a message before a session is archived; `None`: never.
     pub archive_idle_days: Option<u32>,
     /// Days before the trash deletes a session. 0: sessions are deleted at once.
     pub trash_days: u32,

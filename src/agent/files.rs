@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, watch};
 
-/// A lock that somebody touched is looked at after so long.
+/// Delay before a touched lock is checked.
 const LOCK_SETTLES: Duration = Duration::from_millis(250);
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.

@@ -148,7 +148,7 @@ pub(super) enum ToLane {
         number: u64,
         draft: String,
     },
-    /// A question apart used so much and cost so many dollars.
+    /// Usage of a side request, and its cost in dollars.
     Apart(RequestUsage, f64),
     /// A command wants to connect somewhere.
     MayReach {

@@ -23,7 +23,7 @@ const EDGE: u32 = 1_568;
 const PICTURE: usize = 3_700_000;
 /// A picture of more pixels on an edge is not opened.
 const MOST_EDGE: u32 = 20_000;
-/// Opening a picture may take so much memory.
+/// Memory limit for opening a picture.
 const MOST_MEMORY: u64 = 256 * 1024 * 1024;
 /// Media of one request, as base64.
 const MOST_SENT: usize = 28_000_000;

@@ -28,7 +28,7 @@ pub enum Input {
     Chunk(RunNo, Chunk),
     /// Usage of the request, with the model's window and the price in dollars.
     Used(RunNo, RequestUsage, Option<u64>, f64),
-    /// A question apart from the conversation used so much, at this price in dollars.
+    /// Usage of a side request, and its price in dollars.
     Apart(RequestUsage, f64),
     /// A model's summary of a part of the conversation, or an error.
     Summed(RunNo, Result<String, ProviderError>),
@@ -157,7 +157,7 @@ pub enum Step {
     Cancel(RunNo),
     /// The command may connect, or a sentence why not.
     Reached(u64, Result<(), String>),
-    /// Report [`Input::RetryNow`] after so many milliseconds.
+    /// Report [`Input::RetryNow`] after this many milliseconds.
     RetryIn(RunNo, u64),
     /// Report [`Input::Redeliver`] at this time.
     RedeliverAt(At),

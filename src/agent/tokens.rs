@@ -84,7 +84,7 @@ impl Gauge {
         self.asked = guess;
     }
 
-    /// The server counted so many tokens for the request that was sent last.
+    /// Sets the server's count of tokens for the last request.
     pub fn counts(&mut self, real: u64) {
         if real > 0 && self.asked.whole() > 0 {
             self.counted = Some((self.asked, real));

@@ -33,7 +33,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Number of sessions named when many could not be changed.
 const NAMED: usize = 3;
-/// Up to so many changed sessions are sent one by one instead of all sessions.
+/// Number of changed sessions up to which they are sent one by one instead of all sessions.
 const FEW: usize = 16;
 
 /// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub enum Effect {
     /// To the engine.
     Send(Command),
-    /// [`super::Msg::Timer`] after so many milliseconds; an armed one starts anew.
+    /// Sends [`super::Msg::Timer`] after this many milliseconds; an armed one restarts.
     Arm {
         /// Timer to start.
         timer: Timer,

@@ -680,7 +680,7 @@ pub enum Event {
         attempt: u32,
         /// Maximum number of tries.
         of: u32,
-        /// After so many milliseconds.
+        /// Delay in milliseconds.
         wait_ms: u64,
         /// Reason.
         reason: String,

@@ -16,7 +16,7 @@ const MOST_FILES: usize = 20;
 const LONGEST_FILE: usize = 200_000;
 /// Characters of a prompt, and of all attached files.
 const LONGEST: usize = 400_000;
-/// The model has so long.
+/// Time limit of the model.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const SYSTEM: &str = "You answer one question, without tools and without any conversation before it. Use what stands in the \

@@ -30,7 +30,7 @@ const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
-/// From so many cells on the key that cuts the wait before a retry short has room.
+/// Width from which the key that skips the wait before a retry is shown.
 const WIDE: usize = 60;
 /// Silence within a response after which the screen mentions it.
 const STALLED_MS: u64 = 10_000;

@@ -57,7 +57,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit of so many presses in short time.
+    /// Unit for a number of quick presses.
     #[must_use]
     pub fn of_presses(times: u8) -> Self {
         match times {
@@ -131,7 +131,7 @@ pub struct Pressed {
     pub chosen: bool,
     /// It is down still.
     pub down: bool,
-    /// It was drawn over an edge: so many lines are scrolled at each beat, down for more than 0.
+    /// Lines to scroll at each tick while the mouse is beyond an edge, down if positive.
     pub pull: i64,
 }
 

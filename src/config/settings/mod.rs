@@ -153,9 +153,9 @@ impl Default for Limits {
 pub struct Inbox {
     /// `auto_status`: a session's status follows the work. Never in the workspace of another program.
     pub auto_status: bool,
-    /// `[auto_archive]` `idle_days`: sessions without a message for so many days are archived; `None`: never.
+    /// `[auto_archive]` `idle_days`: days without a message before a session is archived; `None`: never.
     pub archive_idle_days: Option<u32>,
-    /// `[trash]` `days`: what is in the trash for so many days is deleted. 0: nothing comes into the trash.
+    /// `[trash]` `days`: days before the trash deletes a session. 0: sessions are deleted at once.
     pub trash_days: u32,
 }
 

@@ -139,9 +139,9 @@ static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Colours and other controls of a terminal, also as escapes of a language: they may stand in the middle of a key.
 static CONTROL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;:?]*[A-Za-z]").ok());
-/// The word of a secret access key of AWS has exactly so many characters …
+/// Length of an AWS secret access key …
 const AWS: usize = 40;
-/// … and changes so often between capitals, small letters, digits and signs, as no path does.
+/// … and its number of changes between capitals, small letters, digits and signs, more than any path has.
 const AWS_CHANGES: usize = 15;
 
 /// Words in the place of a value that are none.

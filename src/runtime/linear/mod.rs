@@ -35,7 +35,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 const AT_ONCE: usize = 128;
 /// Time to wait for the turn that a line should begin.
 const BEGINS: Duration = Duration::from_secs(3);
-/// The engine has done what it was told when nothing came from it for so long …
+/// Silence after which the engine has done its work …
 const QUIET: Duration = Duration::from_millis(80);
 /// … or this time is over.
 const LATEST: Duration = Duration::from_millis(800);

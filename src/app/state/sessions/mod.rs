@@ -718,7 +718,7 @@ impl Sessions {
         }
     }
 
-    /// Moves the cursor by so many places, stopping at both ends; without one to the first.
+    /// Moves the cursor by a number of places, stopping at both ends; without one to the first.
     pub fn step(&mut self, by: isize) {
         let last = self.bands().stops().saturating_sub(1);
         let target = self.stop().map_or(0, |at| at.saturating_add_signed(by).min(last));
