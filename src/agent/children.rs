@@ -89,7 +89,7 @@ pub(super) struct News {
 }
 
 impl News {
-    /// Takes what the lane tells the faces. Whether it is worth telling.
+    /// Takes what the lane tells the clients. Whether it is worth telling.
     pub(super) fn take(&mut self, event: &Event) -> bool {
         match event {
             Event::Changed(meta) => {

@@ -1,4 +1,4 @@
-//! Many sessions at once: takes commands from a face and hands them to the lane of their session.
+//! Many sessions at once: takes commands from a client and hands them to the lane of their session.
 //!
 //! It routes and does nothing else; a lane does the work of its session.
 
@@ -116,7 +116,7 @@ pub(super) struct Shared {
     pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
     /// The properties of live sessions, newer than the files say.
     pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
-    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the face uses
+    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the client uses
     /// the new one: what it sent before it knew must not go to the session that has the old id.
     renamed: Mutex<HashMap<SessionId, SessionId>>,
     /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
@@ -225,7 +225,7 @@ impl Shared {
     }
 }
 
-/// Starts the engine on the current runtime and returns the face's end.
+/// Starts the engine on the current runtime and returns the client's end.
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();

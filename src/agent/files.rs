@@ -1,6 +1,6 @@
 //! One session's files as its lane has them: who may write, what could not be saved yet, and how saving goes.
 //!
-//! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the faces.
+//! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the clients.
 
 use super::desk::blocking;
 use super::lane::ToLane;

@@ -143,7 +143,7 @@ pub enum Step {
     KeepPlan(PathBuf, String),
     /// Keep that a turn runs, or that it ended.
     Turn(bool),
-    /// Tell the faces.
+    /// Tell the clients.
     Emit(Event),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),

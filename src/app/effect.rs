@@ -107,7 +107,7 @@ pub enum Effect {
         /// Working directory of the shown session.
         cwd: PathBuf,
     },
-    /// Remember this of the face for the next start.
+    /// Save this screen state for the next start.
     KeepFace(Box<Kept>),
     /// Colour these blocks of code; answered by [`super::Msg::Highlighted`].
     Highlight {

@@ -71,7 +71,7 @@ pub(super) fn picture(tell: &Tell, temp: PathBuf) {
     });
 }
 
-/// Remembers the face; the loop does not wait for the disk.
+/// Saves the screen state; the loop does not wait for the disk.
 pub(super) fn keep_face(file: &FaceFile, kept: Kept) {
     file.want(kept);
     let file = file.clone();

@@ -1,6 +1,6 @@
 //! config.toml: every key, its default, and how it is read. What is wrong keeps its default and is reported.
 //!
-//! `read` walks the TOML and reports, `shown` lists the settings for a face, `write` changes one; here stands what the keys are
+//! `read` walks the TOML and reports, `shown` lists the settings for a client, `write` changes one; here stands what the keys are
 //! and mean.
 
 mod read;
