@@ -23,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_secs(8);
 const SAVES: Duration = Duration::from_secs(30);
 /// The engine has opened the session and taken the message after this time.
 const BEGINS: Duration = Duration::from_secs(60);
-/// A turn of which nothing is heard for so long has come to nothing.
+/// Silence after which a turn counts as failed.
 const SILENCE: Duration = Duration::from_secs(3600);
 /// Number of attempts to claim a session, with pauses: a reader holds it only for a moment.
 const CLAIMS: u32 = 4;

@@ -277,7 +277,7 @@ mod tests {
             let error = bench.error("bash", input.clone());
             assert!(error.contains(says), "{error}");
         }
-        // A runner that says nothing is told apart from a command that ended.
+        // A silent runner is distinguished from a command that ended.
         let error = bench.error("bash", json!({"command": "true"}));
         assert!(error.contains("ended before it") && error.ends_with("exit unknown"), "{error}");
         bench.place.runner = "/no/such/runner".into();

@@ -69,7 +69,7 @@ fn refusal(call: &ToolCall) -> Option<&str> {
     call.decision.as_ref().filter(|decision| !decision.allowed).map(|decision| decision.reason.as_str())
 }
 
-/// The refusal in the fewest words. What the user said is told to the user; the rest of that text is for the agent.
+/// The refusal in the fewest words. The user's own words are shown; the rest of that text is for the agent.
 fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     let reason = refusal(call)?;
     let person = call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Person);

@@ -14,7 +14,7 @@ use crate::domain::tool::{ToolCall, ToolStatus};
 
 /// Characters of what identifies a call.
 const SUBJECT: usize = 300;
-/// Lines of output that are told of a call that failed.
+/// Output lines of a failed call that are printed.
 const FAILED: usize = 6;
 /// The same of every call, where tails are wanted.
 const TAIL: usize = 8;
