@@ -200,9 +200,48 @@ fn named_on_line(command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
     let known = shell::known(command).map(|line| line.commands).unwrap_or_default();
     for argv in known.iter().filter_map(|one| one.argv.as_deref()) {
         let targets = reach(argv).targets().map(|target| lexical(cwd, Path::new(&target))).collect::<Vec<_>>();
-        out.extend(targets.into_iter().filter(|path| is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))));
+        out.extend(
+            targets.into_iter().filter(|path| is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))),
+        );
     }
     out
+}
+
+/// Commands of git that talk to repositories or sign, and run nothing that their words name.
+const GIT: &[&str] = &[
+    "push",
+    "fetch",
+    "pull",
+    "clone",
+    "ls-remote",
+    "remote",
+    "submodule",
+    "commit",
+    "tag",
+    "merge",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "am",
+];
+/// Options and addresses that name a program to run, or a file of settings that does, by their beginnings.
+const RUNS: &[&str] =
+    &["--exec", "-x", "--upload-pack", "--receive-pack", "--config", "-c", "--template", "ext::", "foreach"];
+
+/// Whether the words of a program that gets something by its name make it run something else.
+pub(super) fn runs_others(argv: &[String]) -> bool {
+    let Some((program, args)) = argv.split_first() else { return true };
+    let begins = |starts: &[&str]| args.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
+    match program.as_str() {
+        "git" => {
+            let known = args.first().is_some_and(|first| GIT.contains(&first.as_str()));
+            // `git commit -c` takes a message, and is left out with the others.
+            !known || begins(RUNS)
+        }
+        "ssh" | "scp" | "sftp" => begins(&["-o", "-F", "-S", "-D", "-J"]),
+        "rsync" => begins(&["-e", "--rsh", "--rsync-path"]),
+        _ => false,
+    }
 }
 
 /// Adds what rules name for the programs of the line.

@@ -186,7 +186,9 @@ pub(super) fn gives_to(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
         SANDBOX => &Rule { tool: "bash".to_owned(), ..rule.clone() },
         _ => rule,
     };
-    rule.gives() && rule.program.is_some() && admits(named, argv, ways)
+    // A rule about a program is not one about what its words make it run.
+    let itself = rule.args.is_some() || !super::access::runs_others(argv);
+    rule.gives() && rule.program.is_some() && itself && admits(named, argv, ways)
 }
 
 /// The path that a rule names by `/`, `~/` or `./`, for each form of the working directory.
