@@ -337,13 +337,13 @@ impl Line<'_> {
         .join(" ");
         if !stops.is_empty() {
             let paths: Vec<PathBuf> = secrets.iter().map(|word| self.full(word)).collect();
-            let named = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
-            let offers: Option<Vec<Offer>> = match named.iter().all(|list| list.is_empty()) {
-                true => paths.iter().map(|path| access::secret(path, &rules.ground)).collect(),
-                false => None,
+            let others = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
+            let offers = match others.iter().all(|list| list.is_empty()) {
+                true => self.with_secrets(&paths, (policy, mode, rules, facts), known.as_ref()),
+                false => Vec::new(),
             };
             let risks = paths.iter().map(|path| access_risk(path, rules)).chain(looks.risks).collect();
-            return Row::Ask { reason: stops, risks, offers: offers.unwrap_or_default(), every_time: true };
+            return Row::Ask { reason: stops, risks, offers, every_time: true };
         }
         if mode == Mode::Execute {
             return Row::Allow;
@@ -352,6 +352,24 @@ impl Line<'_> {
             Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
             None => asked(&why, looks.risks, Vec::new()),
         }
+    }
+
+    /// What an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the line itself.
+    fn with_secrets(
+        &self,
+        paths: &[PathBuf],
+        (policy, mode, rules, facts): (Policy, Mode, &Rules, &CallFacts),
+        known: Option<&shell::Known>,
+    ) -> Vec<Offer> {
+        let shown: Option<Vec<Offer>> = paths.iter().map(|path| access::secret(path, &rules.ground)).collect();
+        let mut offers = shown.unwrap_or_default();
+        if let (false, Mode::Ask, Some(known)) = (offers.is_empty(), mode, known)
+            && let Row::Ask { offers: more, .. } =
+                self.part_by_part(policy, rules, facts, &known.commands, (String::new(), Vec::new()))
+        {
+            offers.extend(more);
+        }
+        offers
     }
 
     /// What the commands of the line would change beside what their words name, as far as the words tell.
