@@ -40,7 +40,7 @@
 //!
 //! # What always holds
 //!
-//! `tests/layering.rs` reads the imports and holds the first four.
+//! `tests/layering/` reads the imports and holds the first four.
 //!
 //! 1. `domain` is values: no I/O, no async, no clock, nothing of ours above it.
 //! 2. The engine never imports the screen, ratatui or crossterm.
