@@ -82,8 +82,7 @@ fn usual(to: &Url, from: &Url) -> bool {
 async fn send(url: &Url, at: &[SocketAddr]) -> Result<Response, String> {
     // A port of 0 stands for the one of the address.
     let pinned: Vec<SocketAddr> = at.iter().map(|one| SocketAddr::new(one.ip(), 0)).collect();
-    let mut builder = Client::builder()
-        .user_agent(concat!("lisle/", env!("CARGO_PKG_VERSION")))
+    let mut builder = crate::http::client()
         .connect_timeout(CONNECT)
         .redirect(redirect::Policy::none())
         .referer(false)
