@@ -21,16 +21,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
-/// So many children of a session work at a time; others wait for their turn.
+/// Number of a session's children that work at a time; others wait for their turn.
 const AT_ONCE: usize = 4;
-/// So many may work or wait.
+/// Number of children that may work or wait.
 const MOST: usize = 16;
 /// A stopped child has so long to say what it had.
 const ENDS_WITHIN: Duration = Duration::from_millis(2_500);
 /// Its last answer is cut off here, in bytes; what is too long for the model besides goes to a file.
 const MOST_ANSWER: usize = 400_000;
 
-/// What a child is told besides what every session is told.
+/// Prompt of a child, after what every session gets.
 pub(super) const TOLD: &str = "\n\n# You were spawned\nAnother agent spawned this session for one task: the first message. \
      Nobody reads along, so do not ask what you can find out yourself. When the task is done, your last message goes back \
      to that agent, and nothing else of this session does: make it complete and short, with paths, line numbers and what \
@@ -41,7 +41,7 @@ pub(super) const TOLD: &str = "\n\n# You were spawned\nAnother agent spawned thi
 pub(super) struct Family {
     gate: Arc<Semaphore>,
     members: Vec<(SessionId, mpsc::Sender<ToLane>)>,
-    /// Those that wait for their turn too.
+    /// Number including those that wait for their turn.
     count: usize,
 }
 
@@ -60,18 +60,18 @@ pub(super) struct Birth {
     pub(super) ready: oneshot::Sender<mpsc::Sender<ToLane>>,
 }
 
-/// What the lane of a child goes by while it is waited for.
+/// Link from a child's session actor to whoever waits for it.
 #[derive(Debug)]
 pub(super) struct Raised {
     /// No mode is looser than this one.
     pub(super) ceiling: Mode,
-    /// Who hears what becomes of it.
+    /// Channel of its progress.
     pub(super) news: watch::Sender<News>,
-    /// Where what its calls change is kept: with the parent's turn.
+    /// Store for undo of its calls' changes: with the parent's turn.
     pub(super) undo: Keeping,
 }
 
-/// How far a child is.
+/// Progress of a child.
 #[derive(Clone, Debug, Default)]
 pub(super) struct News {
     /// Its id as it is now.
@@ -80,7 +80,7 @@ pub(super) struct News {
     /// Their rows: ids of calls may repeat.
     calls: HashSet<MessageId>,
     tokens: u64,
-    /// What it did last, on one line.
+    /// Last action, on one line.
     line: String,
     /// The last text that it said, and whether that is an answer.
     said: Arc<str>,
@@ -127,7 +127,7 @@ impl News {
         }
     }
 
-    /// How it is shown with the call.
+    /// Child as shown with the call.
     pub(super) fn child(&self, session: &SessionId, background: bool) -> Child {
         let waits = match &self.activity {
             Activity::NeedsYou(what) => Some(what.clone()),
@@ -142,7 +142,7 @@ impl News {
         }
     }
 
-    /// How it ended, if it did: what it said, or why there is nothing. A plan that it submitted still waits.
+    /// Outcome, if it has ended: its answer, or why there is none. A submitted plan still waits.
     fn outcome(&self) -> Option<Result<String, String>> {
         let said = self.said.get(..self.said.floor_char_boundary(MOST_ANSWER)).unwrap_or_default().to_owned();
         let so_far = if said.is_empty() { String::new() } else { format!(" The last that it said: {said}") };
@@ -175,7 +175,7 @@ impl Shared {
         }
     }
 
-    /// What a live session's mode is.
+    /// Mode of a live session.
     pub(super) fn mode_of(&self, session: &SessionId) -> Option<Mode> {
         self.metas.lock().unwrap_or_else(PoisonError::into_inner).get(session).map(|meta| meta.mode)
     }

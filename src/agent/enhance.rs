@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Longer drafts are as they should be.
 const LONGEST_DRAFT: usize = 20_000;
 
-/// What the model is to do.
+/// Instructions for the model.
 pub const SYSTEM: &str = "You rewrite a draft of a message to a coding agent so that the agent knows exactly what is meant. \
     You get the draft, what is known of the repository, and files that hold names from the draft. Keep the language, \
     the meaning, every constraint and the tone of the draft, and its person: it stays the user's own message. Name files \

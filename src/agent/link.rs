@@ -3,7 +3,7 @@
 use crate::domain::{Command, Stamped};
 use tokio::sync::mpsc;
 
-/// What a face holds.
+/// Client end of the link.
 #[derive(Debug)]
 pub struct Link {
     /// Commands go down here.
@@ -12,7 +12,7 @@ pub struct Link {
     pub events: mpsc::Receiver<Stamped>,
 }
 
-/// What the engine holds.
+/// Engine end of the link.
 #[derive(Debug)]
 pub(super) struct EngineEnd {
     pub(super) commands: mpsc::Receiver<Command>,

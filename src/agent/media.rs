@@ -29,12 +29,12 @@ const MOST_MEMORY: u64 = 256 * 1024 * 1024;
 const MOST_SENT: usize = 28_000_000;
 /// Pictures and documents of one request.
 const MOST_FILES: usize = 40;
-/// Of a text so many bytes are sent.
+/// Bytes of a text that are sent.
 const MOST_TEXT: usize = 100_000;
-/// What is kept of what was made, in bytes.
+/// Bytes of converted files that are kept.
 const KEPT: usize = 48_000_000;
 
-/// What was made of files, to be sent again with the next request.
+/// Cache of converted files, for the next request.
 #[derive(Debug, Default)]
 pub struct Shelf {
     inside: Mutex<Inside>,

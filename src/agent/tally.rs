@@ -9,7 +9,7 @@ use crate::store::books::Books;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Whose requests are written down, and where.
+/// Usage recorder of a session.
 #[derive(Clone)]
 pub(super) struct Tally {
     pub(super) books: Arc<Books>,

@@ -1,4 +1,5 @@
-//! What is done to sessions as a whole: changed in batches, deleted, restored, branched, looked at. Beside the lanes.
+//! Operations on whole sessions: changed in batches, deleted, restored, branched, checked. Beside
+//! the session actors.
 //!
 //! A session with a lane is asked for first, so that nobody works on files that somebody here writes; the others are
 //! changed where they lie. What goes wrong is told once, with the sessions that it is about.
@@ -23,14 +24,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-/// So many headers are written side by side: most of their time is the disk's.
+/// Number of headers written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
 /// Calls that a ledger tells of, the last ones.
 const LEDGER: usize = 20_000;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// So many sessions are named when many could not be changed.
+/// Number of sessions named when many could not be changed.
 const NAMED: usize = 3;
 /// Up to so many changed sessions are sent one by one instead of all sessions.
 const FEW: usize = 16;
@@ -56,7 +57,7 @@ impl Out {
     }
 }
 
-/// Where a branch stands.
+/// Title and place of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stands {
     /// Beside the session that it came from, under this title or the next number.
@@ -65,14 +66,14 @@ pub(super) enum Stands {
     InPlace,
 }
 
-/// What works on sessions as a whole.
+/// Worker for whole sessions.
 #[derive(Clone)]
 pub(super) struct Whole {
     pub(super) shared: Arc<Shared>,
     pub(super) out: Out,
 }
 
-/// Why nothing was done to a session: its id, and why as the middle of a sentence.
+/// Error for a session: its id, and the reason as the middle of a sentence.
 type Failure = (SessionId, String);
 
 impl Whole {
@@ -122,7 +123,7 @@ impl Whole {
         kept
     }
 
-    /// What lanes know is newer than what files say.
+    /// Lists the sessions; the actors' state is newer than the files.
     async fn listed(&self, sessions: Vec<SessionMeta>) {
         let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let newest = |meta: SessionMeta| match live.get(&meta.id) {

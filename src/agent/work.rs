@@ -32,16 +32,16 @@ struct OneRun {
     tasks: TaskTracker,
 }
 
-/// Where calls run, what was read there, and who hears of it.
+/// Context of calls: their place, the files they read, and the receiver of events.
 pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
-    /// What goes on in the background.
+    /// Background jobs.
     pub(super) jobs: Arc<Jobs>,
     pub(super) lane: mpsc::Sender<ToLane>,
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
-    /// Who keeps what a call changes, where, and the message that the turn began with.
+    /// Store for undo of a call's changes, and the message that the turn began with.
     pub(super) undo: Keeping,
 }
 

@@ -20,12 +20,12 @@ use args::{Args, Command, DoctorCommand};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// How the program ends. These are documented and never change their meaning.
+/// Exit status. The values are documented and never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// Something failed.
+    /// Failure.
     Failed = 1,
     /// The arguments are wrong.
     Usage = 2,

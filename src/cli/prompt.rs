@@ -58,7 +58,7 @@ fn join(text: String, piped: &str) -> String {
     }
 }
 
-/// How long stdin is waited for.
+/// Wait for stdin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
     /// Until it sends something or is closed.

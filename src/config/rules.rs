@@ -27,9 +27,9 @@ pub struct Found {
     pub text: String,
     /// SHA-256 (hex) of its bytes.
     pub hash: String,
-    /// What it says.
+    /// Content.
     pub written: Written,
-    /// What is wrong with it.
+    /// Problems.
     pub problems: Vec<Problem>,
 }
 
@@ -199,7 +199,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What makes things stricter in a text that is not JSON to its end: the entries before the defect.
+    /// Reads the strict entries of a text that is not JSON to its end: those before the defect.
     fn salvage(&mut self) {
         for key in ["rules", "blockedTools"] {
             let mut rest = self.text;

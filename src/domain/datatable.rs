@@ -8,15 +8,15 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// So many rows are shown; what is left out is told.
+/// Number of rows shown; omitted ones are counted.
 const ROWS: usize = 500;
-/// So many columns at the most.
+/// Maximum number of columns.
 const COLUMNS: usize = 64;
 
 /// A table of data, every cell as a line of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataTable {
-    /// What it is about; may be empty.
+    /// Title; may be empty.
     pub title: String,
     /// Its columns.
     pub columns: Vec<Column>,
@@ -59,7 +59,7 @@ enum WrittenColumn {
     },
 }
 
-/// Whether a block of code with this info string is meant as a table of data.
+/// True if a block of code with this info string is a table of data.
 #[must_use]
 pub fn is_meant(info: &str) -> bool {
     let word = info.split([' ', ',', '{']).next().unwrap_or_default();
@@ -154,13 +154,13 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// What JSON writes with escapes is made harmless here: it was not there when the text around it was.
+/// Sanitises a text from JSON: escapes could hide characters that were not in the text around it.
 fn one_line(text: &str) -> String {
     clean_line(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl DataTable {
-    /// What is said below it; empty where all of it is shown.
+    /// Note below the table about omitted rows; empty if all are shown.
     #[must_use]
     pub fn rest(&self) -> String {
         match self.more {

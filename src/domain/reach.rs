@@ -1,17 +1,17 @@
-//! What a simple command changes beyond the words that stand in it: what it copies or moves as a whole, what it takes away
-//! with all that lies in it, and what it unpacks.
+//! Effects of a simple command beyond its words: what it copies or moves as a whole, what it
+//! removes with all content, and what it unpacks.
 //!
 //! Read broadly: an option that is not known makes the rest of the command count all the same. What lies below the words is
 //! for the executor to look at.
 
 use std::path::Path;
 
-/// What a simple command reaches.
+/// Effects of a simple command on files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// What is at or below the first comes to lie at or below the second.
+    /// Copied trees: everything at or below the first path also appears at or below the second.
     pub copies: Vec<Copied>,
-    /// What goes, with all that lies below it.
+    /// Removed trees.
     pub removes: Vec<String>,
     /// Files that it writes or makes, as they stand in its words.
     pub writes: Vec<String>,
@@ -21,14 +21,14 @@ pub struct Reach {
     pub settles: Option<&'static str>,
 }
 
-/// Something that is put elsewhere.
+/// Tree that is put elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// What.
+    /// Source.
     pub from: String,
-    /// Where to.
+    /// Destination.
     pub to: String,
-    /// Where `to` is a folder it is put into it.
+    /// If `to` is a folder, the source is put into it.
     pub into: bool,
 }
 
@@ -76,7 +76,7 @@ const VALUED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a simple command reaches, by its words after quote removal.
+/// Effects of a simple command, from its words after quote removal.
 #[must_use]
 pub fn reach(argv: &[String]) -> Reach {
     let Some((program, args)) = argv.split_first() else { return Reach::default() };

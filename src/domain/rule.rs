@@ -7,7 +7,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a rule does with a call that it matches.
+/// Effect of a rule on a call that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
@@ -22,7 +22,7 @@ pub enum Effect {
 /// One rule. What is left out matches everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    /// What it does.
+    /// Effect.
     pub effect: Effect,
     /// lisle's name of the tool: `bash`, `edit`, `fetch` …; `*` for every tool.
     pub tool: String,
@@ -52,12 +52,12 @@ pub struct Rule {
     /// Sockets of other programs that the program may connect to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sockets: Vec<String>,
-    /// Why it is there.
+    /// Reason for the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// How long and for what a rule holds.
+/// Scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleScope {
@@ -72,7 +72,7 @@ pub enum RuleScope {
 }
 
 impl RuleScope {
-    /// Where such a rule stands, in words.
+    /// Scope in words.
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
@@ -93,12 +93,12 @@ pub struct KnownRule {
     /// tool.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// For what it holds.
+    /// Scope.
     pub scope: RuleScope,
     /// The file that it stands in; `None` for one of the session's.
     #[serde(default)]
     pub file: Option<PathBuf>,
-    /// How many calls it decided on since it is known here.
+    /// Number of calls that it decided since the start.
     #[serde(default)]
     pub hits: u64,
     /// It can be removed from here.
@@ -111,7 +111,7 @@ pub struct KnownRule {
 pub struct Offer {
     /// The rule.
     pub rule: Rule,
-    /// Something harmless that it would also let run.
+    /// Harmless example of what it would also allow.
     #[serde(default)]
     pub harmless: Option<String>,
     /// The worst that is known of what it would also let run.
@@ -119,7 +119,7 @@ pub struct Offer {
     pub worst: Option<String>,
 }
 
-/// What one `permissions.json` says, as far as it could be read.
+/// Content of one `permissions.json`, as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The `rules` key.
@@ -134,7 +134,7 @@ pub struct Written {
     pub hints: Vec<Hint>,
 }
 
-/// What a model is told when a command is refused, by the user's own words.
+/// Hint for the model when a command is refused, in the user's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// The beginning of the commands it is for: `git push`.
@@ -146,7 +146,7 @@ pub struct Hint {
 }
 
 impl Written {
-    /// What of it makes things stricter.
+    /// The parts that make things stricter.
     #[must_use]
     pub fn tightening(mut self) -> Self {
         self.rules.retain(|rule| rule.effect != Effect::Allow);
@@ -155,7 +155,7 @@ impl Written {
         self
     }
 
-    /// Something in it lets things run.
+    /// True if an entry allows something.
     #[must_use]
     pub fn loosens(&self) -> bool {
         let allows = self.rules.iter().any(|rule| rule.effect == Effect::Allow);
@@ -169,7 +169,7 @@ pub const NETWORK: &str = "network";
 /// Stands in a rule for one path at or below the working directory.
 pub const BELOW: &str = "./**";
 
-/// What a rule about the reading commands of a program begins with where it is written in words.
+/// Prefix of a rule about the read-only commands of a program, in words.
 pub const READS: &str = "read-only commands of";
 
 /// Stands in a rule, in last place, for one text that is no option.
@@ -195,7 +195,7 @@ impl Rule {
         }
     }
 
-    /// What is wrong with the rule, as a sentence; `None` where it can be used.
+    /// The problem of the rule, as a sentence; `None` if it is valid.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let blank = |text: &str| text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control());
@@ -283,7 +283,7 @@ impl Rule {
 }
 
 impl KnownRule {
-    /// What is matched, on one line. Not sanitised.
+    /// The pattern, on one line. Not sanitised.
     #[must_use]
     pub fn in_words(&self) -> String {
         match &self.pattern {

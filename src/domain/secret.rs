@@ -30,8 +30,8 @@ impl Key {
     }
 }
 
-/// For the one place where a key crosses a wire: from the face where it was written to the engine. Nothing else that holds a key
-/// can be serialised.
+/// Serialisation for the one place where a key crosses a wire: from the client where it was written
+/// to the engine. Nothing else that holds a key can be serialised.
 pub mod on_the_wire {
     use super::Key;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a session has used. The key names are those of Craft Agents' `tokenUsage`.
+/// Usage of a session. The key names are those of Craft Agents' `tokenUsage`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
@@ -27,7 +27,7 @@ pub struct Usage {
     pub context_window: Option<u64>,
 }
 
-/// What one request used, as the provider reported it.
+/// Usage of one request, as the provider reported it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestUsage {
     /// All tokens of the prompt, cached ones included.

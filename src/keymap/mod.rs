@@ -39,7 +39,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub struct Loaded {
     /// The table; the embedded one alone when the user's text cannot be read at all.
     pub table: Table,
-    /// What was odd, in the order of the lines.
+    /// Problems, in the order of the lines.
     pub problems: Vec<Problem>,
 }
 

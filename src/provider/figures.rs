@@ -39,12 +39,12 @@ impl Prices {
 pub struct Long {
     /// Prompts of more tokens than this are long ones.
     pub over: u64,
-    /// What all tokens of such a request cost.
+    /// Prices of all tokens of such a request.
     #[serde(flatten)]
     pub prices: Prices,
 }
 
-/// How a model is asked to think.
+/// Form of the request for thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Thinks {
@@ -58,14 +58,14 @@ pub enum Thinks {
     Always,
 }
 
-/// What is known of a model.
+/// Facts about a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Tokens that its context can hold.
     pub window: Option<u64>,
     /// The most tokens of one answer, thinking included.
     pub output: Option<u64>,
-    /// How it is asked to think.
+    /// Form of the request for thinking.
     pub thinks: Option<Thinks>,
     /// It can think before it answers.
     pub reasons: Option<bool>,
@@ -73,9 +73,9 @@ pub struct Figures {
     pub vision: Option<bool>,
     /// It can be shown PDF documents.
     pub pdf: Option<bool>,
-    /// What it costs.
+    /// Prices.
     pub prices: Option<Prices>,
-    /// What it costs when the prompt is long.
+    /// Prices of requests with a long prompt.
     pub long: Option<Long>,
 }
 

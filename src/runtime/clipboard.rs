@@ -20,13 +20,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A program that takes text on its input, by the name under which it is told to the user.
 type Way = (&'static str, &'static [&'static str]);
 
-/// What is copied: text without anything that a terminal or a shell's line editor would act on.
+/// Text to copy, without anything that a terminal or a shell's line editor would act on.
 #[must_use]
 pub fn clean(text: &str) -> String {
     sanitise::clean(text).chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
 }
 
-/// What came of asking the terminal itself.
+/// Result of asking the terminal itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// It was asked; terminals do not say whether they took it.

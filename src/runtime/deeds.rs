@@ -1,5 +1,4 @@
-//! What is done outside for the screen and for linear mode alike: each in a task of its own, which tells the loop what came
-//! of it.
+//! Background tasks for the screen and for linear mode: each reports its result to the loop.
 
 use super::face::Told;
 use super::kept::FaceFile;

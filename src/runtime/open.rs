@@ -43,7 +43,7 @@ pub struct Opener {
 }
 
 impl Opener {
-    /// For these connections.
+    /// Opener of these connections.
     #[must_use]
     pub fn new(paths: Paths, settings: Settings, all: config::Connections, model: Option<String>) -> Self {
         Self { paths, settings, all: Mutex::new(all), model, places: Mutex::default() }

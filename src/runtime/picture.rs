@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The AppleScript that prints the picture as `«data PNGf89504E…»`.
 const SCRIPT: &str = "get the clipboard as «class PNGf»";
 
-/// How a program gives the picture.
+/// Output format of a clipboard program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     /// Its bytes.

@@ -174,7 +174,7 @@ async fn turn(face: &mut Face, signals: &mut Signals, told: &mut UnboundedReceiv
     }
 }
 
-/// What the loop was woken by.
+/// Event that woke the loop.
 enum Next {
     Told(Told),
     Signal(Signal),

@@ -111,7 +111,7 @@ async fn shown(
     Ok(if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? })
 }
 
-/// What the command line wants of a session that exists.
+/// Applies the command line's request to an existing session.
 async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
     let mut acts = ground.wanted.acts();
     acts.extend(prompt.map(Act::send));

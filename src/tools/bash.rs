@@ -1,6 +1,6 @@
 //! `bash`: one command in a fresh shell, started through lisle's own program, which holds it to its limits.
 //!
-//! How its processes are held and ended is `sandbox`'s matter; whether it may run at all is the permission function's.
+//! `sandbox` confines and ends its processes; the permission function decides if it may run at all.
 
 use super::held::Told;
 use super::held_process::{self, Line, blocking, shell};
@@ -103,13 +103,13 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     })
 }
 
-/// Whether there are secrets that commands could read. Where they are masked this is not looked up.
+/// True if there are secrets that commands could read. Not checked where they are masked.
 fn secrets_here(place: &Place) -> bool {
     able::spaces(&place.runner) == Namespaces::Without
         && sandbox::places::holds_secret(&place.cwd, std::env::home_dir().as_deref())
 }
 
-/// What a call asks for.
+/// Input of a call.
 struct Call<'a> {
     command: &'a str,
     timeout: Duration,

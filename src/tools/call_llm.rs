@@ -81,7 +81,7 @@ impl Tool for CallLlm {
     }
 }
 
-/// What the call touches: every file that goes along.
+/// Facts about the call: every attached file.
 fn facts(call: &Call, subject: String, place: &Place) -> CallFacts {
     let mut touches: Vec<Touch> = call.files.iter().map(|path| places::reading(path.clone(), place)).collect();
     if touches.is_empty() {

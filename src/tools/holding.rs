@@ -1,4 +1,5 @@
-//! Which files hold given names: one quick search for people's drafts, with ignore rules, without secrets.
+//! Search for files that contain given names: one quick pass for people's drafts, with ignore
+//! rules, without secrets.
 
 use super::walk;
 use crate::domain::paths::is_secret;
@@ -23,7 +24,7 @@ pub struct Found {
     pub path: String,
     /// The first lines that hold one of them, with their numbers.
     pub lines: Vec<(u64, String)>,
-    /// So many lines do.
+    /// Number of matching lines.
     hits: usize,
     /// It is named so itself.
     named: bool,

@@ -49,12 +49,12 @@ struct Job {
 #[derive(Debug, Default)]
 struct State {
     written: Written,
-    /// Who asked it to end.
+    /// Cause of its end.
     by: EndedBy,
     end: Option<End>,
 }
 
-/// How a job ended, for the screen and for the model.
+/// End of a job, for the screen and for the model.
 #[derive(Clone, Debug)]
 struct End {
     shown: JobEnd,
@@ -306,7 +306,7 @@ impl Taker for Output<'_> {
     }
 }
 
-/// What the model is told when a job has ended, in one sentence.
+/// Notice for the model that a job has ended, in one sentence.
 #[must_use]
 pub fn ended(job: &JobShown) -> Option<String> {
     let end = job.end.as_ref()?;
@@ -321,7 +321,7 @@ pub fn ended(job: &JobShown) -> Option<String> {
     Some(format!("Background job {} (`{command}`) is over after {seconds} s: {how}. It wrote {size}.", job.id))
 }
 
-/// Where all of a job's output lies.
+/// File with a job's whole output.
 type Whole = Option<PathBuf>;
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 pub struct Fitted {
     /// The text for the model.
     pub text: String,
-    /// Where the whole text lies, when `text` is not all of it.
+    /// File with the whole text, if `text` is not all of it.
     pub full: Option<PathBuf>,
-    /// What was cut, for somebody who sums it up; only where all of it was kept.
+    /// The cut text, for a summary; only if all of it was kept.
     pub long: Option<Long>,
 }
 
@@ -23,7 +23,7 @@ pub struct Long {
     pub text: String,
     /// About so many tokens.
     pub tokens: u64,
-    /// Where it lies.
+    /// Path.
     pub path: PathBuf,
     /// Tokens that the model may get instead.
     pub most: u64,
@@ -73,7 +73,7 @@ fn parts(c: char, dense: bool) -> u64 {
     }
 }
 
-/// How many characters have about so many tokens.
+/// Number of characters that make about so many tokens.
 fn chars_within(chars: impl Iterator<Item = char>, tokens: u64, dense: bool) -> u64 {
     let mut left = tokens.saturating_mul(PARTS);
     let fits = |c: &char| {

@@ -1,5 +1,6 @@
-//! Whether a command line does nothing but move between states of the repository: `git switch`, `pull`, `merge` and the
-//! like. Such a line may change protected files that git has, so it must do nothing else.
+//! Detection of command lines that only move between states of the repository: `git switch`,
+//! `pull`, `merge` and the like. Such a line may change protected files that git tracks, so it must
+//! do nothing else.
 //!
 //! Strict: what is not on the lists, or could be read in two ways, is something else.
 
@@ -112,7 +113,7 @@ const MOVING: &[(&str, &[&str])] = &[
 /// Subcommands that may stand beside those, with any words: they read, or write what git keeps.
 const BESIDE: &[&str] = &["status", "branch", "rev-parse"];
 
-/// What the line does.
+/// Classifies the line.
 pub(super) fn of(command: &str) -> Moves {
     let Some(commands) = commands(command) else { return Moves::No };
     let mut any = false;

@@ -1,5 +1,5 @@
-//! What the commands of a line would change that their words do not name: files that configure or run code in folders that
-//! are copied, moved or removed as a whole.
+//! Files that the commands of a line would change without naming them: files that configure or run
+//! code in folders that are copied, moved or removed as a whole.
 
 use super::Place;
 use crate::domain::paths::{is_protected, lexical};

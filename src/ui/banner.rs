@@ -98,7 +98,7 @@ fn take(rest: &mut Rect) -> Option<Rect> {
 /// Characters of a message that are told.
 const EXCERPT: usize = 32;
 
-/// How the message began that a branch ends with: the user's own, as that is what they know it by.
+/// Start of the message that a branch ends with: the user's own, because they know it by that.
 fn said_at(paint: &Paint<'_>, id: &MessageId) -> Option<String> {
     let entries = &paint.state.current_open()?.chat.entries;
     let place = entries.iter().position(|entry| entry.message.id == *id)?;
@@ -112,7 +112,7 @@ fn said_at(paint: &Paint<'_>, id: &MessageId) -> Option<String> {
     Some(format!("{}{cut}", clean_line(&short))).filter(|text| !text.is_empty())
 }
 
-/// When a message was made: as its row says, else as its id does (`msg-{epochMs}-…`).
+/// Time of a message: from its row, else from its id (`msg-{epochMs}-…`).
 fn made(paint: &Paint<'_>, id: &MessageId) -> Option<At> {
     let entries = paint.state.current_open().map(|open| &open.chat.entries);
     let row = entries.into_iter().flatten().find(|entry| entry.message.id == *id).map(|entry| entry.message.at);

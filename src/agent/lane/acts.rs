@@ -1,4 +1,4 @@
-//! What people do to a session: acts, changes of its properties, and taking its files away from it.
+//! Acts on a session by people, changes of its properties, and the release of its files.
 
 use super::super::desk::blocking;
 use super::super::files::{Standing, trouble};

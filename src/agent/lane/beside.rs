@@ -1,4 +1,4 @@
-//! What goes on beside the turns of a session: who spawned it and hears of it, its title, a draft that is rewritten.
+//! Side tasks of a session: the link to its parent, its title, a draft being rewritten.
 
 use super::super::children::{News, Raised};
 use super::super::undo::Keeping;
@@ -24,12 +24,12 @@ const TITLE_TRIES: u8 = 2;
 /// A run without a screen ends so long after its turn at the latest, with or without a title.
 const LAST_TITLE: Duration = Duration::from_secs(3);
 
-/// What goes on beside the turns.
+/// Side tasks of a session.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     raised: Option<Raised>,
     news: News,
-    /// There is news that nobody was told.
+    /// News that was not reported yet.
     fresh: bool,
     /// The mode that the children were told.
     told_mode: Option<Mode>,
@@ -54,7 +54,7 @@ impl Beside {
         }
     }
 
-    /// Where what a child changes is kept: with the turn of its parent.
+    /// Store for undo of a child's changes: with the turn of its parent.
     pub(super) fn undo(&self) -> Option<Keeping> {
         self.raised.as_ref().map(|raised| raised.undo.clone())
     }
@@ -110,8 +110,8 @@ impl Lane {
 
     // ---- titles ----
 
-    /// Whether a title is to be made by itself: only where there is a small model for it. Nobody asked for a second
-    /// request to a large one, or to a local server that has one place.
+    /// True if a title is to be generated: only with a small model. Nobody asked for a second
+    /// request to a large one, or to a local server with one slot.
     fn wants_title(&self) -> bool {
         let meta = &self.machine.meta;
         if meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {

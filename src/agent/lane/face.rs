@@ -1,4 +1,4 @@
-//! What is shown of a session: snapshots of its end or of a place in it, and pages before and after.
+//! Views of a session for clients: snapshots of its end or of a place in it, and pages before and after.
 
 use super::super::files::{Standing, trouble};
 use super::super::step::Input;

@@ -13,7 +13,7 @@ use crate::domain::{Event, MessageId, SessionId};
 use crate::store::{Access, Elsewhere, Health, Loaded, Merged, StoreError, Urgency, Writer};
 use std::sync::PoisonError;
 
-/// What is shown of a session that was read.
+/// View to show of a session that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Show {
     /// Nothing: nobody looks.
@@ -24,7 +24,7 @@ pub(super) enum Show {
     Changed,
 }
 
-/// What was shown of a session last, as far as it tells whether something else is there now.
+/// Mark of the content shown last, to tell if something else is there now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     last: Option<MessageId>,
@@ -185,7 +185,7 @@ impl Lane {
         }
     }
 
-    /// What is in memory of the files goes.
+    /// Drops the content of the files from memory.
     pub(super) fn unload(&mut self) {
         self.has_context = false;
         self.acted = false;
@@ -207,7 +207,7 @@ impl Lane {
         }
     }
 
-    /// What others do with a session that we write.
+    /// Handles actions of others on a session that we write.
     pub(super) async fn elsewhere(&mut self, elsewhere: Elsewhere) {
         if self.files.ours().is_none() {
             return;
@@ -393,7 +393,7 @@ impl Lane {
     }
 }
 
-/// Whether the lock is kept after reading.
+/// Treatment of the lock after reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     Yes,

@@ -1,5 +1,6 @@
-//! How much a model's context can hold, asked of the server when an answer came and nobody knew. Some servers, Ollama first of all,
-//! tell it only while the model runs, and cut a longer conversation without a word.
+//! Size of a model's context window, asked of the server when an answer came and nobody knew. Some
+//! servers, Ollama first of all, report it only while the model runs, and silently cut a longer
+//! conversation.
 
 use super::{Lane, ToLane};
 use crate::domain::Event;

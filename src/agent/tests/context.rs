@@ -1,4 +1,4 @@
-//! What the model is given, and how it is summed up: with the rehearsal, over real files.
+//! Context of the model and its compaction: with the demo agent, over real files.
 
 use super::*;
 use crate::domain::context::{ContextReport, ContextSort};

@@ -1,4 +1,4 @@
-//! Which connection answers in a session that was made elsewhere: with a connection that is not configured here, or with none.
+//! Connection of a session that was made elsewhere: with a connection that is not configured here, or with none.
 
 use super::*;
 

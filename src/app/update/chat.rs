@@ -16,7 +16,7 @@ use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ChatAction;
 
-/// What the last frame found out.
+/// Takes in the facts that the last frame found out.
 pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     colours::wanted(state, std::mem::take(&mut frame.code), fx);
     gallery::wanted(state, std::mem::take(&mut frame.pictures), fx);

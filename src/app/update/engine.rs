@@ -1,5 +1,6 @@
-//! What the engine reports. Events of a session are taken in their order; where one is missing, a new snapshot is asked
-//! for. An event of a session that is not shown changes nothing of the one that is.
+//! Events of the engine. Those of a session are applied in order; where one is missing, a new
+//! snapshot is requested. An event of a session that is not shown changes nothing of the one that
+//! is.
 
 use super::settle::plain;
 use super::{

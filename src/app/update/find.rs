@@ -17,7 +17,7 @@ use crate::domain::message::Body;
 use crate::domain::query::Query;
 use crate::keymap::action::FindAction;
 
-/// What is typed is searched for when no key came for so many milliseconds.
+/// Milliseconds without a key before the query is sent.
 const AFTER: u64 = 80;
 
 /// Opens the search as it was left; with `words` for these.

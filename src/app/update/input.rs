@@ -54,7 +54,7 @@ fn swallowed(state: &mut State, key: Key) {
     }
 }
 
-/// Whether what is typed goes into a text of the topmost overlay.
+/// True if typed text goes into the topmost overlay.
 fn writes(state: &State) -> bool {
     let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
     state.contexts().first().is_some_and(|context| inputs.contains(context))
@@ -133,7 +133,7 @@ pub(super) fn type_into(state: &mut State, key: Option<Key>) {
     }
 }
 
-/// Whether a verb of the composer waits for a character.
+/// True if a verb of the composer waits for a character.
 pub(super) fn awaits(state: &State) -> bool {
     let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.chord.keys.is_empty();
     here && state.keys.modal() && state.composer().vim().awaits_char()
@@ -312,7 +312,7 @@ fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// Whether a key is a letter that can begin a word.
+/// True if a key is a letter that can begin a word.
 pub(super) fn is_letter(key: Key) -> bool {
     matches!(key.code, Code::Char(c) if c.is_alphabetic()) && key.printable().is_some()
 }

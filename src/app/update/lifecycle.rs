@@ -1,5 +1,5 @@
-//! What is done to sessions as a whole: clearing, deleting, restoring, taking over, and the look at
-//! their files. What cannot be taken back asks first, and says what happens and what stays.
+//! Operations on whole sessions: clearing, deleting, restoring, taking over, and health.
+//! Irreversible ones ask first, and say what happens and what stays.
 
 use super::overlay::one_line;
 use super::{overlay, panel, properties, rewind, rules, session, to};
@@ -264,7 +264,7 @@ fn open_trash(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Trash));
 }
 
-/// What is in the trash. The selection stays on what it was on.
+/// Takes in the content of the trash. The selection stays on its row.
 pub(super) fn trash(state: &mut State, rows: Vec<Trashed>) {
     let bin = state.overlays.iter_mut().find_map(|overlay| match overlay {
         Overlay::Trash(bin) => Some(bin),
@@ -391,7 +391,7 @@ fn open_usage(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Usage { session }));
 }
 
-/// What requests used.
+/// Takes in the usage of requests.
 pub(super) fn used(state: &mut State, spending: &Spending) {
     for overlay in &mut state.overlays {
         if let Overlay::Usage(usage) = overlay
@@ -414,7 +414,7 @@ pub(super) fn audit(state: &mut State, ledger: Ledger) {
     }
 }
 
-/// How a session's files are.
+/// Takes in the health of a session's files.
 pub(super) fn health(state: &mut State, report: HealthReport) {
     for overlay in &mut state.overlays {
         if let Overlay::Health(card) = overlay

@@ -94,7 +94,7 @@ fn begin_range(state: &mut State) {
     }
 }
 
-/// What the next start is to remember has changed.
+/// Saves the screen state for the next start.
 pub(super) fn keep_face(state: &State, fx: &mut Vec<Effect>) {
     fx.push(Effect::KeepFace(Box::new(state.kept())));
 }

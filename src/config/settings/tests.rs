@@ -1,4 +1,4 @@
-//! What config.toml comes to, right and wrong.
+//! Readings of config.toml, right and wrong.
 
 mod named;
 

@@ -12,11 +12,11 @@ pub enum When {
     Moment(DateTime),
     /// The beginning of the day so many days ago.
     DayAgo(i32),
-    /// So much before now.
+    /// Span before now.
     Ago(i32, Unit),
 }
 
-/// What spans are counted in.
+/// Unit of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// `min`

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// What stands for a secret.
+/// Replacement for a secret.
 pub(super) const MASK: &str = "***";
 
 /// Beginnings of keys, with the least number of characters behind them.
@@ -144,7 +144,7 @@ const AWS: usize = 40;
 /// … and changes so often between capitals, small letters, digits and signs, as no path does.
 const AWS_CHANGES: usize = 15;
 
-/// What stands where a value would and is none.
+/// Words in the place of a value that are none.
 const NO_VALUES: [&str; 30] = [
     "string",
     "str",
@@ -181,8 +181,8 @@ const NO_VALUES: [&str; 30] = [
 /// First bytes of a file that [`begins_with_key`] needs to see.
 pub const KEY_BEGINNING: usize = 4096;
 
-/// Whether a file that begins so is a private key, whatever its name: PEM, OpenSSH, PGP, PuTTY, age, or the account of a
-/// service as JSON. A text that has a key in its middle is none.
+/// True if a file that begins so is a private key, whatever its name: PEM, OpenSSH, PGP, PuTTY,
+/// age, or the account of a service as JSON. A text with a key in its middle is not.
 #[must_use]
 pub fn begins_with_key(beginning: &[u8]) -> bool {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
@@ -273,7 +273,7 @@ fn is_whole_name(text: &str, at: usize, name: &str) -> bool {
         || begins(text, at)
 }
 
-/// How much it takes to be a key.
+/// Evidence needed to count as a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strict {
     Yes,
@@ -470,7 +470,7 @@ fn is_flag(text: &str, at: usize) -> bool {
     before.get(name..).is_some_and(|name| name.contains("--"))
 }
 
-/// Where a value stands at the beginning of a text, and whether it is in quotes.
+/// Range of a value at the beginning of a text, and whether it is in quotes.
 fn value(text: &str) -> Option<(Range, bool)> {
     let slashes = text.len() - text.trim_start_matches('\\').len();
     let rest = text.get(slashes..).unwrap_or_default();

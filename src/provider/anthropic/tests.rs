@@ -26,7 +26,7 @@ fn mapper() -> Mapper {
     Mapper::new(origin(), BTreeMap::new())
 }
 
-/// What a stream comes to.
+/// Content of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
     started: Option<String>,

@@ -21,7 +21,7 @@ pub(super) struct Mapper {
     started: bool,
     /// The parts as they came, to be given back.
     parts: Vec<Value>,
-    /// Something in the parts cannot be said in our own fields.
+    /// Some parts cannot be expressed in our own fields.
     special: bool,
     calls: Vec<Call>,
     usage: Option<RequestUsage>,

@@ -1,6 +1,6 @@
 //! Makes the schema of a tool one that Gemini takes: a subset of OpenAPI's. Pure.
 //!
-//! What the subset cannot say is left out; the tools check their input themselves.
+//! Keywords outside of the subset are omitted; the tools check their input themselves.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ const KNOWN: &[&str] = &[
     "maximum",
     "propertyOrdering",
 ];
-/// How deep references are followed: one may lead to itself.
+/// Depth to which references are followed: one may lead to itself.
 const DEEPEST: usize = 16;
 
 /// The schema in the subset; `None` for an input without any fields, which Gemini wants to be left out.

@@ -338,7 +338,7 @@ fn say(out: &mut Vec<Chunk>, kind: fn(String) -> Chunk, text: String) {
     }
 }
 
-/// How many bytes at the end of `text` are a beginning of `tag`.
+/// Number of bytes at the end of `text` that are a beginning of `tag`.
 fn overlap(text: &str, tag: &str) -> usize {
     (1..tag.len()).rev().find(|&length| tag.get(..length).is_some_and(|start| text.ends_with(start))).unwrap_or(0)
 }

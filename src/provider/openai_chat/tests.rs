@@ -12,7 +12,7 @@ use serde_json::json;
 
 const HOST: &str = "api.test";
 
-/// What a stream comes to.
+/// Content of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
     started: Option<String>,

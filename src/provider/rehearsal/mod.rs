@@ -38,7 +38,7 @@ const QUICK: Duration = Duration::from_millis(10);
 pub struct Rehearsal {
     pace: Duration,
     seed: u64,
-    /// How often a request has failed on demand, by its fingerprint: `fail rate 2` works at the third try.
+    /// Number of failures on demand, by the request's fingerprint: `fail rate 2` works at the third try.
     failed: Arc<Mutex<BTreeMap<u64, u32>>>,
 }
 

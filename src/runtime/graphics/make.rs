@@ -28,12 +28,12 @@ use tokio::sync::mpsc::UnboundedSender;
 const LARGEST: u64 = 32 << 20;
 /// A larger picture is not decoded, in pixels.
 const MOST_PIXELS: u64 = 50_000_000;
-/// What decoding may take, in bytes.
+/// Memory limit for decoding, in bytes.
 const MOST_MEMORY: u64 = 256 << 20;
-/// Of pictures with more pixels than these, each is made smaller in the quickest way.
+/// Pixels above which a picture is made smaller in the quickest way.
 const QUICKLY: u64 = 12_000_000;
 
-/// Something to do.
+/// Task of the picture thread.
 #[derive(Debug)]
 pub(in super::super) enum Job {
     /// Say how large the pictures in these files of a session are.
@@ -45,9 +45,9 @@ pub(in super::super) enum Job {
 /// A picture that is ready to be drawn.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Form {
-    /// For kitty: a PNG.
+    /// PNG, for kitty.
     Kitty(Vec<u8>),
-    /// For iTerm2: its pixels, and the sequence for the whole of it.
+    /// Pixels, and the sequence for the whole picture, for iTerm2.
     Inline(RgbaImage, Arc<[u8]>),
     /// The same for sixels.
     Sixel(Indexed, Arc<[u8]>),
@@ -143,7 +143,7 @@ fn decoder<'f>(file: impl BufRead + Seek + 'f) -> Result<(impl ImageDecoder + 'f
     Ok((decoder, orientation))
 }
 
-/// How large a picture is, as it is seen.
+/// Size of a picture as displayed.
 fn measure(file: impl BufRead + Seek) -> Result<Pixels, String> {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     let (decoder, orientation) = decoder(file)?;

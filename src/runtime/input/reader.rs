@@ -25,7 +25,7 @@ const REST_OF_A_PASTE: Duration = Duration::from_secs(10);
 const PASTED_AT_ONCE: usize = 16;
 /// Longer control sequences are no key and no answer.
 const LONGEST_CSI: usize = 256;
-/// Of longer strings only the end is looked for.
+/// Length above which only the end of a string is looked for.
 const LONGEST_STRING: usize = 4096;
 /// A longer paste comes in pieces.
 const LONGEST_PASTE: usize = 8 << 20;
@@ -34,7 +34,7 @@ const ESC: u8 = 0x1b;
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// Where in a sequence the last byte was.
+/// State of the parser after the last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Between sequences.
@@ -69,13 +69,13 @@ pub struct Reader {
     doubled: bool,
     /// The string that an ESC was seen in was an OSC.
     osc: bool,
-    /// When the last byte came.
+    /// Time of the last byte.
     last: Option<Instant>,
     /// Queries are on their way: what looks like the begin of an answer is hardly a key.
     expecting: bool,
-    /// When ESC was taken for a key while answers were expected: the rest of one may follow.
+    /// Time when ESC was taken for a key while answers were expected: the rest of one may follow.
     torn: Option<Instant>,
-    /// When a paste was given up, whose rest may still follow.
+    /// Time when a paste was abandoned, whose rest may still follow.
     given_up: Option<Instant>,
     parser: Parser,
 }
@@ -128,7 +128,7 @@ impl Reader {
         out
     }
 
-    /// When [`Reader::silence`] should be told, if nothing comes until then; `None` when nothing is unfinished.
+    /// Time to call [`Reader::silence`], if nothing comes until then; `None` when nothing is unfinished.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let wait = match self.place {

@@ -46,7 +46,7 @@ pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec
     out
 }
 
-/// What a spawned session does now, while its call waits for it.
+/// Current activity of a spawned session, while its call waits for it.
 fn doing(call: &ToolCall, row: &Row<'_>) -> Option<Line<'static>> {
     let child = call.figures.child.as_ref().filter(|_| call.status == ToolStatus::Executing)?;
     let (mark, text, role) = match (&child.waits, &call.result) {
@@ -206,7 +206,7 @@ fn verb(name: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// What identifies the call, on one line.
+/// Subject of the call, on one line.
 fn subject(call: &ToolCall, ellipsis: &str) -> String {
     let source = if call.subject.trim().is_empty() {
         match &call.input {
@@ -224,7 +224,7 @@ fn subject(call: &ToolCall, ellipsis: &str) -> String {
     }
 }
 
-/// How it stands or ended, most important first, with dots between.
+/// State or outcome of the call, most important first, with dots between.
 fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     let look = &row.look;
     let dim = look.style(Role::Dim);
@@ -318,7 +318,7 @@ fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
     (row.level == Level::Full && long).then_some(whole)
 }
 
-/// What stands below the line of an unfolded call.
+/// Lines below the head of an unfolded call.
 fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     let look = &row.look;
     let full = row.level == Level::Full;
@@ -407,7 +407,7 @@ fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<
     out.extend(lines.into_iter().map(|line| line.behind(&lead)));
 }
 
-/// What `read` gave of a file: lines with their numbers. `None` when it gave something else.
+/// File content that `read` returned: lines with their numbers. `None` if it returned something else.
 fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r str)>> {
     if call.name != "read" || call.status != ToolStatus::Completed {
         return None;

@@ -1,4 +1,4 @@
-//! What is in the trash, and how a session's files are.
+//! Sheets for the trash and for the health of a session's files.
 
 use super::super::cells::{self, Piece};
 use super::super::figures::{age, bytes, count};
@@ -12,7 +12,7 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// What was deleted stays so many milliseconds.
+/// Milliseconds that deleted sessions stay in the trash.
 const KEPT: u64 = 30 * DAY;
 const DAY: u64 = 86_400_000;
 /// Line numbers that are named of one kind of odd lines.

@@ -1,4 +1,4 @@
-//! What a session changed: its files, and the diff of the selected one.
+//! Changes of a session: its files, and the diff of the selected one.
 
 use super::super::cells::{self, Piece};
 use super::super::chat;

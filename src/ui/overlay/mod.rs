@@ -1,4 +1,4 @@
-//! What lies over the panes: one raised sheet at a time, without a frame around it where its ground shows.
+//! Sheets over the panes: one raised sheet at a time, without a frame where its background shows.
 
 mod ask;
 mod audit;

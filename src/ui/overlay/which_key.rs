@@ -21,7 +21,7 @@ const GAP: usize = 2;
 /// The topics, the most used first.
 const TOPICS: [&str; 6] = ["session", "agent", "message", "chat", "list", "screen"];
 
-/// What can follow.
+/// Possible continuation of the chord.
 struct Entry {
     topic: usize,
     key: String,

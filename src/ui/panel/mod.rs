@@ -1,4 +1,4 @@
-//! What the engine asks, as the user sees it: exactly what will run or change, why it is asked, and the answers.
+//! Requests of the engine: exactly what will run or change, the reason, and the answers.
 //!
 //! The same drawing serves the panel docked above the composer, the one that has the whole screen, and the inbox. It
 //! never decides who has the focus: it only says so, loudly.
@@ -48,13 +48,13 @@ pub(in crate::ui) struct View<'p> {
     pub request: &'p Request,
     /// Keys go to it.
     pub focused: bool,
-    /// How many requests wait in this session, this one included.
+    /// Number of requests that wait in this session, including this one.
     pub waiting: usize,
-    /// How many others ask for the same, and whether they get the answer too.
+    /// Number of equal requests, and whether they get the same answer.
     pub equal: (usize, Reach),
 }
 
-/// What is asked, laid out for a width.
+/// The request, laid out for a width.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::ui) struct Body {
     request: Request,
@@ -265,8 +265,8 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
     paint.sides(area, &left, &hints, 12);
 }
 
-/// What is asked, in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`. Where the row is
-/// `alone`, nothing below says what it is about: then it does.
+/// The request in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`.
+/// Where the row is `alone`, nothing below names the subject, so this does.
 fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec<Piece<'static>> {
     let loud = |text: &str| piece(text.to_owned(), paint.style(Role::NeedsYou));
     let strong = |text: String| piece(text, paint.style(Role::PanelTitle));
@@ -332,7 +332,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
     }
 }
 
-/// Where a command runs.
+/// Directory of a command.
 fn place(paint: &Paint<'_>, cwd: &Path) -> String {
     format!("in {}", expose(&paint.home_path(cwd)))
 }
@@ -350,7 +350,7 @@ fn one_line(text: &str, cut: &str) -> String {
     }
 }
 
-/// What exactly will happen, in lines of `width` cells. Kept until request, width or theme are others.
+/// The exact effect, in lines of `width` cells. Cached until request, width or theme change.
 fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
     let (theme, request) = (paint.look.theme, view.request);
     if let Some(known) = &paint.cache.asked
@@ -510,7 +510,7 @@ fn verb(choice: &Choice) -> Option<AnswerAction> {
     })
 }
 
-/// Where the keys of this request live.
+/// Keymap context of this request.
 pub(in crate::ui) fn context(request: &Request) -> Context {
     match request.ask {
         Ask::Approval(_) => Context::Approval,

@@ -130,7 +130,7 @@ fn title(paint: &mut Paint<'_>, area: Rect) {
     paint.sides(area, &left, &[right], name.len());
 }
 
-/// What is listed only and what is left out, and the key that lists all.
+/// Active filters, and the key that clears them.
 fn chips(paint: &mut Paint<'_>, area: Rect) {
     let sessions = &paint.state.sessions;
     let (facets, catalogue) = (sessions.facets(), sessions.catalogue());

@@ -12,13 +12,13 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Whether a session is marked.
+    /// True if a session is marked.
     #[must_use]
     pub fn has(&self, id: &SessionId) -> bool {
         self.set.contains(id)
     }
 
-    /// How many are.
+    /// Number of marked sessions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.set.len()
@@ -41,7 +41,7 @@ impl Marks {
         self.range.is_some()
     }
 
-    /// Where the range began.
+    /// Start of the range.
     #[must_use]
     pub fn anchor(&self) -> Option<&SessionId> {
         self.range.as_ref().map(|(anchor, _)| anchor)

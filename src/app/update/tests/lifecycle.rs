@@ -1,4 +1,4 @@
-//! What is done to sessions as a whole: properties, branches, the way back, the trash, health, and what is sent again.
+//! Operations on whole sessions: properties, branches, rewinding, the trash, health, and resent messages.
 
 use super::*;
 use crate::app::state::Focus;

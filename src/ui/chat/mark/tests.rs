@@ -88,7 +88,7 @@ impl Shown {
         found.unwrap_or_else(|| panic!("{text:?} is not shown"))
     }
 
-    /// What of the screen is marked, row by row.
+    /// Selected parts of the screen, row by row.
     fn marked(&self) -> Vec<String> {
         let style = Theme::builtin(true).style(Role::Selected);
         let rows = (0..self.buf.area.height).map(|y| {
