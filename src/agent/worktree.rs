@@ -135,7 +135,7 @@ pub enum BranchLeft {
 pub enum Merged {
     /// Nothing to merge.
     Nothing,
-    /// The repository's checkout has all commits of the branch; so many came.
+    /// The repository's checkout has all commits of the branch; the number of new ones.
     Done(u64),
     /// These files were changed on both sides. The checkout is as it was.
     Conflicts(Vec<String>),

@@ -1,6 +1,6 @@
 //! `permissions.json`: what it says, and rules put into it or taken out.
 //!
-//! The keys are those of Craft Agents, with `rules` beside them. What is wrong is told with its line. A defect in what
+//! The keys are those of Craft Agents, with `rules` beside them. Problems are reported with their lines. A defect in what
 //! lets things run leaves that entry out; a defect in what makes things stricter, or a file that is not JSON to its end,
 //! leaves everything out that lets things run. Writing changes the text of the `rules` key and no other byte.
 
@@ -301,7 +301,7 @@ fn rule(raw: &str) -> Result<Rule, (bool, String)> {
     }
 }
 
-/// The error without the place inside the entry: the line of the file is told.
+/// The error without the place inside the entry: the report has the line of the file.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()

@@ -305,24 +305,20 @@ impl Rule {
 
     /// What a rule of the tool [`SANDBOX`] gives, and to whom.
     fn given_in_words(&self) -> String {
-        let list = |verb: &str, paths: &[String]| {
-            let all: Vec<_> = paths.iter().map(|path| words::quoted(path)).collect();
+        let list = |verb: &str, names: &[String]| {
+            let all: Vec<_> = names.iter().map(|name| words::quoted(name)).collect();
             (!all.is_empty()).then(|| format!("{verb} {}", all.join(" ")))
         };
         let parts = [
             list("read", &self.readable),
             list("write", &self.writable),
-            list("connect", &self.sockets),
-            list("variables", &self.env),
+            list("use", &self.sockets),
+            list("have the variables", &self.env),
         ];
-        let given = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        match &self.program {
-            None => format!("commands {given}"),
-            Some(program) => {
-                let named = std::iter::once(program).chain(self.args.iter().flatten());
-                format!("{} {given}", named.map(|word| words::quoted(word)).collect::<Vec<_>>().join(" "))
-            }
-        }
+        let given = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let named = self.program.iter().chain(self.args.iter().flatten());
+        let who = named.map(|word| words::quoted(word)).collect::<Vec<_>>().join(" ");
+        format!("{} may {given}", if who.is_empty() { "any command" } else { &who })
     }
 
     /// The rule on one line: `git commit -m *`, `edit ./**`. Not sanitised.

@@ -94,6 +94,13 @@ pub struct ToolFigures {
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// Files that configure or run code and that its command made or changed without having asked, and what became of that:
+    /// a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
+    /// What the sandbox kept from a command, each in a few words: `hidden secret: .env`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// Pictures and documents that go to the model beside the text: copies that the session keeps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Attachment>,

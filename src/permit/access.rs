@@ -62,12 +62,7 @@ pub(super) fn offer(access: &Access, ground: &Ground) -> Option<Offer> {
         ),
         Access::Write { .. } => return None,
         Access::Socket { service, program, .. } => (
-            Rule {
-                program: Some(program.clone()),
-                sockets: vec![service.name().to_owned()],
-                env: service.variables().iter().map(|name| (*name).to_owned()).collect(),
-                ..Rule::allow(SANDBOX)
-            },
+            Rule { program: Some(program.clone()), sockets: vec![service.name().to_owned()], ..Rule::allow(SANDBOX) },
             format!("{program} {}", service.worst()),
         ),
     };

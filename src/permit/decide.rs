@@ -8,6 +8,7 @@ use super::{Allowed, Policy, Question, Refusal, Ruled, Verdict};
 use crate::domain::permission::Mode;
 use crate::domain::rule::{Effect, SANDBOX};
 use crate::domain::tool::{CallFacts, Touch};
+use std::path::{Path, PathBuf};
 
 /// Decides on one call.
 ///
@@ -91,10 +92,17 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
             true => String::new(),
             false => format!(" A rule in permissions.json opens it without a question: {}", opened.join(", ")),
         };
-        let what = match question.risks.first().filter(|_| !opened.is_empty()) {
-            Some(risk) => format!(" ({risk})"),
-            None => String::new(),
-        };
+        let risks: Vec<String> = facts
+            .touches
+            .iter()
+            .filter_map(|touch| match touch {
+                Touch::Access(access) => {
+                    Some(access.risk(rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path)))
+                }
+                _ => None,
+            })
+            .collect();
+        let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
         let why = format!("Nobody can be asked here, and this has to be asked{what}: {reasons} {way}.{rule}");
         return deny(why, question.rule, rules, facts);
     }

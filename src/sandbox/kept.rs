@@ -159,11 +159,33 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.contains('/') && !word.contains("://") || word.starts_with('.') && word.len() > 2)
 }
 
+/// The path from the working directory on, where it lies there.
+fn short(path: &Path, cwd: &Path) -> String {
+    match path.strip_prefix(cwd) {
+        Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
+        _ => path.display().to_string(),
+    }
+}
+
 impl Kept {
     /// Nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Each thing in a few words.
+    #[must_use]
+    pub fn words(&self, cwd: &Path) -> Vec<String> {
+        let paths = |what: &'static str, list: &[PathBuf]| -> Vec<String> {
+            list.iter().map(|path| format!("{what}: {}", short(path, cwd))).collect()
+        };
+        let sockets = self.sockets.iter().map(|service| format!("socket not there: {}", service.name()));
+        let mut out = paths("hidden secret", &self.secrets);
+        out.extend(paths("hidden", &self.read));
+        out.extend(paths("read-only", &self.write));
+        out.extend(sockets);
+        out
     }
 
     /// What the model is told: what was kept, and the words that ask the user for just this.
@@ -172,19 +194,11 @@ impl Kept {
         if self.is_empty() {
             return None;
         }
-        let short = |path: &PathBuf| match path.strip_prefix(cwd) {
-            Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
-            _ => path.display().to_string(),
-        };
-        let names = |list: &[PathBuf]| list.iter().map(short).collect::<Vec<_>>();
+        let names = |list: &[PathBuf]| list.iter().map(|path| short(path, cwd)).collect::<Vec<_>>();
         let (secrets, read, write) = (names(&self.secrets), names(&self.read), names(&self.write));
         let sockets: Vec<String> = self.sockets.iter().map(|service| service.name().to_owned()).collect();
         let mut lines = vec!["The sandbox kept this from the command, which may be why it failed:".to_owned()];
-        for (what, list) in
-            [("hidden secret", &secrets), ("hidden", &read), ("read-only", &write), ("socket not there", &sockets)]
-        {
-            lines.extend(list.iter().map(|name| format!("- {what}: {name}")));
-        }
+        lines.extend(self.words(cwd).iter().map(|words| format!("- {words}")));
         let mut access = serde_json::Map::new();
         for (key, list) in [("read", [secrets, read].concat()), ("write", write), ("sockets", sockets)] {
             if !list.is_empty() {

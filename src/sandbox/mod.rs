@@ -27,6 +27,7 @@ pub mod able;
 #[cfg(target_os = "linux")]
 mod calls;
 pub mod environment;
+mod git_config;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod hold;

@@ -185,7 +185,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     let over = running.see_it_through(&mut output, &with.stop).await;
     let kept = output.kept;
     if over.stopped {
-        return Err(RunError::Stopped(kept.text()).into());
+        return Err(RunError::Stopped(over.when_stopped(kept.text()).await?).into());
     }
     match kept.data() {
         None => over.outcome(kept.text()).await,
@@ -276,7 +276,7 @@ mod tests {
             let error = bench.error("bash", input.clone());
             assert!(error.contains(says), "{error}");
         }
-        // A runner that says nothing is told apart from a command that ended.
+        // A silent runner is distinguished from a command that ended.
         let error = bench.error("bash", json!({"command": "true"}));
         assert!(error.contains("ended before it") && error.ends_with("exit unknown"), "{error}");
         bench.place.runner = "/no/such/runner".into();

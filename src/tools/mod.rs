@@ -201,6 +201,7 @@ pub mod patch;
 pub mod paths;
 pub mod places;
 pub mod properties;
+mod put_back;
 mod reach;
 pub mod read;
 pub mod registry;

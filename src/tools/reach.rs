@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Entries of folders that are looked at for one line.
 const MOST: usize = 5_000;
-/// Paths that are told; one is enough to ask.
+/// Number of paths that are reported; one is enough to ask.
 const TOLD: usize = 5;
 /// Folders that are made by programs and whose files nobody's editor or shell reads.
 const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "vendor"];

@@ -50,7 +50,7 @@ fn session() -> SessionId {
 }
 
 fn job() -> JobShown {
-    let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User });
+    let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User, protected: vec![] });
     JobShown { id: "ab12".into(), command: "x".into(), since: At(1), end, bytes: 3, last: "y".into() }
 }
 

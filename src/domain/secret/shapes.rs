@@ -103,7 +103,7 @@ const MARKED: &[&str] = &[
     r#"(?i)(?:key|name|id)=\\*["'][\w.:-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)\\*["']\s+value=\\*["'](?<s>[^"'<>\\]{3,})"#,
 ];
 
-/// A password that is told in a sentence.
+/// A password in a sentence.
 const SPOKEN: &str = r#"(?i)\bpass(?:word|phrase|code)\s+is:?\s+(?:[*_]{2})?(?<quote>["'`])?(?<s>[^\s"'`<>]{4,})"#;
 /// Words with a digit in them that are said of passwords.
 const SPOKEN_OF: [&str; 14] = [
@@ -142,9 +142,9 @@ static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Colours and other controls of a terminal, also as escapes of a language: they may stand in the middle of a key.
 static CONTROL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;:?]*[A-Za-z]").ok());
-/// The word of a secret access key of AWS has exactly so many characters …
+/// Length of an AWS secret access key …
 const AWS: usize = 40;
-/// … and changes so often between capitals, small letters, digits and signs, as no path does.
+/// … and its number of changes between capitals, small letters, digits and signs, more than any path has.
 const AWS_CHANGES: usize = 15;
 
 /// Words in the place of a value that are none.
@@ -217,7 +217,7 @@ fn has_key_line(text: &[u8]) -> bool {
 /// that kind in it.
 #[must_use]
 pub fn masked(text: &str) -> Option<(String, usize)> {
-    // Colours are given up where they would hide a part of a key.
+    // Colours are dropped where they would hide a part of a key.
     let plain = CONTROL.as_ref().map(|control| control.replace_all(text, ""));
     if let Some(Cow::Owned(plain)) = plain
         && let Some(safe) = cut_out(&plain, &found_escaped(&plain))

@@ -13,7 +13,7 @@ fn bash(program: &str, args: &[&str]) -> Rule {
     Rule { program: Some(program.into()), args: Some(args), ..Rule::allow("bash") }
 }
 
-/// What files say that have these rules.
+/// Input of files with these rules.
 fn law(rules: Vec<Rule>, untrusted: Vec<TrustRequest>) -> Input {
     let mut kept = Kept::new(Ground { here: vec!["/w".into()], home: None });
     kept.scopes.push(RuleScope::Workspace);
