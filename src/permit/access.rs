@@ -200,7 +200,9 @@ fn named_on_line(command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
     let known = shell::known(command).map(|line| line.commands).unwrap_or_default();
     for argv in known.iter().filter_map(|one| one.argv.as_deref()) {
         let targets = reach(argv).targets().map(|target| lexical(cwd, Path::new(&target))).collect::<Vec<_>>();
-        out.extend(targets.into_iter().filter(|path| is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))));
+        out.extend(
+            targets.into_iter().filter(|path| is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))),
+        );
     }
     out
 }

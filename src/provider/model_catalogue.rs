@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Catalogue of a server, by model.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ModelCatalogue(Arc<Mutex<BTreeMap<String, Figures>>>);
+pub struct ModelCatalogue(Arc<Mutex<BTreeMap<String, Figures>>>);
 
 impl ModelCatalogue {
     /// Remembers what a list says; a newer word comes before an older one.

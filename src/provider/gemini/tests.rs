@@ -15,7 +15,7 @@ use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::provider::fault::Peer;
-use crate::provider::response_stream::{Broken, Mapping};
+use crate::provider::response_stream::{Broken, Mapping, say};
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;

@@ -5,6 +5,7 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
+use crate::domain::usage::RequestUsage;
 use crate::provider::response_stream::Broken;
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};

@@ -2,7 +2,7 @@
 
 use crate::sandbox::proxy::names::{self, Names, leads_inside};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::{Response, Url, redirect};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The rules of a session: answers that are kept, files that say something else, and what is asked to be trusted.
 
 use super::*;
-use crate::domain::access::{Access, Extras};
 use crate::agent::machine::Answers;
 use crate::agent::step::Law;
+use crate::domain::access::{Access, Extras};
 use crate::domain::request::{TrustRequest, TrustWhat};
 use crate::domain::rule::{Effect, Written};
 use crate::permit::{Ground, Rules as Kept};
