@@ -80,6 +80,26 @@ pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
     })
 }
 
+/// A secret of the project may be shown for the session; any other one is asked about every time.
+pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
+    if mode == Mode::Explore {
+        return Row::Deny(super::rows::explore(&format!("{what} looks like a secret")));
+    }
+    if let Some(at) = rules.shows(path, true) {
+        return Row::Ruled(vec![at]);
+    }
+    let offers: Vec<Offer> = secret(path, &rules.ground).into_iter().collect();
+    let risks = vec![secret_risk(path, rules)];
+    Row::Ask { reason: format!("{what} looks like a secret."), risks, offers, every_time: true }
+}
+
+/// The warning about a secret.
+pub(super) fn secret_risk(path: &Path, rules: &Rules) -> String {
+    let here = rules.ground.here.iter().find(|here| path.starts_with(here));
+    let access = Access::Read { path: path.to_owned(), secret: true };
+    access.risk(here.map_or(Path::new("/"), PathBuf::as_path))
+}
+
 /// A rule that an answer may keep for the session alone: secrets, what is written, and sockets that control the machine.
 pub(super) fn is_for_session(rule: &Rule) -> bool {
     let root = |name: &String| name == Service::Docker.name() || shell::is_root_socket(name);
@@ -205,43 +225,6 @@ fn named_on_line(command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
         );
     }
     out
-}
-
-/// Commands of git that talk to repositories or sign, and run nothing that their words name.
-const GIT: &[&str] = &[
-    "push",
-    "fetch",
-    "pull",
-    "clone",
-    "ls-remote",
-    "remote",
-    "submodule",
-    "commit",
-    "tag",
-    "merge",
-    "rebase",
-    "cherry-pick",
-    "revert",
-    "am",
-];
-/// Options and addresses that name a program to run, or a file of settings that does, by their beginnings.
-const RUNS: &[&str] =
-    &["--exec", "-x", "--upload-pack", "--receive-pack", "--config", "-c", "--template", "ext::", "foreach"];
-
-/// Whether the words of a program that gets something by its name make it run something else.
-pub(super) fn runs_others(argv: &[String]) -> bool {
-    let Some((program, args)) = argv.split_first() else { return true };
-    let begins = |starts: &[&str]| args.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
-    match program.as_str() {
-        "git" => {
-            let known = args.first().is_some_and(|first| GIT.contains(&first.as_str()));
-            // `git commit -c` takes a message, and is left out with the others.
-            !known || begins(RUNS)
-        }
-        "ssh" | "scp" | "sftp" => begins(&["-o", "-F", "-S", "-D", "-J"]),
-        "rsync" => begins(&["-e", "--rsh", "--rsync-path"]),
-        _ => false,
-    }
 }
 
 /// Adds what rules name for the programs of the line.
