@@ -73,8 +73,11 @@ pub(super) fn offer(access: &Access, ground: &Ground) -> Option<Offer> {
 /// The rule that shows a secret of the project to commands and file tools; `None` for one that lies elsewhere.
 pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
     let inside = ground.here.iter().any(|here| path.starts_with(here));
-    inside.then(|| Offer {
-        rule: Rule { readable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
+    // A word that a shell would expand names another path.
+    let literal = !path.to_string_lossy().contains(['~', '$', '`', '{', '[']);
+    let rule = Rule { readable: vec![named(path, ground)], ..Rule::allow(SANDBOX) };
+    (inside && literal && rule.fault().is_none()).then(|| Offer {
+        rule,
         harmless: None,
         worst: Some("any command reads and sends what is in it".to_owned()),
     })
@@ -224,6 +227,9 @@ fn named_on_line(command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
             targets.into_iter().filter(|path| is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))),
         );
     }
+    // What lies in an opened place is open with it.
+    let all = out.clone();
+    out.retain(|path| !all.iter().any(|above| path != above && path.starts_with(above)));
     out
 }
 

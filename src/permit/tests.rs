@@ -160,7 +160,7 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
     for (touches, held, open) in [
         (vec![], "aQa", "dQa"),
         (vec![reads("/w/p/a.csv", false), writes("/s/data/out", Place::SessionFolder)], "aQa", "dQa"),
-        (vec![reads("/w/p/.env", true)], "dqq", "dqq"),
+        (vec![reads("/w/p/.env", true)], "dQQ", "dQQ"),
         (vec![writes("/w/p/a.rs", Place::Inside)], "dQa", "dQa"),
     ] {
         let facts = script(touches);

@@ -525,7 +525,9 @@ fn computed_names_are_asked_about_where_secrets_lie_open() {
         "diff -r a b",
         "ls && rg x",
     ] {
-        assert_eq!((at(line, false), at(line, true)), (['a', 'a'], ['d', 'Q']), "{line}");
+        // A secret that the line names can be shown for the session.
+        let asked = if line.contains(".env") { 'q' } else { 'Q' };
+        assert_eq!((at(line, false), at(line, true)), (['a', 'a'], ['d', asked]), "{line}");
     }
     for line in ["cat a", "find . -name x", "ls -R", "rg --files", "git log -p", "grep x a"] {
         assert_eq!(at(line, true), ['a', 'a'], "{line}");
