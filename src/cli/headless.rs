@@ -8,6 +8,7 @@ use super::output::{complain, say};
 use super::{Exit, prompt};
 use crate::agent::{self, Link};
 use crate::domain::contract::{Act, NewSession, TurnEnd};
+use crate::domain::ids::CallId;
 use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::Level;
 use crate::domain::sanitise::reveal_line;
@@ -182,6 +183,8 @@ struct Face {
     answer: Option<(MessageId, String)>,
     plan: Option<String>,
     refused: bool,
+    /// Calls of which was told what was kept from them or refused: a row may come more than once.
+    told: Vec<CallId>,
     trouble: Option<(String, String)>,
     /// Content that could not be saved, of spawned sessions too.
     unsaved: Vec<Unsaved>,
@@ -200,6 +203,7 @@ impl Face {
             answer: None,
             plan: None,
             refused: false,
+            told: Vec::new(),
             trouble: None,
             unsaved: Vec::new(),
         }
@@ -367,15 +371,20 @@ impl Face {
             Body::Assistant(_) => self.answer = self.answer.take().filter(|(id, _)| *id != row.id),
             Body::Plan(plan) => self.plan = Some(plan.markdown),
             Body::Tool(call) => {
-                if !call.figures.withheld.is_empty() {
+                let first = !self.told.contains(&call.id);
+                if first && !call.figures.withheld.is_empty() {
                     let [name, subject, kept] =
                         [&call.name, &call.subject, &call.figures.withheld.join("; ")].map(|text| reveal_line(text));
                     complain(&format!("lisle: the sandbox kept from {name} {subject}: {kept}"));
+                    self.told.push(call.id.clone());
                 }
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
-                    let [name, subject, why] =
-                        [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
-                    complain(&format!("lisle: refused: {name} {subject}: {why}"));
+                    if first {
+                        let [name, subject, why] =
+                            [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
+                        complain(&format!("lisle: refused: {name} {subject}: {why}"));
+                        self.told.push(call.id.clone());
+                    }
                     self.refused = true;
                 }
             }
