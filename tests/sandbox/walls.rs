@@ -684,7 +684,8 @@ fn a_protected_link_and_what_it_leads_to_stay() {
     let yard = Yard::new();
     let link = yard.work.join("a/link");
     std::os::unix::fs::symlink("b/protected", &link).unwrap();
-    let bounds = ["--pinned", text(&yard.work.join("a")), "--protected", text(&link)];
+    let a = yard.work.join("a");
+    let bounds = ["--pinned", text(&a), "--protected", text(&link)];
     for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
         let line = "cat a/link; rm -f a/link; ln -sf evil a/link; mv a/link a/away; ln -s evil a/evil; mv -T a/evil a/link; \
             echo evil > a/link; readlink a/link; cat a/link; rm -f a/evil";
@@ -699,18 +700,9 @@ fn what_others_replace_meanwhile_neither_fails_a_command_nor_opens_anything() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let yard = Yard::new();
     let (at, over) = (yard.work.join("a/b/protected"), AtomicBool::new(false));
-    let bounds = [
-        "--pinned",
-        text(&yard.work.join("a")),
-        "--pinned",
-        text(&yard.work.join("a/b")),
-        "--protected",
-        text(&at),
-        "--masked",
-        text(&yard.work.join(".env")),
-        "--masked",
-        text(&at),
-    ];
+    let [a, b, env] = ["a", "a/b", ".env"].map(|name| yard.work.join(name));
+    let pinned = ["--pinned", text(&a), "--pinned", text(&b), "--protected", text(&at)];
+    let bounds = [&pinned[..], &["--masked", text(&env), "--masked", text(&at)]].concat();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // A file, then another one, then none, then a folder.
