@@ -56,126 +56,64 @@ const HIDDEN: &[u8] = b"# hidden by lisle\n";
 /// Devices that are harmless.
 pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
+/// A place whose mount is at hand.
+#[derive(Debug)]
+struct Cloned {
+    place: Shown,
+    is_folder: bool,
+    mount: OwnedFd,
+}
+
+fn what(what: &'static str) -> impl Fn(Errno) -> String {
+    move |e| format!("the command's root could not be made ({what}): {e}")
+}
+
+fn not_mounted(path: &Path) -> impl Fn(Errno) -> String {
+    move |e| format!("{} could not be mounted: {e}", path.display())
+}
+
 /// Gives this process its own root, in the namespace that it has just entered. `cwd` is where it goes on, `processes` what
 /// is to be `/proc`; without it the system's is.
 ///
 /// # Errors
 /// A sentence why not. The process must not go on then: it is half of one and half of the other.
 pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cwd: &Path) -> Result<(), String> {
-    let what = |what: &'static str| move |e: Errno| format!("the command's root could not be made ({what}): {e}");
     let slash = place(Path::new("/")).map_err(what("/"))?;
     set(&slash, &mounts::PRIVATE).map_err(what("private mounts"))?;
     let mask = rustix::process::umask(Mode::empty());
 
     // Cloned while everything is as it was.
     let plan = plan(bounds, role);
-    let mut shown = Vec::with_capacity(plan.shown.len());
-    for one in plan.shown {
-        let from = match place(&one.from) {
-            Ok(from) => from,
-            Err(e) if is_gone(e) => continue,
-            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
-        };
-        let is_folder = is_folder(&from).map_err(what("a place"))?;
-        match clone_of(&from) {
-            Ok(clone) => shown.push((one, is_folder, clone)),
-            // Some kernels mount no links; what a command makes of one is seen afterwards.
-            Err(_) if is_link(&from) => {}
-            Err(e) => return Err(format!("{} could not be mounted: {e}", one.from.display())),
-        }
-    }
+    let mut shown = cloned(plan.shown)?;
     let devices = devices(bounds);
     let system_processes = match processes {
         Some(_) => None,
         None => Some(place(Path::new("/proc")).and_then(clone_of).map_err(what("/proc"))?),
     };
-    let whole = shown.first().is_some_and(|(one, ..)| one.at.parent().is_none());
+    let whole = shown.first().is_some_and(|one| one.place.at.parent().is_none()).then(|| shown.remove(0).mount);
+    let is_whole = whole.is_some();
+    let (stage, top) = stage(whole)?;
 
-    // All that is made lies in one file system in memory, which is attached where nothing is needed any more.
-    let stage = mounts::memory().map_err(what("memory"))?;
-    place(Path::new("/proc")).and_then(|proc| attach(&stage, proc)).map_err(what("memory"))?;
-    let folder = |name: &str| {
-        rustix::fs::mkdirat(&stage, name, Mode::from_raw_mode(0o755)).map_err(what("a folder"))?;
-        place_in(&stage, Path::new(name)).map_err(what("a folder"))
-    };
-    let root = folder("root")?;
-    let top = if whole {
-        let (_, _, all) = shown.remove(0);
-        all
-    } else {
-        clone_of(&root).map_err(what("root"))?
-    };
-    attach(&top, &root).map_err(what("root"))?;
-    drop(root);
-
-    // Mount points, while the empty root can be written. What lies in another place has its own there.
-    let mut covered: Vec<&Path> = Vec::new();
-    if whole {
-        covered.push(Path::new("/"));
-    } else {
-        for name in ["proc", "dev"] {
-            rustix::fs::mkdirat(&top, name, Mode::from_raw_mode(0o755)).map_err(what("a mount point"))?;
-        }
-        for (one, is_folder, _) in &shown {
-            if covered.last().is_some_and(|above| one.at.starts_with(above)) {
-                continue;
-            }
-            make(&top, below(&one.at), *is_folder).map_err(|e| format!("{}: {e}", one.at.display()))?;
-            covered.push(&one.at);
-        }
-        for (link, target) in &plan.links {
-            lay(&top, below(link), target).map_err(|e| format!("{}: {e}", link.display()))?;
-        }
-        if !covered.iter().any(|above| cwd.starts_with(above)) {
-            // It is there, and empty.
-            make(&top, below(cwd), true).map_err(|e| format!("{}: {e}", cwd.display()))?;
+    let covered = if is_whole { vec![Path::new("/")] } else { mount_points(&top, &shown, &plan.links, cwd)? };
+    let (plain, rest): (Vec<&Cloned>, Vec<&Cloned>) = shown.iter().partition(|one| {
+        let mut outer = outer(&shown, one);
+        one.place.kind == Kind::Readable && !is_whole && outer.all(|outer| outer.kind == Kind::Readable)
+    });
+    for one in plain {
+        // What is of another kind by now is not shown.
+        if let Err(e) = put(&top, &one.place, &one.mount, None)
+            && place(&one.place.from).is_ok_and(|from| is_folder(&from) == Ok(one.is_folder))
+        {
+            return Err(not_mounted(&one.place.at)(e));
         }
     }
-    let writable_root = bounds.writable.iter().chain(&bounds.pinned).any(|path| path.parent().is_none());
-    let mut above: Vec<(&Path, Kind)> = Vec::new();
-    let mut rest = Vec::new();
-    for entry in &shown {
-        let (one, is_folder, clone) = entry;
-        let inside = above.iter().any(|(outer, kind)| *kind != Kind::Readable && one.at.starts_with(outer));
-        if one.kind == Kind::Readable && !inside && !whole {
-            // What is of another kind by now is not shown.
-            if let Err(e) = put(&top, one, clone, None)
-                && place(&one.from).is_ok_and(|from| self::is_folder(&from) == Ok(*is_folder))
-            {
-                return Err(format!("{} could not be mounted: {e}", one.at.display()));
-            }
-        } else {
-            rest.push(entry);
-        }
-        above.push((&one.at, one.kind));
-    }
-    if !(whole && writable_root) {
+    let mut writable = bounds.writable.iter().chain(&bounds.pinned);
+    if !(is_whole && writable.any(|path| path.parent().is_none())) {
         set(&top, &mounts::READ_ONLY).map_err(what("read-only"))?;
     }
-
     // What is written, and what is read-only in it, outer places first.
-    for (one, is_folder, clone) in rest {
-        let read_only = match one.kind {
-            Kind::Readable | Kind::Protected => true,
-            Kind::Replaced => role == Role::Reads,
-            Kind::Writable | Kind::Pinned => false,
-        };
-        let attributes = if read_only { &mounts::READ_ONLY } else { &mounts::WRITABLE };
-        set(clone, attributes).map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
-        let outer = above
-            .iter()
-            .filter(|(outer, _)| one.at.starts_with(outer) && **outer != *one.at)
-            .max_by_key(|(outer, _)| outer.as_os_str().len());
-        if let Some((outer, Kind::Replaced)) = outer
-            && let Err(e) = make_inside(&top, outer, &one.at, *is_folder)
-        {
-            // A read-only one has what was made there for earlier commands.
-            if place_in(&top, below(&one.at)).is_err() {
-                return Err(format!("{} could not be mounted: {e}", one.at.display()));
-            }
-        }
-        put(&top, one, clone, Some(attributes))
-            .map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
+    for one in rest {
+        put_inside(&top, &shown, one, role)?;
     }
 
     hide(bounds, &stage, &top, cwd, &covered)
@@ -189,6 +127,94 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
     mounts::become_root(&top).map_err(what("the change of root"))?;
     // The directory that this process was in is gone with the old root.
     std::env::set_current_dir(cwd).map_err(|e| format!("the working directory is gone: {e}"))
+}
+
+/// Clones the mounts of places; those that are gone are left out.
+fn cloned(places: Vec<Shown>) -> Result<Vec<Cloned>, String> {
+    let mut out = Vec::with_capacity(places.len());
+    for one in places {
+        let from = match place(&one.from) {
+            Ok(from) => from,
+            Err(e) if is_gone(e) => continue,
+            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
+        };
+        let is_folder = is_folder(&from).map_err(what("a place"))?;
+        match clone_of(&from) {
+            Ok(mount) => out.push(Cloned { place: one, is_folder, mount }),
+            // Some kernels mount no links; what a command makes of one is seen afterwards.
+            Err(_) if is_link(&from) => {}
+            Err(e) => return Err(not_mounted(&one.from)(e)),
+        }
+    }
+    Ok(out)
+}
+
+/// All that is made lies in one file system in memory, which is attached where nothing is needed any more. With it comes the
+/// new root, which is empty or `whole`.
+fn stage(whole: Option<OwnedFd>) -> Result<(OwnedFd, OwnedFd), String> {
+    let stage = mounts::memory().map_err(what("memory"))?;
+    place(Path::new("/proc")).and_then(|proc| attach(&stage, proc)).map_err(what("memory"))?;
+    rustix::fs::mkdirat(&stage, "root", FOLDER).map_err(what("a folder"))?;
+    let root = place_in(&stage, Path::new("root")).map_err(what("a folder"))?;
+    let top = whole.map_or_else(|| clone_of(&root), Ok).map_err(what("root"))?;
+    attach(&top, &root).map_err(what("root"))?;
+    Ok((stage, top))
+}
+
+/// Makes mount points and links, while the empty root can be written. What lies in another place has its own there. The
+/// outermost places come back.
+fn mount_points<'a>(
+    top: &OwnedFd,
+    shown: &'a [Cloned],
+    links: &[(PathBuf, PathBuf)],
+    cwd: &Path,
+) -> Result<Vec<&'a Path>, String> {
+    for name in ["proc", "dev"] {
+        rustix::fs::mkdirat(top, name, FOLDER).map_err(what("a mount point"))?;
+    }
+    let mut covered: Vec<&Path> = Vec::new();
+    for Cloned { place, is_folder, .. } in shown {
+        if covered.last().is_some_and(|above| place.at.starts_with(above)) {
+            continue;
+        }
+        make(top, below(&place.at), *is_folder).map_err(|e| format!("{}: {e}", place.at.display()))?;
+        covered.push(&place.at);
+    }
+    for (link, target) in links {
+        lay(top, below(link), target).map_err(|e| format!("{}: {e}", link.display()))?;
+    }
+    if !covered.iter().any(|above| cwd.starts_with(above)) {
+        // It is there, and empty.
+        make(top, below(cwd), true).map_err(|e| format!("{}: {e}", cwd.display()))?;
+    }
+    Ok(covered)
+}
+
+/// Places around another one.
+fn outer<'a>(shown: &'a [Cloned], one: &Cloned) -> impl Iterator<Item = &'a Shown> {
+    let at = one.place.at.clone();
+    shown.iter().map(|outer| &outer.place).filter(move |outer| at.starts_with(&outer.at) && outer.at != at)
+}
+
+/// Attaches a place that is written, or lies in one that is.
+fn put_inside(top: &OwnedFd, shown: &[Cloned], one: &Cloned, role: Role) -> Result<(), String> {
+    let Cloned { place, is_folder, mount } = one;
+    let read_only = match place.kind {
+        Kind::Readable | Kind::Protected => true,
+        Kind::Replaced => role == Role::Reads,
+        Kind::Writable | Kind::Pinned => false,
+    };
+    let attributes = if read_only { &mounts::READ_ONLY } else { &mounts::WRITABLE };
+    set(mount, attributes).map_err(not_mounted(&place.at))?;
+    let nearest = outer(shown, one).max_by_key(|outer| outer.at.as_os_str().len());
+    if let Some(Shown { at, kind: Kind::Replaced, .. }) = nearest
+        && let Err(e) = make_inside(top, at, &place.at, *is_folder)
+        // A read-only one has what was made there for earlier commands.
+        && place_in(top, below(&place.at)).is_err()
+    {
+        return Err(not_mounted(&place.at)(e));
+    }
+    put(top, place, mount, Some(attributes)).map_err(not_mounted(&place.at))
 }
 
 /// So often something is tried that another program at work in the same folder foils.
