@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "tools_bash/access.rs"]
+mod access;
+
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Outcome;
@@ -406,6 +409,7 @@ fn what_came_to_configure_or_run_code_is_told() {
     for line in ["configures or runs code", "- .envrc is new", "- .github/workflows/ci.yml is new"] {
         assert!(told.text.contains(line), "{}", told.text);
     }
+    assert!(told.text.contains(r#"`access` {"write":[".envrc",".github/workflows/ci.yml"]}"#), "{}", told.text);
     // It takes no effect, and is not lost.
     assert!(!bench.cwd.join(".envrc").exists() && !bench.cwd.join(".github").exists());
     let kept = bench.place.session_dir.join("protected/1-.envrc");
@@ -415,7 +419,7 @@ fn what_came_to_configure_or_run_code_is_told() {
     std::fs::write(bench.cwd.join(".envrc"), "mine\n").unwrap();
     let again = bench.run("echo z > .envrc");
     if again.failed {
-        assert!(again.text.contains("workspace sandbox"), "{}", again.text);
+        assert!(again.text.contains("- read-only: .envrc"), "{}", again.text);
     } else {
         assert!(again.text.contains(".envrc was changed: it is as before again"), "{}", again.text);
     }

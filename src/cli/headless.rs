@@ -23,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_secs(8);
 const SAVES: Duration = Duration::from_secs(30);
 /// The engine has opened the session and taken the message after this time.
 const BEGINS: Duration = Duration::from_secs(60);
-/// A turn of which nothing is heard for so long has come to nothing.
+/// Silence after which a turn counts as failed.
 const SILENCE: Duration = Duration::from_secs(3600);
 /// Number of attempts to claim a session, with pauses: a reader holds it only for a moment.
 const CLAIMS: u32 = 4;
@@ -367,12 +367,15 @@ impl Face {
             Body::Assistant(_) => self.answer = self.answer.take().filter(|(id, _)| *id != row.id),
             Body::Plan(plan) => self.plan = Some(plan.markdown),
             Body::Tool(call) => {
+                if !call.figures.withheld.is_empty() {
+                    let [name, subject, kept] =
+                        [&call.name, &call.subject, &call.figures.withheld.join("; ")].map(|text| reveal_line(text));
+                    complain(&format!("lisle: the sandbox kept from {name} {subject}: {kept}"));
+                }
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
-                    if !self.refused {
-                        let [name, subject, why] =
-                            [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
-                        complain(&format!("lisle: refused: {name} {subject}: {why}"));
-                    }
+                    let [name, subject, why] =
+                        [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
+                    complain(&format!("lisle: refused: {name} {subject}: {why}"));
                     self.refused = true;
                 }
             }

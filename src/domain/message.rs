@@ -18,6 +18,9 @@ pub struct Message {
     /// The call that this row belongs under (a subagent's row).
     #[serde(default)]
     pub parent: Option<CallId>,
+    /// The model that wrote it, where that is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Content.
     pub body: Body,
 }
@@ -251,15 +254,15 @@ pub enum InfoKind {
     ModeChanged,
     /// The user stopped the turn.
     Interrupted,
-    /// lisle quit or died during the turn; the model is told so.
+    /// lisle quit or died during the turn; a note for the model says so.
     Restarted,
     /// The turn was ended by a time limit, a signal or a takeover. The text names it, for the model too.
     Ended,
     /// Older messages were summed up here.
     Compacted,
-    /// Files were restored; the model is told.
+    /// Files were restored; the model gets a note.
     Restored,
-    /// A command in the background ended, or a call that was stopped had been done already; the model is told.
+    /// A command in the background ended, or a call that was stopped had been done already; the model gets a note.
     JobEnded,
     /// Anything else.
     Remark,
@@ -289,7 +292,7 @@ impl Message {
     /// A row without turn or parent.
     #[must_use]
     pub fn new(id: MessageId, at: At, body: Body) -> Self {
-        Self { id, at, turn: None, parent: None, body }
+        Self { id, at, turn: None, parent: None, model: None, body }
     }
 
     /// The files that belong to the row: those that were given along, or that a tool gave.

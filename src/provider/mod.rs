@@ -190,7 +190,7 @@ pub struct ProviderError {
     pub detail: String,
     /// It may be tried again by itself.
     pub retry: bool,
-    /// The server asked to wait so long.
+    /// Delay that the server asked for.
     pub after: Option<Duration>,
 }
 

@@ -118,6 +118,31 @@ impl Repository {
         folders(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
     }
 
+    /// Its remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
+    #[must_use]
+    pub fn local_remotes(&self) -> Vec<(String, PathBuf)> {
+        let mut out = Vec::new();
+        let mut name = None;
+        for line in small(&self.common.join("config")).unwrap_or_default().lines().map(str::trim) {
+            if line.starts_with('[') {
+                let quoted = line.strip_prefix("[remote \"").and_then(|rest| rest.strip_suffix("\"]"));
+                name = quoted.map(str::to_owned);
+            }
+            let (Some(name), Some((key, value))) = (&name, line.split_once('=')) else { continue };
+            if !matches!(key.trim().to_ascii_lowercase().as_str(), "url" | "pushurl") {
+                continue;
+            }
+            let value = value.trim().trim_matches('"');
+            let path = value.strip_prefix("file://").unwrap_or(value);
+            if path.starts_with(['/', '.']) {
+                out.extend(folder_of(&self.top.join(path)).map(|folder| (name.clone(), folder)));
+            }
+        }
+        out.dedup();
+        out.truncate(MOST);
+        out
+    }
+
     /// The same file by file, examples left out; a file that may be made is among them.
     #[must_use]
     pub fn code_files(&self) -> Vec<PathBuf> {
@@ -234,6 +259,13 @@ fn inner(git: &Path) -> Vec<PathBuf> {
     let mut out = folders(&git.join("worktrees"));
     out.extend(submodules(&git.join("modules")));
     out
+}
+
+/// The folder of a repository at this path: itself where it is bare, else its `.git`. Blocks.
+#[must_use]
+pub fn folder_of(path: &Path) -> Option<PathBuf> {
+    let real = path.canonicalize().ok()?;
+    [real.join(".git"), real].into_iter().find(|folder| folder.is_dir() && is_repository(folder))
 }
 
 /// At most so many working trees and submodules are looked at.

@@ -2,14 +2,18 @@
 //!
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
-use super::Place;
 use super::put_back::{self, Fate};
+use super::{Place, made};
+use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{By, Change, Guard, What};
+use crate::sandbox::kept::{self, Kept, Over};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
-use crate::sandbox::{Network, Profile, able, refusal};
+use crate::sandbox::repository::Repository;
+use crate::sandbox::{Allowances, Network, Profile, able, refusal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the line of a command says of its places.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +24,8 @@ pub(super) struct Told {
     pub approved: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
+    /// The call waits for its end: what it makes meanwhile is its own work.
+    pub waited_for: bool,
 }
 
 /// What holds one command back.
@@ -32,14 +38,23 @@ pub(super) struct Held {
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
     guard: Option<Guard>,
+    /// Secrets that were there before.
+    secrets: Vec<PathBuf>,
     /// Hosts that it was not let reach.
     pub refusals: Refusals,
 }
 
 impl Held {
     /// Looks up the places of a command that is about to start. Blocks.
-    pub fn new(place: Place, sandbox: Sandbox, told: Told) -> Self {
+    pub fn new(mut place: Place, sandbox: Sandbox, told: Told) -> Self {
         let home = std::env::home_dir();
+        if sandbox == Sandbox::Workspace {
+            place.allowances = Arc::new(opened(&place, home.as_deref()));
+        }
+        let secrets = match sandbox {
+            Sandbox::Workspace if told.waited_for => places::secrets_in(&place.cwd, home.as_deref()),
+            _ => Vec::new(),
+        };
         let site = site(&place, &told, home.as_deref());
         let (profile, guarded, variables) = match sandbox {
             Sandbox::None => (Profile::Open, false, Vec::new()),
@@ -47,7 +62,7 @@ impl Held {
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
         let guard = guarded.then(|| Guard::before(&site, profile.bounds()));
-        Self { sandbox, place, told, profile, variables, guard, refusals: Refusals::default() }
+        Self { sandbox, place, told, profile, variables, guard, secrets, refusals: Refusals::default() }
     }
 
     /// What it reaches of the network.
@@ -74,9 +89,15 @@ impl Held {
     pub fn notes(&self, output: &str, code: Option<i32>) -> Notes {
         let mut out = Vec::new();
         let mut protected = Vec::new();
+        let mut put_back = Vec::new();
         if let Some(guard) = &self.guard {
             let home = std::env::home_dir();
-            let changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
+            let mut changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
+            // What was answered for is no breach.
+            let asked = &self.place.allowances.granted.writable;
+            changes.retain(|change| !asked.iter().any(|path| change.path.starts_with(path)));
+            let mine = changes.iter().filter(|change| change.by == By::Command);
+            put_back.extend(mine.map(|change| change.path.clone()));
             for (by, heading) in HEADINGS {
                 let of: Vec<&Change> = changes.iter().filter(|change| change.by == *by).collect();
                 let lines: Vec<String> = of.iter().map(|change| self.settled(change)).collect();
@@ -87,20 +108,41 @@ impl Held {
             }
         }
         let network = self.network();
+        let mut kept = self.kept(output, code);
+        let withheld = kept.words(&self.place.cwd);
+        // What can be named exactly is offered so, and not outside of the sandbox.
+        let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
+        kept.refused(put_back);
+        out.extend(kept.told(&self.place.cwd));
         match refusal::hosts(&self.refusals.all()) {
             Some(refused) => out.push(refused),
+            None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
         }
-        if code != Some(0)
-            && let Some(bounds) = self.profile.bounds()
-        {
-            let is_hidden = |path: &Path| path.symlink_metadata().is_ok() && !bounds.shows(path);
-            out.extend(refusal::left_out(output, code, &is_hidden));
-            let mut packages = places::packages_outside(&self.place.cwd);
-            packages.retain(|path| is_hidden(path));
-            out.extend(refusal::packages(code, output, &packages));
+        self.note_made();
+        Notes { lines: out, user: ForUser { protected, withheld } }
+    }
+
+    /// What was kept from the command.
+    fn kept(&self, output: &str, code: Option<i32>) -> Kept {
+        let Some(bounds) = self.profile.bounds() else { return Kept::default() };
+        let packages = if code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
+        kept::look(&Over { bounds, cwd: &self.place.cwd, output, code, packages: &packages })
+    }
+
+    /// Secrets that this command made are shown to the next ones.
+    fn note_made(&self) {
+        if self.sandbox != Sandbox::Workspace {
+            return;
         }
-        Notes { lines: out, protected }
+        let home = std::env::home_dir();
+        let after = match self.told.waited_for {
+            true => places::secrets_in(&self.place.cwd, home.as_deref()),
+            false => Vec::new(),
+        };
+        let new = after.into_iter().filter(|path| !self.secrets.contains(path));
+        let known = &self.place.allowances.granted.unmasked;
+        made::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
     }
 
     /// Takes back what the command was not to do, and tells of a change in one line.
@@ -134,8 +176,17 @@ impl Held {
 pub(super) struct Notes {
     /// For the model, line by line.
     pub lines: Vec<String>,
-    /// For the user: protected files that were made or changed, and what became of that.
+    /// For the user.
+    pub user: ForUser,
+}
+
+/// What the user is to know after a command, a line each.
+#[derive(Debug, Default)]
+pub(super) struct ForUser {
+    /// Protected files that were made or changed, and what became of that.
     pub protected: Vec<String>,
+    /// Paths and sockets that the sandbox kept from it.
+    pub withheld: Vec<String>,
 }
 
 /// Who changed protected files, and what the model is told of it.
@@ -143,7 +194,7 @@ const HEADINGS: &[(By, &str)] = &[
     (
         By::Command,
         "This command made or changed what configures or runs code, which is to be asked for first. It does not take \
-         effect. Tell the user; if it is wanted, copy it to its place by a command of its own, which the user is asked about:",
+         effect. Tell the user:",
     ),
     (By::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
     (
@@ -165,6 +216,22 @@ fn listed(heading: &str, lines: &[String]) -> Option<String> {
 
 /// The most changes that are told one by one.
 const MOST_TOLD: usize = 10;
+
+/// What is open to a command of the workspace profile beside what was answered: repositories of this machine that are
+/// remotes of this one, secrets that the user's own settings name, and those that commands of this session made.
+fn opened(place: &Place, home: Option<&Path>) -> Allowances {
+    let mut out = (*place.allowances).clone();
+    let own = |path: &Path| place.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path));
+    let wide = |path: &Path| home.is_some_and(|home| home.starts_with(path)) || path.components().count() < 3;
+    if let Some(repository) = Repository::of(&place.cwd) {
+        let remotes = repository.local_remotes().into_iter().map(|(_, path)| path);
+        out.granted.readable.extend(remotes.filter(|path| !own(path) && !wide(path) && !is_secret(path)));
+    }
+    let named = out.readable.iter().filter(|path| is_secret(path) && !own(path)).cloned().collect::<Vec<_>>();
+    out.granted.unmasked.extend(named);
+    out.granted.unmasked.extend(made::unchanged(&place.session_dir));
+    out
+}
 
 fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
     Site {

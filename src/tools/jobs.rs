@@ -6,6 +6,7 @@
 
 mod output;
 
+use super::held::ForUser;
 use super::held_process::{self, Line, Over, Taker};
 use super::host::Host;
 use super::kept::last_lines;
@@ -264,10 +265,10 @@ impl Job {
     async fn over(&self, over: Over) {
         let (code, well, stopped) = (over.code(), over.is_well(), over.stopped);
         let last = String::from_utf8_lossy(locked(&self.state).written.end()).into_owned();
-        let (told, protected) = match over.told(last).await {
+        let (told, user) = match over.told(last).await {
             Ok(told) => told,
-            Err(Halt::Says(sentence)) => (sentence, Vec::new()),
-            Err(Halt::Run(_)) => ("exit unknown".to_owned(), Vec::new()),
+            Err(Halt::Says(sentence)) => (sentence, ForUser::default()),
+            Err(Halt::Run(_)) => ("exit unknown".to_owned(), ForUser::default()),
         };
         let mut state = locked(&self.state);
         let words = match (stopped, state.by) {
@@ -277,7 +278,7 @@ impl Job {
             _ => told.lines().last().unwrap_or("exit unknown").to_owned(),
         };
         let by = if stopped { state.by } else { EndedBy::Itself };
-        let shown = JobEnd { at: now(), words, failed: !well && !stopped, by, protected };
+        let shown = JobEnd { at: now(), words, failed: !well && !stopped, by, protected: user.protected };
         state.end = Some(End { shown, code, told, lasted: self.began.elapsed() });
     }
 }

@@ -171,6 +171,7 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
     CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain, secrets_here: false }
 }
 
+mod access;
 pub mod ask_user;
 pub mod attributes;
 pub mod bash;
@@ -193,6 +194,7 @@ mod kept;
 mod leaves;
 pub mod limits;
 pub mod list;
+mod made;
 mod moves;
 pub mod notebook;
 pub mod patch;

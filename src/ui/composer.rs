@@ -30,11 +30,11 @@ const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
-/// From so many cells on the key that cuts the wait before a retry short has room.
+/// Width from which the key that skips the wait before a retry is shown.
 const WIDE: usize = 60;
-/// An answer that began and says nothing for so long is told.
+/// Silence within a response after which the screen mentions it.
 const STALLED_MS: u64 = 10_000;
-/// An answer that takes so long to begin is told.
+/// Time before a response begins after which the screen mentions it.
 const UNUSUAL_MS: u64 = 5_000;
 
 /// Text laid out last, and its width: the widget counts its rows by the width of its last drawing.
@@ -493,6 +493,10 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
 fn placeholder(paint: &Paint<'_>) -> String {
     let state = paint.state;
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
+        // On a small screen nothing above says what helps.
+        if state.size.width < 60 {
+            return "read only: /takeover writes here".to_owned();
+        }
         return format!("read only: held by {}", clean_line(holder));
     }
     if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The screen hears of them at most so often.
+/// Minimum interval of reports to clients.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// No jobs yet; the lane hears of every change.

@@ -23,7 +23,7 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
 use std::path::{Path, PathBuf};
 
-/// Under so many rows there is no line above the conversation.
+/// Rows below which there is no line above the conversation.
 const LOW: u16 = 16;
 
 pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {
@@ -353,12 +353,18 @@ pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
 }
 
-/// It is there: it is shown, with what did not come along.
-pub(super) fn imported(state: &mut State, id: &SessionId, program: &str, left: &[String], fx: &mut Vec<Effect>) {
+/// It is there: it is shown, with what was not included. `again` says what an earlier import has to do with it.
+pub(super) fn imported(
+    state: &mut State,
+    id: &SessionId,
+    (program, again): (&str, Option<String>),
+    left: &[String],
+    fx: &mut Vec<Effect>,
+) {
     session::open(state, id, fx);
-    let text = format!("This session of {program} is one of lisle's now; the other stays as it was.");
-    let notice = Notice::new(Level::Info, text);
-    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what did not come along") });
+    let first = || format!("This session of {program} is one of lisle's now; the other stays as it was.");
+    let notice = Notice::new(Level::Info, again.unwrap_or_else(first));
+    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what was not included") });
 }
 
 /// A conversation was written to a file.

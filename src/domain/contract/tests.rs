@@ -263,7 +263,7 @@ fn every_event_crosses_a_wire() {
         Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
         Event::Health(Box::default()),
         Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
-        Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()] },
+        Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()], again: None },
         Event::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true },
         Event::Unsaved(Box::new(Unsaved {
             session: session(),

@@ -3,6 +3,7 @@
 //! A false hit costs a word of an export; a miss gives a key away. So a shape that is known by its beginning counts
 //! wherever a word can begin, also behind an escape of JSON, a URL or a terminal.
 
+use super::escapes;
 use regex::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -81,6 +82,8 @@ const PATTERNS: &[&str] = &[
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:\s|\\+[nr])*[A-Za-z0-9+/=]{32,}[A-Za-z0-9+/=\s\\]*)",
     // … and one whose lines are quoted or numbered.
     r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\])*(?:(?:[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+|[>|+#*]+)[ \t]*)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
+    // … and one with headers before its lines.
+    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*[A-Za-z][A-Za-z-]*: [^\n\\"']{0,200})+(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
     // Options of commands that take the password without a word about it.
     r#"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)\b(?:[^\n|;&]*?\s)-p\\*["']?(?<s>[^\s"'`=\\-][^\s"'`\\]{2,})"#,
     r#"sshpass\s+-p[ \t]*\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
@@ -100,7 +103,7 @@ const MARKED: &[&str] = &[
     r#"(?i)(?:key|name|id)=\\*["'][\w.:-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)\\*["']\s+value=\\*["'](?<s>[^"'<>\\]{3,})"#,
 ];
 
-/// A password that is told in a sentence.
+/// A password in a sentence.
 const SPOKEN: &str = r#"(?i)\bpass(?:word|phrase|code)\s+is:?\s+(?:[*_]{2})?(?<quote>["'`])?(?<s>[^\s"'`<>]{4,})"#;
 /// Words with a digit in them that are said of passwords.
 const SPOKEN_OF: [&str; 14] = [
@@ -139,9 +142,9 @@ static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Colours and other controls of a terminal, also as escapes of a language: they may stand in the middle of a key.
 static CONTROL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;:?]*[A-Za-z]").ok());
-/// The word of a secret access key of AWS has exactly so many characters …
+/// Length of an AWS secret access key …
 const AWS: usize = 40;
-/// … and changes so often between capitals, small letters, digits and signs, as no path does.
+/// … and its number of changes between capitals, small letters, digits and signs, more than any path has.
 const AWS_CHANGES: usize = 15;
 
 /// Words in the place of a value that are none.
@@ -214,14 +217,22 @@ fn has_key_line(text: &[u8]) -> bool {
 /// that kind in it.
 #[must_use]
 pub fn masked(text: &str) -> Option<(String, usize)> {
-    // Colours are given up where they would hide a part of a key.
+    // Colours are dropped where they would hide a part of a key.
     let plain = CONTROL.as_ref().map(|control| control.replace_all(text, ""));
     if let Some(Cow::Owned(plain)) = plain
-        && let Some(safe) = cut_out(&plain, &found(&plain, Strict::Yes))
+        && let Some(safe) = cut_out(&plain, &found_escaped(&plain))
     {
         return Some(safe);
     }
-    cut_out(text, &found(text, Strict::Yes))
+    cut_out(text, &found_escaped(text))
+}
+
+/// Secrets as they stand, and as they read once escapes are undone.
+fn found_escaped(text: &str) -> Vec<Range> {
+    let mut out = found(text, Strict::Yes);
+    escapes::each_level(text, |plain, place| out.extend(found(plain, Strict::Yes).into_iter().map(place)));
+    out.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    out
 }
 
 /// The same for what a server says of a request: a key stands in it cut or starred as well, and so counts from six

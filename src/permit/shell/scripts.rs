@@ -170,7 +170,7 @@ impl Sed<'_> {
     }
 }
 
-/// What stands before a `/` in awk decides what it is.
+/// Token before a `/` in awk, which decides its meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A value: it divides.
@@ -410,7 +410,7 @@ impl Awk {
     }
 }
 
-/// What jq brings along that looks at its input and nothing else.
+/// Built-ins of jq that use only its input.
 const JQ_WORDS: &[&str] = &[
     "def",
     "if",

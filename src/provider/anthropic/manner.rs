@@ -162,7 +162,7 @@ pub(super) enum Wanted {
     Nothing,
     /// Not to think.
     Off,
-    /// To think within so many tokens.
+    /// Thinking within a token budget.
     Tokens(u64),
     /// To think with this effort.
     Word(&'static str),

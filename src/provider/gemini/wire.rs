@@ -180,7 +180,7 @@ fn beside(results: &[CallResult], sight: Sight) -> Vec<Value> {
     with.flat_map(|(result, media)| [json!({"text": belongs_to(result, media)}), part(media, sight)]).collect()
 }
 
-/// A result; with what goes along where `sight` says what the model can be shown inside of one.
+/// A result; with its media if `sight` says that the model can see them inside of one.
 fn result(result: &CallResult, sent: &[Sent], sight: Option<Sight>) -> Value {
     let call = sent.iter().find(|call| call.id == result.id);
     let mut text = if result.text.is_empty() { "(no output)".to_owned() } else { result.text.clone() };

@@ -107,16 +107,22 @@ pub fn workspace(site: &Site<'_>) -> Profile {
         if let Ok(below) = dir.strip_prefix(site.cwd)
             && !below.as_os_str().is_empty()
         {
-            // What is not there cannot be held: a command would make it, with settings of its own.
-            let _ = std::fs::create_dir_all(dir);
+            // What is not there cannot be held: a command would make it, with settings of its own. A file is held by its
+            // folder, which is another one of them.
+            let folder = if dir.extension().is_some() { dir.parent().unwrap_or(dir) } else { dir };
+            let _ = std::fs::create_dir_all(folder);
             bounds.pinned.extend(dir.ancestors().skip(1).take_while(|above| *above != site.cwd).map(Path::to_owned));
         }
         bounds.protected.push(dir.clone());
     }
+    open_for_writing(site, &mut bounds);
     bounds.masked.extend(ways_out());
+    bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
     bounds.network = site.allowances.network.clone();
     if bounds.network != Network::Open {
         bounds.masked.extend(resolvers());
+        // Whatever listens in the project may have the network that the command has not.
+        bounds.masked.extend(found.sockets.iter().filter(|path| !bounds.sockets.contains(path)).cloned());
     }
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
@@ -147,6 +153,16 @@ pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
     let top = Repository::of(cwd).map(|repository| repository.top).filter(|top| cwd.starts_with(top));
     !scan::look(cwd, &toolchains(cwd, home)).secrets.is_empty()
         || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
+}
+
+/// Places that every command reads: of the system and the user's tools, and the working directory.
+#[must_use]
+pub fn usual(home: Option<&Path>, cwd: &Path) -> Vec<PathBuf> {
+    let env = |name: &str| std::env::var(name).ok();
+    let mut out = readable::system().0;
+    out.extend(readable::of_user(home, &env));
+    out.push(cwd.to_owned());
+    out
 }
 
 /// Looks at a working directory ahead of its first command. Blocks. Not at the home directory, where it may take long and
@@ -285,6 +301,29 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
         namespaces: site.namespaces,
         ..Bounds::default()
     }
+}
+
+/// What an answer lets this command write: a protected path loses its protection, one outside is added. lisle's own folders
+/// stay out of reach.
+fn open_for_writing(site: &Site<'_>, bounds: &mut Bounds) {
+    for path in &site.allowances.granted.writable {
+        if site.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path)) {
+            continue;
+        }
+        let own = |protected: &PathBuf| site.own_dirs.contains(protected);
+        bounds.protected.retain(|protected| own(protected) || !path.starts_with(protected));
+        if !path.starts_with(site.cwd) {
+            bounds.writable.push(path.clone());
+            // Of a repository what runs code stays as it is.
+            bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
+        }
+    }
+}
+
+/// Secrets below the working directory, as they are now. Blocks.
+#[must_use]
+pub fn secrets_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    scan::look(cwd, &toolchains(cwd, home)).secrets.clone()
 }
 
 /// What is compared before and after a command.
