@@ -117,6 +117,9 @@ pub struct PartShown {
     /// What makes it risky, a few words each, the worst first.
     #[serde(default)]
     pub risks: Vec<String>,
+    /// No other part of the line is riskier: it is shown first, and louder than the others.
+    #[serde(default)]
+    pub worst: bool,
 }
 
 /// What becomes of a part of a command line.

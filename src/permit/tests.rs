@@ -1,6 +1,9 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
+mod hosts;
+mod parts;
 mod rules;
+mod rules_properties;
 
 use super::*;
 use crate::domain::diff::FileDiff;

@@ -68,7 +68,10 @@ fn start(call: &Invocation) -> Result<Parent, String> {
     let (program, arguments) = line(call, temp.as_ref())?;
     let environment = match &call.profile {
         Profile::ReadOnly { .. } => environment::reading(std::env::vars_os(), &cwd),
-        _ => environment::cleaned(std::env::vars_os(), &cwd),
+        profile => {
+            let sockets = profile.bounds().map(|bounds| bounds.sockets.as_slice());
+            environment::cleaned_for(std::env::vars_os(), &cwd, environment::For { named: &[], sockets })
+        }
     };
     let mut command = Command::new(&program);
     command

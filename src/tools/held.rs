@@ -7,6 +7,7 @@ use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{Change, Guard, What};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
+use crate::sandbox::refusal::HostFiles;
 use crate::sandbox::{Network, Profile, able, refusal};
 use std::path::{Path, PathBuf};
 
@@ -83,7 +84,7 @@ impl Held {
             }
         }
         let network = self.network();
-        match refusal::hosts(&self.refusals.all()) {
+        match refusal::hosts(&self.refusals.all(), &self.files()) {
             Some(refused) => out.push(refused),
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
         }
@@ -97,6 +98,17 @@ impl Held {
             out.extend(refusal::packages(code, output, &packages));
         }
         out
+    }
+
+    /// Where the user opens a host for good.
+    fn files(&self) -> HostFiles {
+        let own = &self.place.own_dirs;
+        let rules = own.iter().find(|path| path.ends_with("permissions.json")).cloned();
+        let config = own.first().filter(|path| !path.ends_with("permissions.json")).map(|dir| dir.join("config.toml"));
+        HostFiles {
+            rules: rules.unwrap_or_else(|| "permissions.json".into()),
+            config: config.unwrap_or_else(|| "config.toml".into()),
+        }
     }
 
     /// One sentence for each of them, and what to do.

@@ -89,6 +89,7 @@ pub(super) async fn start(
         return Err(Halt::Says(fault));
     }
     let (memory, profile) = (place.allowances.memory, held.profile.clone());
+    let shown = as_typed(&command);
     let invocation = Invocation { timeout, output_limit, memory, profile, command };
     let mut command = Command::new(&place.runner);
     command
@@ -120,7 +121,9 @@ pub(super) async fn start(
     let control = match (child.stdin.take(), ours) {
         (pipe @ Some(_), None) => Control { _pipe: pipe, _proxy: None, socket: None },
         (None, Some(socket)) => {
-            let gate = Arc::new(Gate { host: Arc::clone(host), known: Arc::clone(&place.known), call: call.clone() });
+            let gate =
+                Gate { host: Arc::clone(host), known: Arc::clone(&place.known), call: call.clone(), command: shown };
+            let gate = Arc::new(gate);
             let refusals = held.refusals.clone();
             let proxy = Proxy::start(Arc::clone(&socket), gate, Arc::new(System), refusals);
             Control { _pipe: None, _proxy: Some(proxy), socket: Some(socket) }
@@ -155,6 +158,8 @@ struct Gate {
     host: Arc<dyn Host>,
     known: Arc<Known>,
     call: CallId,
+    /// What connects.
+    command: String,
 }
 
 impl proxy::Gate for Gate {
@@ -170,10 +175,19 @@ impl proxy::Gate for Gate {
             tool: NETWORK.to_owned(),
             subject: to.clone(),
             touches: vec![Touch::Connect { host: target.in_rules(), private, known }],
-            proposal: Proposal::Connect { to },
+            proposal: Proposal::Connect { to, command: self.command.clone() },
             secrets_here: false,
         };
         self.host.may_reach(self.call.clone(), facts)
+    }
+}
+
+/// What a question calls this command: the line that a shell was given, else its words.
+fn as_typed(command: &[OsString]) -> String {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    match words.iter().rposition(|word| word == "-c") {
+        Some(at) => words.get(at + 1..).unwrap_or_default().join(" "),
+        None => words.join(" "),
     }
 }
 

@@ -16,7 +16,7 @@ fn asked_for(text: &str, parts: &[(&str, PartState)]) -> Ask {
     let Ask::Approval(mut approval) = command(text) else { unreachable!() };
     approval.parts = parts
         .iter()
-        .map(|(text, state)| PartShown { text: (*text).to_owned(), state: *state, risks: Vec::new() })
+        .map(|(text, state)| PartShown { text: (*text).to_owned(), state: *state, risks: Vec::new(), worst: false })
         .collect();
     approval.reasons = vec!["Not proved to only read: `git` has no `add` that only reads.".to_owned()];
     approval.risks = Vec::new();
